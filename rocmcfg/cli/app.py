@@ -106,7 +106,11 @@ def main() -> None:
 
 
 def meant(arguments: list[str]) -> list[str]:
-    """Without another name of a command; `help COMMAND` is `COMMAND --help`."""
+    """Without another name of a command; `help COMMAND` is `COMMAND --help`, and a --root before the command
+    is meant for it."""
+    if arguments[:1] == ["--root"] and arguments[2:]:
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        return meant([*arguments[2:end], *arguments[:2], *arguments[end:]])
     if arguments[:1] == ["help"]:
         return [*meant(arguments[1:]), "--help"]
     words = next(

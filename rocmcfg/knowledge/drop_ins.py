@@ -85,7 +85,8 @@ def _bundles(view: HostView) -> Iterator[Layer]:
                 yield Layer(file, bundle.parse(content, file).encoded)
                 break
             except bundle.Broken as problem:
-                left_out(file, problem.diagnostics[0].detail)
+                hint = "install the bundle again; until then the one before it counts, where there is one"
+                left_out(file, problem.diagnostics[0].detail, hint)
 
 
 def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
@@ -186,11 +187,10 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
     return found
 
 
-def left_out(location: str, why: str) -> None:
-    said = warning(
-        "RC1030",
-        f"left out of what rocmcfg knows: {why}",
-        location=location,
-        hint="mend it, or take it away; what came with rocmcfg counts in its place",
+_MEND = "mend it, or take it away; what came with rocmcfg counts in its place"
+
+
+def left_out(location: str, why: str, hint: str = _MEND) -> None:
+    _problems[warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)] = (
+        None
     )
-    _problems[said] = None

@@ -11,6 +11,8 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
 from rocmcfg.transaction.programs import reading
 
+_SCRIPT = "/usr/share/rocmcfg/undo.sh"  # of the packages; it needs no record
+
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
     """The files that are ours by place and by mark; a file that is there and cannot be read counts by its
@@ -83,11 +85,16 @@ def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
 
 
 def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
-    """The commands that remove these files and what was generated from them."""
+    """The commands that remove these files and what was generated from them, typed where that host is not
+    the one that runs, too: a path without its root would be the rescue system's own."""
+    root = view.root.rstrip("/")
+    if view.exists(_SCRIPT):
+        return f"sudo sh {root}{_SCRIPT}"
+    sudo = f"sudo chroot {root} " if root else "sudo "
     steps: list[str] = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
-            steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
+            steps.append(sudo + " ".join(loader.keeper(view).keep(None)))
     for name in registry.KEEPERS:
         reader = registry.reader(name)
         if reader is None or not reader.here(view):
@@ -95,13 +102,14 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
         ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
         keeper = registry.argument_keeper(name)
         if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
-            steps.append("sudo " + " ".join(keeper.keep(None, held)))
+            steps.append(sudo + " ".join(keeper.keep(None, held)))
     edited = [path for path in paths if path in edits.EDITORS]
     whole = [path for path in paths if path not in edited]
-    steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
-    steps += ["sudo rm " + " ".join(whole)] if whole else []
+    steps += [f"take the lines of rocmcfg out of {root}{path}" for path in edited]
+    steps += ["sudo rm " + " ".join(f"{root}{path}" for path in whole)] if whole else []
     for step in reading(view, set(paths), ""):
-        steps += ["sudo " + line for line in step.lines]
+        steps += [sudo + line for line in step.lines]
         if step.own and step.writes_at:
-            steps.append(f"take the arguments of rocmcfg, or its addons, out of {', '.join(step.writes_at)}")
+            places = ", ".join(f"{root}{place}" for place in step.writes_at)
+            steps.append(f"take the arguments of rocmcfg, or its addons, out of {places}")
     return "; ".join(dict.fromkeys(steps))

@@ -89,7 +89,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
         return planned._replace(activations=_menu_of_undone(view))
     if len(chosen) < len(committed):
         return planned
-    return planned._replace(diagnostics=_left_after(view, planned.changes))
+    left = _left_after(view, planned.changes)
+    return planned._replace(diagnostics=left, takes_back=() if left else planned.takes_back)
 
 
 def _last(committed: Sequence[Journal]) -> list[Journal]:

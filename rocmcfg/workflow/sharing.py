@@ -107,7 +107,7 @@ def install(host: Host, path: str) -> Installed:
                 "RC1034",
                 f"version {made.version} of {made.name} is not installed: version {there.version} is there",
                 location=path,
-                hint=f"export it anew; or remove {target} to go back",
+                hint=f"export it anew; or remove {host.root.rstrip('/')}{target} to go back",
             )
         if there != made:
             make_dirs(host, drop_ins.BUNDLES, _MODE)

@@ -291,3 +291,10 @@ def test_commands_for_another_host_name_it_and_say_who_runs_its_programs(root: P
 def test_all_power_features_off_is_warned_of(root: Path) -> None:
     planned = rocmcfg("plan", "--set", "amdgpu.ppfeaturemask=0x0", "--root", root, "--json")
     assert "RC2050" in planned.ids
+
+
+def test_a_root_before_the_command_is_meant_for_it(root: Path) -> None:
+    for words in (("status",), ("profile", "list")):
+        found = rocmcfg("--root", root, *words)
+        assert (found.code, found.out) == (0, rocmcfg(*words, "--root", root).out)
+    assert rocmcfg("--root", root).code == 2

@@ -73,8 +73,8 @@ def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, t
     refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
     assert refused.code == 1
     said = " ".join(refused.err.split())
-    assert f"sudo rm /{DROP_IN}" in said
-    assert "sudo update-grub" in said
+    assert f"sudo rm {applied}/{DROP_IN}" in said, "not the file of the system that runs"
+    assert f"sudo chroot {applied} update-grub" in said
     assert "update-initramfs" not in said, "nothing of ours is in modprobe.d"
     assert rocmcfg("plan", *RUNPM, "--json", "--root", applied).ids[:1] == ["RC4027"]
 
@@ -82,6 +82,18 @@ def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, t
     assert rocmcfg("verify", "--root", applied).code == 6
     undone = rocmcfg("rollback", "--yes", "--json", "--root", applied, tools=tools)
     assert (undone.code, undone.ids) == (0, ["RC4026"]), "what it cannot take away, it says"
+    assert undone.document["takes_back"] == []
+
+
+def test_the_script_that_needs_no_record_is_named_where_it_lies(applied: Path, tools: Path) -> None:
+    shutil.rmtree(applied / "var/lib/rocmcfg")
+    script = applied / "usr/share/rocmcfg/undo.sh"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SOURCE / "packaging/undo.sh", script)
+    refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
+    assert f"take them away by hand: sudo sh {script}" in " ".join(refused.err.split())
+    subprocess.run(["sh", script], capture_output=True, check=False)  # 1: update-grub is left to the user
+    assert not (applied / DROP_IN).exists()
 
 
 def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
