@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocmcfg.host.view import Unreadable
@@ -187,10 +188,11 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
     return found
 
 
-_MEND = "mend it, or take it away; what came with rocmcfg counts in its place"
-
-
-def left_out(location: str, why: str, hint: str = _MEND) -> None:
-    _problems[warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)] = (
-        None
+def left_out(location: str, why: str, instead: str = "") -> None:
+    said = warning(
+        "RC1030",
+        f"left out of what rocmcfg knows: {why}",
+        location=location,
+        hint="mend it, or take it away; what came with rocmcfg counts in its place",
     )
+    _problems[replace(said, hint=instead) if instead else said] = None

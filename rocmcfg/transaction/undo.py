@@ -89,8 +89,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
         return planned._replace(activations=_menu_of_undone(view))
     if len(chosen) < len(committed):
         return planned
-    left = _left_after(view, planned.changes)
-    return planned._replace(diagnostics=left, takes_back=() if left else planned.takes_back)
+    stays = _left_after(view, planned.changes)
+    return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
 
 
 def _last(committed: Sequence[Journal]) -> list[Journal]:
