@@ -30,6 +30,7 @@ IFS=$nl
 # The files that are ours as a whole. A test holds this against what rocmcfg says of itself.
 OWNED='/etc/default/grub.d/zz-rocmcfg.cfg
 /etc/rocmcfg/kernel-arguments
+/etc/rocmcfg/limine-trial
 /etc/limine-entry-tool.d/zz-rocmcfg.conf
 /etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf
 /etc/kernel/cmdline.d/90-rocmcfg.conf

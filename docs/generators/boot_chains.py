@@ -24,7 +24,8 @@ Not every proof is worth the same:
   applied, in effect after a reboot, and gone after a rollback. All of them are Debian with parts of Debian:
   what another distribution adds around a loader is not shown by them.
 - **Loader alone**: the loader boots by real firmware, with a small program in the place of the kernel. That
-  shows which arguments a boot gets, and that a trial is one boot, on the versions that Debian has.
+  shows which arguments a boot gets, and that a trial is one boot, on the versions that Debian has; of Limine,
+  which no package index has, by hand (`tests/loaders/test_limine.py`).
 - **Recorded**: a tree of files like that of a host, and stand-ins for the host's programs that do what the
   source of each says. That shows what rocmcfg reads, writes and says, and not that the loader boots it.
 - **Refused**: rocmcfg tells the chain apart from all others, writes nothing, and says what to do by hand.

@@ -65,11 +65,11 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
-    places = loader.PLACES if loader is not None else ()
+    activated = loader is not None and loader.ACTIVATED
     why = "the boot menu gets a place for one boot's arguments"
     return made._replace(
         changes=tuple(changes),
-        activations=registry.backend(made.boot_backend).activations(view, why) if places else (),
+        activations=registry.backend(made.boot_backend).activations(view, why) if activated else (),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*said, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,

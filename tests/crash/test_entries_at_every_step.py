@@ -4,16 +4,18 @@ what others write there between the crash and the `recover` stays."""
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.hosts import other_host
 
-from .crashing import ROLLBACK, CrashingHost, OfflineHost, apply, recover
+from .crashing import REJECT, ROLLBACK, CrashingHost, OfflineHost, apply, attempt, recover
 from .test_images_at_every_step import Derived
 from .test_kill_at_every_step import holds
 
+CASES = Path(__file__).parents[1] / "cases/limine"
 CONF = "boot/limine.conf"
 MINE = "/Memory test\n  protocol: efi\n  path: boot():/memtest.efi\n"
 MORE = "  //linux-lts\n    protocol: linux\n    path: boot():/vmlinuz-linux-lts\n    cmdline: rw quiet\n"
@@ -73,3 +75,27 @@ def test_what_others_write_before_the_recover_stays(tmp_path: Path, applied: Pat
         assert text in (before + MINE, after + MINE), name
         found.add(text)
     assert len(found) == 2
+
+
+class Armed(CrashingHost):
+    """With a bootctl, which the firmware keeps a variable for."""
+
+    tools = CASES / "tools"
+
+
+@pytest.fixture
+def newest(start: Path) -> Path:
+    """Started by a Limine that boots something once."""
+    shutil.copytree(CASES / "trees/limine-11", start, dirs_exist_ok=True)
+    return start
+
+
+def test_a_trial_killed_at_any_step_is_none_or_a_whole_one(tmp_path: Path, newest: Path, stride: int) -> None:
+    holds(Derived(tmp_path, newest, attempt(set=("amdgpu.runpm=0",)), Armed), stride)
+
+
+def test_a_reject_killed_at_any_step_is_finished_by_recover(
+    tmp_path: Path, newest: Path, stride: int
+) -> None:
+    attempt(set=("amdgpu.runpm=0",)).run(Armed(str(newest)))
+    holds(Derived(tmp_path, newest, REJECT, Armed), stride)

@@ -30,7 +30,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]")
 
 
 class Machine:
-    def __init__(self, work: Path, *, secure_boot: bool = False) -> None:
+    def __init__(self, work: Path, *, secure_boot: bool = False, screen: bool = False) -> None:
         tools.require(_NEEDED)
         if tools.install_missing(lambda: [] if qemu.firmware() else ["ovmf"]):
             tools.refuse("needs ovmf")
@@ -38,7 +38,7 @@ class Machine:
         assert firmware is not None
         if secure_boot and not all(path.exists() for path in (*_SECURE, _KEY)):
             pytest.skip("needs ovmf of Debian or Ubuntu, for its test keys")
-        self.work, self.secure_boot = work, secure_boot
+        self.work, self.secure_boot, self.screen = work, secure_boot, screen
         self.code, variables = _SECURE if secure_boot else (firmware.code, firmware.variables)
         self.disk = work / "disk.img"
         with self.disk.open("wb") as file:
@@ -100,6 +100,7 @@ class Machine:
         console = self.work / f"console-{self.boots}"
         line = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none"]
         line += ["-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", "256", "-no-reboot"]
+        line += ["-device", "VGA"] if self.screen else []
         if self.secure_boot:  # this OVMF keeps its variables where the system cannot write
             line += ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
         line += ["-drive", f"if=pflash,format=raw,readonly=on,file={self.code}"]

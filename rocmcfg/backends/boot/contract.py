@@ -72,11 +72,13 @@ class Keeper(Protocol):
 class BootTrial(Protocol):
     """Arguments that the loader gives to the next boot alone. `PLACES` are the words on every normal entry in
     whose place it puts them; none where the trial is an entry of its own. `FILES` are those of ours that are
-    there during a trial only, `KEEPERS` all that may hold what makes the next boot the trial."""
+    there during a trial only, `KEEPERS` all that may hold what makes the next boot the trial. `ACTIVATED`:
+    what the files say comes into the menu by the activations of the backend."""
 
     PLACES: tuple[str, ...]
     FILES: tuple[str, ...]
     KEEPERS: tuple[Keeper, ...]
+    ACTIVATED: bool = True
 
     def keeper(self, view: HostView) -> Keeper:
         """The one of this host."""

@@ -25,7 +25,7 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import ToolChange
 
-_FILE = f"{TRIAL_ID}.conf"
+FILE = f"{TRIAL_ID}.conf"
 _ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundamental.h)
 _LIST = ("bootctl", "list", "--json=short", "--no-pager")
 
@@ -40,7 +40,7 @@ class OneShot(Keeper):
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         found = efi.text(view, "LoaderEntryOneShot")
-        return found if found == _FILE else None
+        return found if found == FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
@@ -60,9 +60,13 @@ class Listed(NamedTuple):
 
 
 class SecondEntry(BootTrial):
+    """`LOADER` is how the name begins that the loader leaves in LoaderInfo."""
+
+    LOADER = "systemd-boot"
     PLACES = ()
-    FILES = tuple(f"{root}/loader/entries/{_FILE}" for root in loader_entries.PARTITIONS)
+    FILES = tuple(f"{root}/loader/entries/{FILE}" for root in loader_entries.PARTITIONS)
     KEEPERS = (ONE_SHOT,)
+    ACTIVATED = False
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
         """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
@@ -79,49 +83,51 @@ class SecondEntry(BootTrial):
         if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
             return {}
         folder, content, mode = found
-        return {f"{folder}/{_FILE}": (copied(content, arguments), mode)}
+        return {f"{folder}/{FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
-        argv, after = ONE_SHOT.keep(_FILE), f"next boot: {_FILE}"
-        return ToolChange(ONE_SHOT.TOOL, argv, _FILE, "", after, reason, arms=True)
+        argv, after = ONE_SHOT.keep(FILE), f"next boot: {FILE}"
+        return ToolChange(ONE_SHOT.TOOL, argv, FILE, "", after, reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
         if not view.runs_tools:
-            yield _cannot("the next boot can be chosen on the running system alone", "")
+            yield cannot("the next boot can be chosen on the running system alone", "")
             return
         told = efi.text(view, "LoaderInfo")
-        if not told.lower().startswith("systemd-boot"):
-            yield _cannot("it needs systemd-boot", f"booted by {told}" if told else "no loader says its name")
+        if not told.lower().startswith(self.LOADER):
+            yield cannot(
+                f"it needs {self.LOADER}", f"booted by {told}" if told else "no loader says its name"
+            )
             return
         if not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
-            yield _cannot(
+            yield cannot(
                 "the loader that booted this host does not say that it boots something once",
                 "asked: bit 3 of the EFI variable LoaderFeatures",
             )
             return
         other = efi.text(view, "LoaderEntryOneShot")
-        if other and other != _FILE:
+        if other and other != FILE:
             yield error(
                 "RC4345",
                 f"the next boot is chosen already, by somebody else: {other}",
                 location=ONE_SHOT.BLOCK,
                 hint="reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this",
             )
+        yield from self.uncopied(view, observed, arguments)
+
+    def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """Why no copy of an entry would be the trial."""
         chosen = _default(view)
         if chosen is None:
             asked = view.query(_LIST)
             said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
-            yield _cannot("bootctl does not tell which entry boots by itself", said)
+            yield cannot("bootctl does not tell which entry boots by itself", said)
         elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
-            yield error(
-                "RC4346",
-                f"no trial boot here: the entry that boots by itself, {chosen.id}, {why}",
-                location=chosen.path,
-                hint="make a normal entry the default first (bootctl set-default), or apply without --trial",
-            )
+            hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
+            yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
         else:
             yield from self.beaten(view, chosen, arguments)
 
@@ -133,19 +139,14 @@ class SecondEntry(BootTrial):
 
     def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """The copy is there and whole, and nothing but the variable will choose it."""
-        path = next((entry.path for entry in _listed(view) if entry.id == _FILE), "")
+        path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
-        if not loader_entries.parse(_FILE, text).options.endswith(" ".join(arguments)):
-            yield error(
-                "RC4308",
-                "the boot menu does not hold what makes a trial of one boot",
-                location=path or self.FILES[0],
-                hint="see `bootctl list`, then run the command again",
-            )
-        elif chosen is None or chosen.id == _FILE:
+        if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
+            yield not_in_the_menu(path or self.FILES[0], "see `bootctl list`, then run the command again")
+        elif chosen is None or chosen.id == FILE:
             yield error(
                 "RC4347",
-                f"{_FILE} would boot by itself, each time",
+                f"{FILE} would boot by itself, each time",
                 detail="the trial has to be the last choice of the loader",
                 location=path,
                 hint="see `default` in loader.conf and `bootctl list`: another entry must be the default",
@@ -204,7 +205,7 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
     return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
 
 
-def _cannot(why: str, detail: str) -> Diagnostic:
+def cannot(why: str, detail: str) -> Diagnostic:
     return error(
         "RC4344",
         f"no trial boot here: {why}",
@@ -212,3 +213,12 @@ def _cannot(why: str, detail: str) -> Diagnostic:
         location=ONE_SHOT.BLOCK,
         hint="apply without --trial; `rocmcfg rollback` takes it back",
     )
+
+
+def not_in_the_menu(location: str, hint: str) -> Diagnostic:
+    summary = "the boot menu does not hold what makes a trial of one boot"
+    return error("RC4308", summary, location=location, hint=hint)
+
+
+def no_original(which: str, location: str, hint: str) -> Diagnostic:
+    return error("RC4346", f"no trial boot here: the entry that {which}", location=location, hint=hint)

@@ -97,7 +97,7 @@ def trials() -> dict[str, BootTrial]:
 
 def copies() -> set[str]:
     """The entries that trials are: programs write them anew as all others."""
-    return {path for one in trials().values() if not one.PLACES for path in one.FILES}
+    return {path for one in trials().values() if not one.ACTIVATED for path in one.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:

@@ -15,13 +15,14 @@ Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not
 unified kernel images under Secure Boot that hold a line of their own (they take that one), and the syntax
 of Limine before version 8.
 
-There is no trial boot. Limine from 12 on boots what the EFI variable LoaderEntryOneShot names, once, and
-deletes the variable before (common/lib/bli.c, common/menu.c); older ones cannot. But the entry would have to
-stand in limine.conf, which tools write as well, and every boot is noted in LimineLastBootedEntry: with
-`remember_last_entry: yes` the trial would boot again after a hang. No Limine 12 could be had to show more.
+A trial is an entry behind all others, a copy of the one that runs, and the EFI variable LoaderEntryOneShot:
+Limine from 11.4 on boots what it names, once, and deletes it before (common/lib/bli.c, common/menu.c). It is
+refused for older ones, with `remember_last_entry: yes`, with which Limine would boot it again after a hang,
+and where the running entry is none that gets our arguments.
 
 Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
 and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.
-limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 files made by chance; nothing
-was booted, and the tool was not run.
+limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 files made by chance. Limine
+8.2.0, 9.6.7, 10.8.3 and 11.4.1 gave our arguments to what they started, 11.4.1 those of a trial once
+(tests/loaders/test_limine.py, by hand: no package index has Limine). The tool was not run.
 """

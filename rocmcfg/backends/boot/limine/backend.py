@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from rocmcfg.backends.boot import (
     appended_assignment,
@@ -18,8 +19,9 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
+from rocmcfg.backends.boot.limine.trial import LimineTrial, with_copy
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
@@ -34,7 +36,7 @@ _NO_PROGRAMS = re.compile(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders wi
 class _Limine(MenuChain):
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN)
     TITLE = "Limine"
-    NO_TRIAL = "its entry would stand in limine.conf, and be booted again with remember_last_entry"
+    TRIAL = LimineTrial()
     LOADER = "limine"
     MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
     # limine-snapper-sync writes the entries of snapshots from a list of its own
@@ -71,6 +73,10 @@ class _Limine(MenuChain):
             DEFAULTS: entry_tool.appended(names, part) if part and edits else None,
             CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
         }
+
+    def rewrites(self, host: Host, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+        for path, rewritten in super().rewrites(host, ours):
+            yield path, partial(with_copy, view=host, rewritten=rewritten)
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):

@@ -19,6 +19,7 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 
 NAME = "limine"
+TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
 OLD = "it is written for a Limine before version 8 (KEY=value)"
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
@@ -36,7 +37,7 @@ _VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 class Section(NamedTuple):
     """An entry as it is written: the titles above it and its own; the files of its kernel and initramfs
     without their partition and checksum; the comments above it and its own. `start` and `end` are where the
-    line of its command line stands in the text; -1 where it has none."""
+    line of its command line stands in the text, -1 where it has none; `at` and `until` where all of it is."""
 
     titles: tuple[str, ...]
     protocol: str
@@ -46,6 +47,8 @@ class Section(NamedTuple):
     comments: str
     start: int
     end: int
+    at: int
+    until: int
 
     @property
     def is_image(self) -> bool:
@@ -76,7 +79,7 @@ def read(view: HostView) -> Menu:
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    for one, role in _judged(view, text):
+    for one, role in judged_in(view, text):
         version = _VERSION.search(one.comments)
         name, release = "/".join(one.titles), version[1] if version else ""
         kargs = split(one.cmdline, path)
@@ -87,15 +90,17 @@ def written(view: HostView, path: str, text: str) -> Iterator[Written]:
 def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
     """Every entry as it is written, and what it is for."""
     for path in files(view):
-        yield from _judged(view, text_or_empty(view, path))
+        yield from judged_in(view, text_or_empty(view, path))
 
 
-def _judged(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
+def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
     for one in sections(text):
         of = _MACHINE.findall(one.comments)[-1:]
         another = bool(of and machine_id) and of != [machine_id]
-        if "Snapshots" in one.titles[:-1]:
+        if one.titles == (TRIAL,):
+            role = Role.TRIAL
+        elif "Snapshots" in one.titles[:-1]:
             role = Role.SNAPSHOT  # the tree of limine-snapper-sync
         elif another or one.protocol not in ("linux", *_IMAGES) or not one.cmdline:
             role = Role.FOREIGN
@@ -115,20 +120,20 @@ def sections(text: str) -> Iterator[Section]:
     above: tuple[str, ...] = ()
     options: dict[str, list[str]] = {}
     at: dict[str, tuple[int, int]] = {}
-    end = -1
+    end, begun = -1, 0
     for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
             comments = (*above, " ".join(options.get("comment", ())))
             if titles:
-                yield _section(titles, options, " ".join(comments), at)
+                yield _section(titles, options, " ".join(comments), at, (begun, min(start, len(text))))
             name = line.lstrip("/")
             depth = len(line) - len(name)
             # one that is deeper than what is above it has no place in the menu
             placed = depth <= len(titles) + 1
             titles = (*titles[: depth - 1], name.removeprefix("+").strip()) if placed else ()
             above = comments[: depth - 1]
-            options, at = {}, {}
+            options, at, begun = {}, {}, start
         else:
             name, colon, value = line.partition(":")
             if colon and not line.startswith("#"):
@@ -137,7 +142,11 @@ def sections(text: str) -> Iterator[Section]:
 
 
 def _section(
-    titles: tuple[str, ...], options: dict[str, list[str]], comments: str, at: dict[str, tuple[int, int]]
+    titles: tuple[str, ...],
+    options: dict[str, list[str]],
+    comments: str,
+    at: dict[str, tuple[int, int]],
+    span: tuple[int, int],
 ) -> Section:
     protocol, kernel, cmdline = (
         next((options[name][0] for name in names if name in options), "")
@@ -145,7 +154,7 @@ def _section(
     )
     initrds = tuple(map(_file_of, options.get("module_path", ())))
     place = next((at[name] for name in _CMDLINE if name in at), (-1, -1))
-    return Section(titles, protocol.lower(), _file_of(kernel), initrds, cmdline, comments, *place)
+    return Section(titles, protocol.lower(), _file_of(kernel), initrds, cmdline, comments, *place, *span)
 
 
 def _file_of(path: str) -> str:

@@ -1,0 +1,98 @@
+"""A trial with Limine: an entry behind all others, a copy of the one that runs, and LoaderEntryOneShot.
+
+Limine from 11.4 on boots what that variable names, by the titles on the way to it, and deletes it before it
+boots anything (common/lib/bli.c, common/menu.c). With `remember_last_entry` it would boot the trial again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from rocmcfg.backends import marked_lines
+from rocmcfg.backends.boot import efi
+from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.limine import reader
+from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not_in_the_menu
+from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic
+
+COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
+_LEFT_OUT = re.compile(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
+_REMEMBERS = re.compile(r"^[ \t]*remember_last_entry:[ \t]*yes[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_OF_A_PATH = re.compile(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
+
+
+class _Booted(NamedTuple):
+    path: str
+    text: str
+    entry: reader.Section
+
+
+class LimineTrial(SecondEntry):
+    LOADER = reader.NAME
+    FILES = (COPY,)
+    ACTIVATED = True
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        booted = _booted(view)
+        if booted is None:
+            return {}
+        entry, text = booted.entry, booted.text
+        line = text[entry.start : entry.end]
+        before, after = (
+            text[entry.at : entry.start].split("\n")[1:],
+            text[entry.end : entry.until].split("\n"),
+        )
+        lines = (one.strip() for one in (*before, f"{line.rstrip()} {' '.join(arguments)}", *after))
+        kept = "".join(f"    {one}\n" for one in lines if one and not _LEFT_OUT.match(one))
+        return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
+
+    def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        told = efi.text(view, "LoaderEntrySelected")
+        remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
+        if remembering:
+            yield cannot(
+                "Limine would boot the trial again, after a hang too",
+                f"{remembering[0]}: remember_last_entry",
+            )
+        elif _booted(view) is None:
+            which = f"runs, {told or 'which Limine does not name'}, gets no arguments of rocmcfg"
+            hint = "boot a normal entry first, or apply without --trial"
+            yield no_original(which, observed.menu.path, hint)
+
+    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        for path in reader.files(view):
+            found = [
+                one for one in reader.sections(text_or_empty(view, path)) if one.titles == (reader.TRIAL,)
+            ]
+            if [one.cmdline.endswith(" ".join(arguments)) for one in found] != [True]:
+                yield not_in_the_menu(
+                    path, "see whether a program of Limine wrote it meanwhile, then try again"
+                )
+
+
+def with_copy(content: bytes, view: HostView, rewritten: Callable[[bytes], bytes]) -> bytes:
+    """A limine.conf with the trial's entry at its end while there is to be one; else without any, also where
+    a program that writes the file dropped the comments around it."""
+    lines = (line for line in text_or_empty(view, COPY).splitlines(keepends=True) if not line.startswith("#"))
+    entry = "".join(lines)
+    text = marked_lines.put(rewritten(content), None)[0].decode("utf-8", "surrogateescape")
+    for one in reversed([*reader.sections(text)]):
+        text = text[: one.at] + text[one.until :] if one.titles == (reader.TRIAL,) else text
+    wanted = marked_lines.part(entry) if entry else None
+    return marked_lines.put(text.encode("utf-8", "surrogateescape"), wanted)[0]
+
+
+def _booted(view: HostView) -> _Booted | None:
+    """The entry that runs, where it is one of those that get our arguments."""
+    told = efi.text(view, "LoaderEntrySelected")
+    for path in reader.files(view):
+        text = text_or_empty(view, path)
+        for entry, role in reader.judged_in(view, text):
+            if role is Role.NORMAL and "/".join(_OF_A_PATH.sub(r"\\\1", one) for one in entry.titles) == told:
+                return _Booted(path, text, entry)
+    return None
