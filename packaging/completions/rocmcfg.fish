@@ -215,6 +215,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at history" -l debug -d 'Show the traceba
 complete -c rocmcfg -n "__fish_rocmcfg_at history" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l force -d 'Overwrite edits made to rocmcfg'"'"'s files.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l yes -s y -d 'Do not ask.'
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l json -d 'Print one JSON document and nothing else.'

@@ -58,7 +58,7 @@ def explain(
     if not line or not line[0] or printer.json:
         found = explaining.explain_name(host, name, kernel, environment)
         printer.document((), found)
-        _show(printer, found)
+        _show(printer, found, name)
         return
     for one in line[0]:
         _show_shortly(printer, one)
@@ -94,7 +94,7 @@ def schema(
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
 
-def _show(printer: Printer, found: Explained) -> None:
+def _show(printer: Printer, found: Explained, asked: str) -> None:
     what = found.explanation
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
@@ -107,8 +107,27 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
     _show_bits(printer, what)
-    printer.section("In profiles", [(profile, f"sets {setting}") for profile, setting in found.profiles])
+    costs = {one.cost: one for one in reversed(found.profiles)}  # what several say is said of the first
+    printer.section(
+        "In profiles",
+        [
+            (
+                one.profile,
+                f"sets {one.setting}={one.value}"
+                + (f"; costs: {one.cost}" if one.cost and costs[one.cost] is one else ""),
+            )
+            for one in found.profiles
+        ],
+    )
     _show_issues(printer, what)
+    value = asked.partition("=")[1:]
+    if (
+        value[1]
+        and what.kind in _UNSET
+        and not any(one.role == "helps" and one.setting.endswith("".join(value)) for one in what.issues)
+    ):
+        printer.line()
+        printer.said(f"  No known issue names {asked} as a cure.")
     if what.sources and (printer.verbose or what.kind == "issue"):
         printer.heading("Sources")
         for source in what.sources:

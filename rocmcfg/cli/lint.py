@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from rocmcfg.model.diagnostic import ExitCode, Severity
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Verdict
     from rocmcfg.lint.remark import Finding
-    from rocmcfg.workflow.linting import Linted
+    from rocmcfg.workflow.linting import Linted, Purpose
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -53,7 +55,7 @@ def lint(
     host = hosts.open_host(printer, root)
     found = linting.lint(host, files, gfx=_by_any_name(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
-    _show(printer, found, fix)
+    _show(printer, found, () if gfx or kernel else files, fix)
     printer.problems(found.diagnostics)
     if any(d.severity is Severity.ERROR for d in found.diagnostics):
         raise SystemExit(int(ExitCode.ERROR))
@@ -69,7 +71,7 @@ def _by_any_name(gfx: tuple[str, ...]) -> tuple[str, ...]:
     return targets(gfx)
 
 
-def _show(printer: Printer, found: Linted, fix: bool) -> None:
+def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -87,14 +89,46 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
     where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
     if found.files:
         printer.line(f"{said or 'Nothing found'} {where}")
-    fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
-    if fine and not fix:
-        more = [f"and {len(fine) - _FINE} more"] if len(fine) > _FINE else []
-        printer.said(f"No remark on {', '.join([*fine[:_FINE], *more])}.")
+    if not fix:
+        _show_fine(printer, found)
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
+        only = found.proposals[0].file if files and not found.proposals[1:] else ""
+        if os.path.isfile(only):
+            sudo = "" if os.access(only, os.W_OK) else "sudo "
+            name = shlex.quote(only)
+            printer.to_copy(
+                "To write it:", f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
+            )
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
+
+
+def _show_fine(printer: Printer, found: Linted) -> None:
+    """What nothing is wrong with: what it is good for here, and at what cost."""
+    fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
+    cures: dict[Purpose, list[str]] = {}  # one setting may be spelt in several ways
+    for one in found.purposes or ():
+        if one.setting in fine:
+            cures.setdefault(one._replace(setting=""), []).append(one.setting)
+    rows = [
+        (
+            ", ".join(settings),
+            f"against {one.issue} ({one.confidence})" + (f"; costs: {one.cost}" if one.cost else ""),
+        )
+        for one, settings in cures.items()
+    ]
+    printer.section("Known cures", rows)
+    if rows:
+        printer.line()
+    rest = [text for text in fine if all(text not in settings for settings in cures.values())]
+    more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
+    cured = (
+        "; no known issue here is cured by it" if rest[1:] == [] else "; no known issue here is cured by them"
+    )
+    if rest:
+        listed = ", ".join([*rest[:_FINE], *more])
+        printer.said(f"No remark on {listed}{cured if found.purposes is not None else ''}.")
 
 
 def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
@@ -112,7 +146,7 @@ def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
-            printer.wrapped(f"keep      {', '.join(fine)}")
+            printer.pairs([("keep    ", ", ".join(fine))])
     printer.line()
 
 

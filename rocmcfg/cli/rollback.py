@@ -92,13 +92,16 @@ def reject(
     _say(printer, undone, "Nothing to reject: no trial is on record.", host)
 
 
-def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.TargetHost()) -> None:
+def recover(
+    printer: Printer, force: bool = _FORCE, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()
+) -> None:
     """Undo an interrupted transaction.
 
     Safe to run at any time.
     """
     from rocmcfg.workflow import undoing
 
+    del yes  # it asks nothing: who is used to --yes may say it
     host = hosts.open_host(printer, *place, changes=True)
     printer.may_change(host)
     interrupts.heed()
@@ -142,7 +145,11 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
             "Next: run that, then reboot that host." if undone.reboot_required else "Next: run that."
         )
         return
-    known = load_quietly(host) if undone.reboot_required and not undone.transactions else None
+    receipt = load_quietly(host)
+    if undone.transactions and receipt is not None and receipt.settings:
+        settings = ", ".join(one.spelled for one in receipt.settings)
+        printer.said(f"Still applied, by transaction {receipt.transaction}: {settings}.")
+    known = receipt if undone.reboot_required and not undone.transactions else None
     if known is not None and verify_applied(host, known).program_due:
         printer.line(f"Next: run what apply left to you; see rocmcfg verify{printer.root_option}.")
     elif undone.reboot_required:

@@ -21,7 +21,7 @@ from rocmcfg.model.issue import Confidence, KnownIssue
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
-ExplanationKind = Literal[_Setting, "kernel", "issue", "gpu", "profile", "number", "diagnostic"]
+ExplanationKind = Literal[_Setting, "kernel", "issue", "gpu", "profile", "number", "diagnostic", "status"]
 Role = Literal["helps", "does_not_help", "unset"]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rocmcfg.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
@@ -52,6 +54,26 @@ def number(known: ProfileParameter) -> Explanation:
         [("see", [f"rocmcfg plan --set profile.{known.name}={(known.unit or 'number').upper()}"])]
     )
     return Explanation(f"profile.{known.name}", "number", known.summary, unit=known.unit, details=details)
+
+
+def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
+    """What a library returned: `number`, and the words that it `prints` for it."""
+    number, prints = int(row["number"]), str(row.get("prints", ""))
+    about = [
+        one.id
+        for one in issues
+        if any(
+            name in sign.pattern or (prints and re.search(sign.pattern, prints)) for sign in one.signatures
+        )
+    ]
+    rows = [
+        ("from", [f"{'HIP' if prints else 'ROCr'}, number {number} ({number:#x})"]),
+        ("printed", [prints] if prints else []),
+        ("issues", [f"{', '.join(about)}: these print it"] if about else []),
+        ("see", ["rocmcfg doctor FILE, with the log: the first error in it is the one that matters"]),
+    ]
+    summary = str(row.get("means", "An error in a call of the program; its name says which."))
+    return Explanation(name, "status", summary, details=_details(rows))
 
 
 def diagnostic(id: str, severity: str, summary: str, hint: str) -> Explanation:

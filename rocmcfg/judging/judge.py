@@ -43,6 +43,8 @@ def judge(
     found += values
     if any(one.about in REFUSED and one.holds for one in found):
         return [one for one in found if one.about is not About.DEPRECATED]
+    if any(one.trap is not None and one.trap.kind == "no_effect" and one.holds for one in found):
+        found = [one for one in found if one.about is not About.DEFAULT]  # which says less
     if not found:
         found += _fixed(asked, machine, known, issues)
     return found

@@ -145,6 +145,11 @@ def diagnostics() -> dict[str, tuple[str, ...]]:
     return {id: tuple(row) for id, *row in (line.split("\t") for line in content.splitlines())}
 
 
+def status_codes() -> dict[str, Any]:
+    """What ROCr and HIP return, by name: `number`, and what it `prints` and `means` where that is known."""
+    return _data("status_codes")
+
+
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
     from rocmcfg.model.issue import KnownIssue, Signature, Workaround
 

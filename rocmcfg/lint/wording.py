@@ -298,7 +298,8 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
         why += f" That is so on {trap.acts_on.words()}; {which} is known here."
     said = f"{written} {SAID_OF_TRAPS[kind]}"
     if kind == "no_effect":
-        where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else "some hosts"
+        on_kernels = f"kernel {case.machine.releases(trap.kernel)}" if trap.kernel else "some hosts"
+        where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else on_kernels
         said = f"{written} does nothing on {where}"
         needless = not unsure and trap.acts_on is not None and instead is None
         return info(id, said, why, instead=instead, remove=needless)

@@ -234,6 +234,11 @@ class Machine(NamedTuple):
         answers = {between(wanted, *kernel.version.span) for kernel in self.kernels}
         return True if True in answers else None if None in answers or not answers else False
 
+    def releases(self, kernels: str) -> str:
+        """Those of its kernels that may be in a range; the range itself where none is known."""
+        there = (one.release for one in self.kernels if Machine((one,)).runs(kernels) is not False)
+        return ", ".join(there) or kernels
+
 
 def computing(gpus: Sequence[Gpu]) -> tuple[Gpu, ...]:
     """The GPUs that people compute on: an integrated one counts only where there is no other."""

@@ -71,7 +71,7 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         if unsure and trap.acts_on is not None:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
         if trap.kind == "limited":
-            said = f"kernel {_releases(machine, trap.kernel)} may not give all of {asked}"
+            said = f"kernel {machine.releases(trap.kernel)} may not give all of {asked}"
             return warning("RC2050", said, detail=detail, hint="a later kernel does")
         return _told(verdict, asked, said, detail, grave=not unsure and trap.kind in GRAVE)
     if verdict.about is About.BUILD_ONLY:
@@ -84,7 +84,7 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         return _told(verdict, asked, f"{asked} {', '.join(verdict.names)}", verdict.why)
     if verdict.about is About.FEATURE_TAINTS:
         feature, kernels = verdict.names
-        detail = f"kernel {_releases(machine, kernels)}: {_BUG_REPORTS}"
+        detail = f"kernel {machine.releases(kernels)}: {_BUG_REPORTS}"
         return _told(verdict, asked, f"{asked} turns {feature} on and taints the kernel", detail)
     (acts_on,) = verdict.names
     if unsure:
@@ -92,13 +92,6 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         return _told(verdict, asked, said, "not every GPU of this host is known")
     said = f"{asked.id} has no effect on {machine.gpu_names}"
     return _told(verdict, asked, said, f"it acts on {acts_on} only")
-
-
-def _releases(machine: Machine, kernels: str) -> str:
-    """Those of a machine's kernels that may be in a range; the range itself where none is known."""
-    return (
-        ", ".join(k.release for k in machine.kernels if Machine((k,)).runs(kernels) is not False) or kernels
-    )
 
 
 def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave: bool = False) -> _Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rocmcfg.explain.explain import as_parameter, explain
 from rocmcfg.explain.explanation import Explanation, Question
@@ -15,19 +15,24 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
-from rocmcfg.model.profile import Profile
+from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
+_RETURNED = re.compile(
+    r"(?:HSA_STATUS_|hipError)\w+|(?:(?:error )?code:? |error:? )?(?P<number>0x[0-9a-f]+|[1-9][0-9]*)", re.I
+)
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
 
 
 class ProfileUse(NamedTuple):
-    """A profile that uses the name, with the id of the setting."""
+    """A profile that uses the name, with the id of the setting, its value, and what it says that it costs."""
 
     profile: str
     setting: str
+    value: str = ""
+    cost: str = ""
 
 
 @published("*explanation", "next_boot", "source", "running", "profiles")
@@ -134,6 +139,8 @@ def _subject(view: HostView, text: str) -> Explanation | None:
 
         here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
         return subjects.issue(issues[0], bool(here))
+    if (code := _status(text)) is not None:
+        return subjects.status(*code, catalogue.known_issues())
     is_profile = name in profiles.names(view)
     models = [model for model in catalogue.gpu_models() if model.gfx == name]
     models = models or ([] if is_profile else meant.gpus(text, whole=True))
@@ -144,6 +151,20 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.profile(profiles.load(view, [name])[0])
     number = meant.numbers(view).get(name.removeprefix("profile.").partition("=")[0])
     return subjects.number(number) if number else None
+
+
+def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
+    """What a library returned, by its name or its number: "error 700", "code: 0x1016"."""
+    from rocmcfg.knowledge import catalogue
+
+    found = _RETURNED.fullmatch(text.strip())
+    if found is None:
+        return None
+    number = int(found["number"], 0) if found["number"] else None
+    for name, row in catalogue.status_codes().items():
+        if name.lower() == text.strip().lower() or (number and row["number"] == number):
+            return name, row
+    return None
 
 
 def _kernel_name(text: str) -> Explained:
@@ -196,6 +217,13 @@ def _values(
     return setting.next_boot, setting.source, setting.running
 
 
+def _given_by(setting: Setting) -> str:
+    value = setting.value
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _given(karg: Karg | None) -> str | None:
     return None if karg is None else "set" if karg.value is None else karg.value
 
@@ -212,7 +240,7 @@ def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:
         except RocmcfgError:
             continue  # a broken local profile is `profile list`'s to tell
     return tuple(
-        ProfileUse(profile.name, setting.id)
+        ProfileUse(profile.name, setting.id, _given_by(setting), setting.cost)
         for profile in loaded
         if not profile.extends
         for setting in profile.settings

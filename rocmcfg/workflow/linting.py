@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
@@ -13,12 +14,14 @@ from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
 from rocmcfg.lint.kinds import PASTED, FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
-from rocmcfg.lint.wording import Knowledge
+from rocmcfg.lint.wording import Knowledge, spelled
+from rocmcfg.model.catalogue import matches
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 
+_AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
@@ -40,12 +43,23 @@ class Proposal:
     diff: str
 
 
-@published("findings", "fine", "proposals", "apply_with=command", "verdicts")
+@published("setting", "issue", "confidence", "cost")
+class Purpose(NamedTuple):
+    """What a setting is good for here: the known issue that it is a cure of."""
+
+    setting: str
+    issue: str
+    confidence: str
+    cost: str
+
+
+@published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
     would make the proposed settings itself, empty where it makes none of them. `verdicts` are there where
-    something was to be proposed, `fine` are the settings of which nothing is said."""
+    something was to be proposed, `fine` are the settings of which nothing is said, `purposes` says what
+    they are good for; None where nobody knows for which GPUs."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -55,6 +69,7 @@ class Linted:
     command: str = ""
     verdicts: tuple[Verdict, ...] = ()
     fine: tuple[str, ...] = ()
+    purposes: tuple[Purpose, ...] | None = None
 
     @property
     def has_problems(self) -> bool:
@@ -76,7 +91,7 @@ def lint(
     gpus = tuple(_gpu(name) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
-    texts = _named(files, problems) if files else _of_host(view, problems)
+    texts = _named(files, problems) if files else [*_of_host(view, problems), *_of_caller(view)]
     checked, knowledge = _check(view, texts, Machine(versions, gpus), own=not files)
     findings = [f for each in checked for f in each.findings]
     for each in checked:
@@ -90,6 +105,12 @@ def lint(
     told = {finding.text for finding in findings}  # the running command line has what a file has
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
+    fine = {
+        text: spelled(assignment)
+        for each in checked
+        for text, assignment in zip(each.settings(), each.assignments, strict=True)
+        if text not in told
+    }
     judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
     return Linted(
         tuple(findings),
@@ -99,10 +120,34 @@ def lint(
         tuple(p for p in diffs if p.diff),
         _command(one.setting for kind, one in judged if kind in _SET_BY_US),
         tuple(one for _, one in judged),
-        tuple(
-            text for text in dict.fromkeys(t for one in checked for t in one.settings()) if text not in told
-        ),
+        tuple(fine),
+        tuple(_purposes(view, fine, knowledge, stated=bool(gpus or versions)))
+        if knowledge.machine.named
+        else None,
     )
+
+
+def _purposes(
+    view: HostView, fine: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
+) -> Iterator[Purpose]:
+    """By the issues of this host, or of the GPUs that were `stated` in its place."""
+    from rocmcfg.knowledge import catalogue
+
+    if not fine:
+        return
+    issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
+    if stated:
+        gpus = knowledge.machine.gpus
+        issues = [one for one in issues if one.gfx and any(matches(gpu.gfx or "", one.gfx) for gpu in gpus)]
+    else:
+        from rocmcfg.doctor.judging.origin import known_here
+        from rocmcfg.workflow.planning import collect_facts
+
+        issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
+    for text, setting in fine.items():
+        for one in issues:
+            if setting in one.workaround.settings:
+                yield Purpose(text, one.id, one.confidence, one.cost)
 
 
 def _check(
@@ -199,6 +244,14 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
             seen.add(content)
             texts.append((path, decode(content)))
     return texts
+
+
+def _of_caller(view: HostView) -> list[tuple[str, str]]:
+    """What sets variables at the logins of who asks, or had sudo ask."""
+    if view.offline:
+        return []
+    home = os.path.expanduser(f"~{os.environ.get('SUDO_USER', '')}")
+    return _named([path for name in _AT_LOGIN if os.path.isfile(path := f"{home}/{name}")], [])
 
 
 def _host_paths(view: HostView) -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.shared import cache, fetched, made_once
+from tests.support.shared import cache, fetched, locked, made_once
 
 CORES = ("2.16", "2.17", "2.18", "2.19")
 NEWEST, OLDEST = CORES[-1], CORES[0]
@@ -137,10 +137,20 @@ def home_of(release: str) -> Path:
 
 
 def ansible_test(release: str, collection: Path, *words: str, timeout: float = 600) -> Ran:
-    """`ansible-test WORDS` of this release, in a collection that `lay_out` made."""
-    programs = core(release)
+    """`ansible-test WORDS` of this release, in a collection that `lay_out` made.
+
+    One at a time: two of them fill the same environment of one home. What one that was killed had begun to
+    fill, the next would take for whole: it goes."""
+    programs, home = core(release), home_of(release)
     argv = [str(programs / "ansible-test"), *words, "--color", "no"]
-    return run(argv, cwd=collection, home=home_of(release), programs=programs, timeout=timeout)
+    at_work = home / "at-work"
+    with locked(at_work):
+        if at_work.exists():
+            shutil.rmtree(home / ".ansible/test/venv", ignore_errors=True)
+        at_work.touch()
+        ran = run(argv, cwd=collection, home=home, programs=programs, timeout=timeout)
+        at_work.unlink()
+    return ran
 
 
 def build(release: str, work: Path) -> Path:

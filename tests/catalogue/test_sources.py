@@ -141,3 +141,14 @@ def test_the_last_run_found_nothing() -> None:
     assert record["findings"] == []
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert len([name for name in record["versions"] if name.startswith("linux-source-")]) >= 4
+
+
+def test_status_codes_that_differ_from_their_headers_are_told(tmp_path: Path) -> None:
+    (tmp_path / "hsa.h").write_text(
+        "  HSA_STATUS_ERROR_EXCEPTION = 0x1017,\n  HSA_STATUS_ERROR_NEW = 0x1099\n"
+    )
+    (tmp_path / "hip_error.cpp").write_text('  case hipErrorNoDevice:\n    return "no such thing";\n')
+    found = [*checks.of_status_codes([tmp_path])]
+    assert "HSA_STATUS_ERROR_EXCEPTION is 4118 in the data, 4119 in hsa.h" in found
+    assert "HSA_STATUS_ERROR_NEW: not in the data" in found
+    assert any(one.startswith("hipErrorNoDevice: 'no ROCm-capable device is detected' in") for one in found)

@@ -91,7 +91,23 @@ def test_another_kernel_than_those_here_can_be_asked_about(host: LocalHost) -> N
 def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
     found = explain_name(host, "runpm")
     assert (found.next_boot, found.source) == ("0", "/etc/default/grub:7")
-    assert ("rdna3", "amdgpu.runpm") in found.profiles
+    assert ("rdna3", "amdgpu.runpm", "0") in [one[:3] for one in found.profiles]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("hsa_status_error_exception", "HSA_STATUS_ERROR_EXCEPTION"),
+        ("code: 0x1016", "HSA_STATUS_ERROR_EXCEPTION"),
+        ("error 700", "hipErrorIllegalAddress"),
+        ("209", "hipErrorNoBinaryForGpu"),
+    ],
+)
+def test_what_a_library_returned_is_explained_by_name_and_number(
+    host: LocalHost, text: str, name: str
+) -> None:
+    found = explain_name(host, text).explanation
+    assert (found.name, found.kind) == (name, "status")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +346,7 @@ def test_a_kernel_argument_says_who_sets_it_and_what_runs(tmp_path: Path) -> Non
     root = debian_grub_host(tmp_path, cmdline="quiet iommu=pt", booted_with="quiet")
     found = explain_name(LocalHost(str(root)), "iommu")
     assert (found.next_boot, found.source, found.running) == ("pt", "/etc/default/grub:7", None)
-    assert ("rdna3", "karg.iommu") in found.profiles
+    assert ("rdna3", "karg.iommu", "pt") in [one[:3] for one in found.profiles]
 
 
 def test_a_variable_says_which_file_sets_it_and_what_the_caller_has(tmp_path: Path) -> None:

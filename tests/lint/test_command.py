@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -258,3 +259,42 @@ def test_a_gpu_may_go_by_the_name_it_is_sold_under(tmp_path: Path) -> None:
     assert "does nothing on gfx1201" in named.out
     several = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "rdna3", "--root", root)
     assert (several.code, "may be gfx1100 or " in several.err) == (2, True)
+
+
+def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> None:
+    """On this host's kernel and ROCm; where they have the fix, it is a cure of nothing."""
+    text = tmp_path / "post.txt"
+    text.write_text("amdgpu.cwsr_enable=0 pci=noats\n")
+    found = rocmcfg(
+        "lint", text, "--root", debian_grub_host(tmp_path / "a", kernels=("6.14.0-37-generic",), rocm="7.1.0")
+    )
+    told = " ".join(found.out.split())
+    assert "amdgpu.cwsr_enable=0 against rdna4-expert-sched-cwsr (confirmed); costs: " in told
+    assert "No remark on pci=noats; no known issue here is cured by it." in told
+    fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
+    assert "against" not in fixed.out
+    assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]
+
+
+def test_a_proposal_for_one_file_says_how_it_is_written(tmp_path: Path) -> None:
+    root, text = debian_grub_host(tmp_path / "host"), tmp_path / "grub post.txt"
+    text.write_text("amdgpu.gtt_size=8192 amdgpu.runpm=0\n")
+    told = rocmcfg("lint", "--fix", text, "--root", root).out
+    line = told.partition("To write it: ")[2].replace("\\\n", "")
+    assert f"| patch '{text}'" in line
+    subprocess.run(["patch", text], input=told.encode(), check=True, stdout=-3)
+    assert rocmcfg("lint", text, "--root", root).code == 0
+
+
+def test_the_login_files_of_who_asks_are_read(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text("export TORCH_USE_HIPBLASLT=1\n")
+    assert (
+        f"{tmp_path}/.bashrc:1:8"
+        in process(command("lint"), env={"HOME": str(tmp_path), "SUDO_USER": ""}).out
+    )
+
+
+@pytest.mark.parametrize("line", ["blacklist amdgpu", "install amdgpu /bin/false"])
+def test_what_keeps_the_driver_from_loading_is_told(tmp_path: Path, line: str) -> None:
+    root = debian_grub_host(tmp_path, modprobe_d={"gpu.conf": f"{line}\n"})
+    assert ("/etc/modprobe.d/gpu.conf", line, "dangerous") in _classes(_lint(root))

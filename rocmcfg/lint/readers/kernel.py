@@ -22,6 +22,7 @@ _SET = re.compile(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
 _OPTIONS = re.compile(r"[ \t]*options[ \t]+")
 _QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
 _TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
+_NOTHING = re.compile(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 
 
@@ -92,6 +93,13 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
             place = line.range(at, at + len(directive))
             out.slips.append((*place, warning("RC7118", said, literal=near, sources=_SOURCE)))
             read_options(line, module, words[2:], out, where)
+    elif module == "amdgpu" and (
+        directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
+    ):
+        place = line.range(at, len(line.text.rstrip()))
+        said = "this keeps amdgpu from loading by itself"
+        why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
+        out.slips.append((*place, warning("RC7109", said, why, literal="", sources=_SOURCE)))
     elif directive == "options" and module in names.modules():
         read_options(line, module, words[2:], out, where)
 

@@ -47,6 +47,7 @@ def main() -> int:
         library.reader: {name for one in found for name in libraries.names(one, library.prefixes)}
         for library, found in held.items()
     }
+    findings += checks.of_status_codes([unpacked(one) for found in held.values() for one in found])
     findings += checks.of_variables(read, {one.reader for one in libraries.LIBRARIES if one.binaries})
     for old, new in itertools.pairwise(kernels) if "--changes" in sys.argv else ():
         print(f"\n{old.release} to {new.release}", *checks.between(old, new), sep="\n  ", end="\n\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rocmcfg.facts.gpus import gfx_name
-from rocmcfg.knowledge.catalogue import gpu_models, load
+from rocmcfg.knowledge.catalogue import gpu_models, load, status_codes
 from rocmcfg.knowledge.issue_schema import KnownIssueFile, SignatureTable
 from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.version import parse_kernel
@@ -189,6 +189,37 @@ def corrected(file: Path, signature: SignatureTable, found: Sequence[str]) -> No
     after = re.sub(r"\Aprinted_by = [^\n]*\n", "", after)
     said = f"printed_by = {json.dumps(list(found))}\n" if found else ""
     file.write_text(f"{before}{line}\n{said}{after}")
+
+
+def of_status_codes(folders: Sequence[Path]) -> Iterator[str]:
+    """ROCr's names and numbers, and HIP's names and words, in the sources that these folders hold."""
+    known = status_codes()
+    texts = [
+        file.read_text(errors="replace")
+        for folder in folders
+        for name in ("hsa.h", "hsa_ext_amd.h", "hip_error.cpp")
+        for file in folder.rglob(name)
+    ]
+    numbers = {
+        n: int(v, 0) for text in texts for n, v in re.findall(r"^\s*(HSA_STATUS_\w+)\s*=\s*(\w+)", text, re.M)
+    }
+    words = dict(pair for text in texts for pair in re.findall(r'case (hip\w+):\s*return "([^"]*)";', text))
+    if not numbers or not words:
+        yield "status codes: their sources were not found"
+    for name, row in known.items():
+        if name.startswith("HSA_"):
+            if numbers.get(name) != row["number"]:
+                yield f"{name} is {row['number']} in the data, {numbers.get(name)} in hsa.h"
+        elif name != "hipErrorUnknown" and words.get(name) != row["prints"]:
+            yield f"{name}: {row['prints']!r} in the data, {words.get(name)!r} in hip_error.cpp"
+    named = {name for name, said in words.items() if name == said}
+    skipped = named | {
+        "HSA_STATUS_SUCCESS",
+        "HSA_STATUS_INFO_BREAK",
+        "HSA_STATUS_CU_MASK_REDUCED",
+        "hipSuccess",
+    }
+    yield from (f"{name}: not in the data" for name in sorted({*numbers, *words} - known.keys() - skipped))
 
 
 def of_variables(read: Mapping[str, Set[str]], whole: Set[str]) -> Iterator[str]:
