@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rocmcfg.cli.printer import Printer, counted
+from rocmcfg.judging.conditions import UNTOLD
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
@@ -19,6 +20,7 @@ from rocmcfg.workflow.planning import Planned
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
 _MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
+_UNSURE = "RC2012"  # it stands beside its setting
 _COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
@@ -77,7 +79,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
     for note in _notes(planned.profiles):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
-    remarks(printer, made.diagnostics)
+    remarks(printer, [one for one in made.diagnostics if one.id != _UNSURE])
     printer.line()
     if made.empty:
         printer.line("In sync: nothing to change.")
@@ -143,7 +145,9 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
         details.append(f"already there: {row.source} has it, so it is not written twice")
     elif row.current is not None:
         details.append(f"instead of {row.current} ({row.source})")
-    details += [setting.because, setting.decision if setting.decision != "always" else ""]
+    decided = setting.decision if setting.decision != "always" else ""
+    unsure = decided.startswith(UNTOLD)
+    details += [setting.because, f"{decided}; --without {setting.id} leaves it out" if unsure else decided]
     details.append(f"cost: {setting.cost}" if setting.cost else "")
     confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
     if setting.confidence == "asked for":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -211,12 +212,12 @@ def verify(
         profiles = hosts.understood(printer, host, Request(profiles)).profiles
     report = verifying.verify(host, profiles, pid)
     printer.document(report.diagnostics, report)
-    _show_report(printer, report)
+    _show_report(printer, report, profiles)
     if report.exit_code:
         raise SystemExit(int(report.exit_code))
 
 
-def _show_report(printer: Printer, report: VerificationReport) -> None:
+def _show_report(printer: Printer, report: VerificationReport, profiles: Sequence[str]) -> None:
     if not report.checks:
         printer.problems(report.diagnostics)
         return
@@ -251,6 +252,9 @@ def _show_report(printer: Printer, report: VerificationReport) -> None:
     if any(c.target == "environment" and c.running is None for c in report.checks):
         printer.said("Variables reach new logins; what runs already keeps the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
+    if profiles and report.status == "differences":
+        named = " ".join(f"--profile {name}" for name in profiles)
+        printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
 
 
 def _unseen(check: Check) -> str:
@@ -269,4 +273,4 @@ def _verdict(report: VerificationReport, option: str) -> str:
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
         rest = f"reboot, then run `rocmcfg verify{option}` again" if reboot else "run what apply left to you"
         return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
-    return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above."
+    return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."

@@ -10,6 +10,8 @@ from rocmcfg.model.facts import Facts, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
 
+UNTOLD = "cannot be told, so it is applied"
+
 
 class Decision(NamedTuple):
     """`holds` is None where it cannot be told; `why` is a phrase for the reader. `since` names what made an
@@ -22,7 +24,7 @@ class Decision(NamedTuple):
     @property
     def text(self) -> str:
         if self.holds is None:
-            return f"cannot be told, so it is applied: {self.why}"
+            return f"{UNTOLD}: {self.why}"
         if self.holds:
             return f"needed: {self.why}"
         return f"no longer needed since {self.since}: {self.why}" if self.since else f"not needed: {self.why}"

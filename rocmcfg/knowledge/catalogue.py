@@ -202,6 +202,7 @@ def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) 
     builds, epochs = dict(read), row.get("epochs", ())
     for epoch in epochs:
         builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
+    builds |= {text: _version(text) for text in row.get("lacks", ())}
     return noun(
         Parameter,
         row,

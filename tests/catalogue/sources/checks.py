@@ -135,7 +135,9 @@ def of_parameters(kernel: Kernel) -> Iterator[str]:
         module, _, name = id.partition(".")
         if module != "amdgpu" or parameter.dkms_only:
             continue
-        variants = parameter.on(version).variants
+        variants, certain, _ = parameter.on(version)
+        if variants and not certain and name not in declared:
+            continue
         if bool(variants) != (name in declared) and not (parameter.config and name in declared):
             yield f"{id} on {kernel.release}: {'in' if name in declared else 'not in'} the source"
         elif variants and declared[name] not in {(one.type.value, one.permission) for one in variants}:

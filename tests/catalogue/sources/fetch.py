@@ -1,4 +1,4 @@
-"""Packages of Debian's suites, unpacked into the project's cache."""
+"""Packages of Debian's suites, and Ubuntu's of older kernels, unpacked into the project's cache."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from typing import NamedTuple
 
 from tests.support.shared import cache, fetched, made_once
 
-MIRROR = "http://deb.debian.org/debian"
-SUITES = ("bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid", "experimental")
+DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
+SUITES = (
+    *(
+        (DEBIAN, name)
+        for name in ("bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid", "experimental")
+    ),
+    *((UBUNTU, name) for name in ("jammy-updates", "noble-updates")),
+)
 _STANZA = re.compile(r"^(Package|Version|Filename|Directory): (\S+)", re.MULTILINE)
 _ARCHIVE = re.compile(r"^ [0-9a-f]{64} \d+ (\S+\.orig\.tar\.[gx]z)$", re.MULTILINE)
 
@@ -27,27 +33,28 @@ class Package(NamedTuple):
     name: str
     version: str
     path: str
+    mirror: str = DEBIAN
 
 
 def offered(pattern: str, *, source: bool = False) -> Iterator[Package]:
     """Every version of the packages whose names match as a whole, in whichever suite; binary ones, or the
     archives of their upstreams."""
     form = re.compile(pattern)
-    for suite in SUITES:
-        for stanza in _index(suite, "source/Sources" if source else "binary-amd64/Packages"):
+    for mirror, suite in SUITES:
+        for stanza in _index(mirror, suite, "source/Sources" if source else "binary-amd64/Packages"):
             row, archive = dict(_STANZA.findall(stanza)), _ARCHIVE.search(stanza)
             if not row or not form.fullmatch(row["Package"]):
                 continue
-            if source and archive and _is_there(path := f"{row['Directory']}/{archive[1]}"):
-                yield Package(row["Package"], row["Version"], path)
+            if source and archive and _is_there(path := f"{row['Directory']}/{archive[1]}", mirror):
+                yield Package(row["Package"], row["Version"], path, mirror)
             elif not source:
-                yield Package(row["Package"], row["Version"], row["Filename"])
+                yield Package(row["Package"], row["Version"], row["Filename"], mirror)
 
 
 @functools.cache
-def _is_there(path: str) -> bool:
+def _is_there(path: str, mirror: str) -> bool:
     """A mirror need not have the sources of all that it offers."""
-    request = urllib.request.Request(f"{MIRROR}/{urllib.parse.quote(path)}", method="HEAD")
+    request = urllib.request.Request(f"{mirror}/{urllib.parse.quote(path)}", method="HEAD")
     try:
         urllib.request.urlopen(request, timeout=120).close()
     except urllib.error.HTTPError:
@@ -56,8 +63,8 @@ def _is_there(path: str) -> bool:
 
 
 @functools.cache
-def _index(suite: str, name: str) -> list[str]:
-    with urllib.request.urlopen(f"{MIRROR}/dists/{suite}/main/{name}.xz", timeout=120) as answer:
+def _index(mirror: str, suite: str, name: str) -> list[str]:
+    with urllib.request.urlopen(f"{mirror}/dists/{suite}/main/{name}.xz", timeout=120) as answer:
         return lzma.decompress(answer.read()).decode().split("\n\n")
 
 
@@ -77,7 +84,7 @@ def _is_newer(version: str, than: str) -> bool:
 
 def unpacked(package: Package, members: Sequence[str] = ()) -> Path:
     """The content of a package; of the archive that it holds, where it holds one, the folders `members`."""
-    url = f"{MIRROR}/{urllib.parse.quote(package.path)}"
+    url = f"{package.mirror}/{urllib.parse.quote(package.path)}"
 
     def make(folder: Path) -> None:
         file = folder / package.path.rpartition("/")[2]
@@ -86,9 +93,9 @@ def unpacked(package: Package, members: Sequence[str] = ()) -> Path:
         words = [file, folder] if file.suffix == ".deb" else [folder, "-xf", file]
         subprocess.run([*unpack.split(), *map(str, words)], check=True)
         file.unlink()
-        for archive in [*folder.glob("usr/src/*.tar.xz")] if members else ():
+        for archive in [*folder.glob("usr/src/**/*.tar.[bx]z*")] if members else ():
             wanted = [f"*/{member}" for member in members]
-            tar = ["tar", "-xJf", archive, "-C", folder, "--strip-components=1", "--wildcards"]
+            tar = ["tar", "-xf", archive, "-C", folder, "--strip-components=1", "--wildcards"]
             subprocess.run([*map(str, tar), *wanted], check=True)
             archive.unlink()
 
