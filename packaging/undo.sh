@@ -215,7 +215,10 @@ parts() { # others|ours GLUED
         ;;
       lines)
         case $line in
-          "$LINES_END") inside= && { [ "$1" = others ] || printf '%s%s' "$line" "$end"; } && continue ;;
+          "$LINES_END")
+            [ -n "$end" ] || gap= # the line before ours ended the file
+            inside= && { [ "$1" = others ] || printf '%s%s' "$line" "$end"; } && continue
+            ;;
           '' | '#'*) inside= ;;
           *) [ "$1" = others ] || printf '%s%s' "$line" "$end" && continue ;;
         esac

@@ -327,10 +327,17 @@ def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
 def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
     if not found.unknown:
         return
+    from rocmcfg.knowledge import catalogue
+
     printer.heading("Explained by no known issue")
     shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, found, printer.verbose))
+        words = {*re.findall(r"\w+", line.text)}
+        for name, row in catalogue.status_codes().items():
+            if "means" in row and (name in words or row.get("prints", "\n") in line.text):
+                printer.wrapped(f"{name}: {row['means']}", indent="      ")
+                break
     if len(found.unknown) > len(shown):
         printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
     if not told:

@@ -72,6 +72,8 @@ def _by_any_name(gfx: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
+    from rocmcfg.workflow import linting
+
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -94,7 +96,7 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
         only = found.proposals[0].file if files and not found.proposals[1:] else ""
-        if os.path.isfile(only):
+        if only and linting.is_plain(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(only)
             printer.to_copy(

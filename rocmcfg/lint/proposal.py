@@ -164,7 +164,12 @@ def diff(checked: Checked, after: str) -> str:
     before = checked.source.text
     if before == after:
         return ""
-    lines = difflib.unified_diff(
-        before.split("\n"), after.split("\n"), checked.file, f"{checked.file} (proposed)", lineterm="", n=2
-    )
-    return "".join(f"{line}\n" for line in lines)
+    name = checked.file
+    found = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (proposed)", n=2)
+    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in found)
+
+
+def _lines(text: str) -> list[str]:
+    """As patch(1) counts them: a carriage return ends none."""
+    *whole, rest = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([rest] if rest else [])

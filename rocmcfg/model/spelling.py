@@ -216,9 +216,14 @@ def feature(name: str, enabled: bool) -> Spelling:
     return Spelling(Kind.FEATURE, name, "true" if enabled else "false")
 
 
+_LONGEST = 128  # characters of a name; a path takes 255
+
+
 def well_named(asked: Spelling) -> bool:
     """Whether its name, and that of its module, may stand in a file or in a path."""
     names = SAFE_VARIABLE if asked.kind is Kind.ENV else SAFE_NAME
+    if len(asked.name) > _LONGEST:
+        return False
     return bool(names.match(asked.name) and (not asked.module or SAFE_MODULE.match(asked.module)))
 
 

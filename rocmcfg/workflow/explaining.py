@@ -21,7 +21,10 @@ from rocmcfg.model.spelling import closest, split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
 _RETURNED = re.compile(
-    r"(?:HSA_STATUS_|hipError)\w+|(?:(?:error )?code:? |error:? )?(?P<number>0x[0-9a-f]+|[1-9][0-9]*)", re.I
+    r"(?:HSA_STATUS_|hipError)\w+"
+    r"|(?:(?:HIP|HSA|CUDA|ROCm|error|status|code|hipError_t|hsa_status_t)[ :=]+)*"
+    r"(?P<number>0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})",
+    re.I,
 )
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
 
@@ -104,7 +107,7 @@ def explain_line(
     nobody's of ours is passed over."""
     from rocmcfg.planning import meant
 
-    if meant.gpus(line, whole=True) or line.startswith("Cijk_"):
+    if meant.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     found: list[Explained] = []
     unknown: list[Diagnostic] = []

@@ -214,6 +214,18 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
     return texts
 
 
+def is_plain(path: str) -> bool:
+    """Whether patch(1) finds the lines of a diff in the caller's file as they are shown."""
+    from rocmcfg.host.files import open_callers_log
+
+    try:
+        with open_callers_log(path) as stream:
+            text = read_at_most(stream.fileno(), LIMIT).decode()
+    except (Unreadable, OSError, ValueError):
+        return False
+    return "\r" not in text and not text.startswith("\ufeff")
+
+
 def _pasted(text: str) -> list[str]:
     """Of nothing but settings, what the kernel reads and what is a variable are two texts."""
     words = text.split()

@@ -529,3 +529,9 @@ def test_the_fault_that_is_left_where_another_is_mended_is_named_as_the_nearest(
     assert "these come nearest\n  rdna4-hipblaslt-gltr-overread" in said
     assert "rocmcfg run -p debug-gemm" in said
     assert "apply" not in said
+
+
+def test_an_error_that_nobody_knows_is_told_with_what_its_number_means(tmp_path: Path) -> None:
+    line = "HSA_STATUS_ERROR_OUT_OF_RESOURCES: nothing known. code: 0x1008"
+    told = rocmcfg("doctor", line, "--root", debian_grub_host(tmp_path)).out
+    assert "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime got no memory" in " ".join(told.split())

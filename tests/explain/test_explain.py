@@ -100,6 +100,7 @@ def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
         ("hsa_status_error_exception", "HSA_STATUS_ERROR_EXCEPTION"),
         ("code: 0x1016", "HSA_STATUS_ERROR_EXCEPTION"),
         ("error 700", "hipErrorIllegalAddress"),
+        ("HIP error: 700", "hipErrorIllegalAddress"),
         ("209", "hipErrorNoBinaryForGpu"),
     ],
 )

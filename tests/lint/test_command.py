@@ -298,3 +298,37 @@ def test_the_login_files_of_who_asks_are_read(tmp_path: Path) -> None:
 def test_what_keeps_the_driver_from_loading_is_told(tmp_path: Path, line: str) -> None:
     root = debian_grub_host(tmp_path, modprobe_d={"gpu.conf": f"{line}\n"})
     assert ("/etc/modprobe.d/gpu.conf", line, "dangerous") in _classes(_lint(root))
+
+
+@pytest.mark.parametrize("words", ["amdgpu.noretry=0 {}", "{} amdgpu.noretry=0"])
+def test_variables_on_a_line_of_arguments_are_judged(tmp_path: Path, words: str) -> None:
+    text = tmp_path / "post.txt"
+    text.write_text(words.format("HSA_OVERRIDE_GFX_VERSION=11.0.0") + "\n")
+    assert "HSA_OVERRIDE_GFX_VERSION=11.0.0 is harmful" in rocmcfg("lint", text, "--gfx", "gfx1201").out
+
+
+def test_a_variable_on_a_kernel_command_line_reaches_nobody(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet HSA_ENABLE_SDMA=0")
+    assert ("/etc/default/grub", "HSA_ENABLE_SDMA=0", "no_effect") in _classes(_lint(root))
+
+
+@pytest.mark.parametrize(
+    "text", ["# x\namdgpu.gtt_size=1 x", "amdgpu.gtt_size=1 x\n", "a\nb\nc\namdgpu.gtt_size=1 x\n"]
+)
+def test_patch_finds_the_lines_of_a_proposal_without_a_guess(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "line.sh"
+    file.write_text(text)
+    told = rocmcfg("lint", "--fix", file, "--gfx", "gfx1201", "--kernel", "6.18").out
+    subprocess.run(["patch", "-F0", file], input=told.encode(), check=True, stdout=-3)
+    assert [path.name for path in tmp_path.iterdir()] == ["line.sh"]
+    assert file.read_text() != text
+
+
+@pytest.mark.parametrize(
+    "content", [b"amdgpu.gtt_size=1 x\r\n", b"\xef\xbb\xbfamdgpu.gtt_size=1 x\n", b"\xff amdgpu.gtt_size=1\n"]
+)
+def test_no_patch_is_advised_for_a_file_that_is_shown_otherwise_than_it_is(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "line.sh").write_bytes(content)
+    assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh", "--gfx", "gfx1201").out

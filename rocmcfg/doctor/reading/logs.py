@@ -50,7 +50,7 @@ class Source(NamedTuple):
 def named(path: str) -> Source:
     """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
     if is_line(path):
-        return Source("the line", lambda: io.BytesIO(path.encode()))
+        return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
     return Source(
         "standard input" if path == "-" else path, lambda: unpacked(files.open_callers_log(path), path)
     )

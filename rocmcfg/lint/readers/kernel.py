@@ -24,6 +24,12 @@ _QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
 _TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
 _NOTHING = re.compile(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
+_TO_INIT = (
+    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
+)
+_CMDLINE = (
+    "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
+)
 
 
 def read_arguments(piece: Span, out: Reading, where: Where) -> None:
@@ -36,6 +42,12 @@ def read_arguments(piece: Span, out: Reading, where: Where) -> None:
             out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
         elif not for_init and names.concerns_argument(name):
             out.add(What.ARGUMENT, piece, start=start, stop=stop, where=where)
+        elif "=" in token and name.isupper() and names.concerns(name):
+            out.add(What.VARIABLE, piece, start=start, stop=stop, where=where, quotes="\"'")
+            if where.trust is Trust.FILE:
+                said = f"{name} is a variable, and reaches no program from the kernel's command line"
+                place = piece.range(start, stop)
+                out.slips.append((*place, warning("RC7113", said, _TO_INIT, literal="", sources=_CMDLINE)))
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rocmcfg.backends.boot import entry_options, marked_arguments
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool, reader
+from rocmcfg.backends.boot.limine import entry_tool, reader, trial
 from rocmcfg.backends.boot.limine.backend import BACKEND
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
@@ -264,3 +264,39 @@ def test_the_snapshot_that_runs_is_no_snapshot_among_others(tmp_path: Path) -> N
     conf = "".join(f"/{n}\nprotocol: linux\ncmdline: {flags.format(n)}\n" for n in (1, 2))
     found = read(tmp_path, conf, **{"proc/cmdline": flags.format(2)})
     assert found == {"1": Role.SNAPSHOT, "2": Role.NORMAL}
+
+
+PIECES = (
+    *("/Arch\n", "/+Dir\n", "  //linux\n", "///deep\n", "/a\\/b #1\n", "//x", "/_-rocmcfg-trial.conf\n"),
+    *(
+        "    protocol: linux\n",
+        "    path: boot():/vmlinuz\r\n",
+        "    cmdline: root=x quiet\n",
+        "cmdline: ${X} c\n",
+    ),
+    *("${X}=a b\n", "# c\n", "\n", "  \t\n", "comment: machine-id=1\n", "\udcff\udcfe\n", "timeout: 5\n"),
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_entry_of_a_trial_comes_and_goes_without_a_trace(tmp_path: Path, seed: int) -> None:
+    """Whatever stands in the file: no line of others changes, and it ends as it did."""
+    chance, root, copy = random.Random(seed), tmp_path, tmp_path / trial.COPY.strip("/")
+    copy.parent.mkdir(parents=True)
+    view = LocalHost(str(root))
+    for _ in range(150):
+        text = "".join(chance.choice(PIECES) for _ in range(chance.randrange(9)))
+        before = text[: len(text) - chance.randrange(2)].encode("utf-8", "surrogateescape")
+        copy.unlink(missing_ok=True)
+        without = trial.with_copy(before, view, bytes)
+        assert without == before or b"/_-rocmcfg-trial.conf" in before
+        copy.write_text(f"# ours\n/{reader.TRIAL}\n    protocol: linux\n    cmdline: root=x\n")
+        tried = trial.with_copy(before, view, bytes)
+        assert tried.startswith(without)
+        assert trial.with_copy(tried, view, bytes) == tried
+        found = [
+            one for one in reader.sections(tried.decode("utf-8", "replace")) if one.titles == (reader.TRIAL,)
+        ]
+        assert [one.cmdline for one in found] == ["root=x"]
+        copy.unlink()
+        assert trial.with_copy(tried, view, bytes) == without

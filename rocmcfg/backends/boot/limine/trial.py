@@ -77,14 +77,20 @@ class LimineTrial(SecondEntry):
 
 def with_copy(content: bytes, view: HostView, rewritten: Callable[[bytes], bytes]) -> bytes:
     """A limine.conf with the trial's entry at its end while there is to be one; else without any, also where
-    a program that writes the file dropped the comments around it."""
+    a program that writes the file dropped the comments around it. It ends as the file did, without a line
+    break perhaps, which tells that the one before it is ours as well."""
     lines = (line for line in text_or_empty(view, COPY).splitlines(keepends=True) if not line.startswith("#"))
-    entry = "".join(lines)
-    text = marked_lines.put(rewritten(content), None)[0].decode("utf-8", "surrogateescape")
+    entry, content = "".join(lines), rewritten(content)
+    ended, own = content.endswith(b"\n"), marked_lines.own(content)
+    content = marked_lines.put(content, None)[0]
+    content = content.removesuffix(b"\n") if own is not None and not own.endswith(b"\n") else content
+    text = content.decode("utf-8", "surrogateescape")
     for one in reversed([*reader.sections(text)]):
         text = text[: one.at] + text[one.until :] if one.titles == (reader.TRIAL,) else text
-    wanted = marked_lines.part(entry) if entry else None
-    return marked_lines.put(text.encode("utf-8", "surrogateescape"), wanted)[0]
+    added = marked_lines.part(entry) if entry else b""
+    if added and text and not ended:
+        added = b"\n" + added.removesuffix(b"\n")
+    return text.encode("utf-8", "surrogateescape") + added
 
 
 def _booted(view: HostView) -> _Booted | None:
