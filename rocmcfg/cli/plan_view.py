@@ -21,6 +21,7 @@ _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "enviro
 _KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
 _MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
 _UNSURE = "RC2012"  # it stands beside its setting
+_FILES = 12  # rows; a host may have 200 entries
 _COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
@@ -74,7 +75,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
         marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
         printer.wrapped(" ".join(marked))
-    show_changes(printer, made.changes, diff)
+    show_changes(printer, made.changes, made.due, diff)
     show_activations(printer, made.activations, made.tools)
     for note in _notes(planned.profiles):
         printer.line()
@@ -105,7 +106,7 @@ def _show_ways_back(printer: Printer, planned: Planned) -> None:
     line = made.command_line
     added = [word for mark, word in line.marked if mark == "+"] if line else []
     printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
-    if added and printer.runs_tools and registry.trial(made.boot_backend) is not None:
+    if added and made.may_try:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     if added and made.boot_backend != "uki":
         key = registry.backend(made.boot_backend).EDIT_KEY
@@ -160,11 +161,16 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
         printer.line(f"      {link}")
 
 
-def show_changes(printer: Printer, changes: Sequence[FileChange], diff: bool) -> None:
+def show_changes(
+    printer: Printer, files: Sequence[FileChange], due: Sequence[Activation], diff: bool
+) -> None:
+    """With what our own steps write into files of others."""
+    changes = [*files, *(change for step in due for change in step.changes)]
     if not diff and not printer.verbose:
-        printer.section(
-            "Files (--diff shows them)", [(f"{_MARKS[c.kind]} {c.path}", c.reason) for c in changes]
-        )
+        rows = [(f"{_MARKS[c.kind]} {c.path}", c.reason) for c in changes]
+        if len(rows) > _FILES:
+            rows[_FILES:] = [(f"and {len(rows) - _FILES} more", rows[-1][1])]
+        printer.section("Files (--diff shows them)", rows)
         return
     if changes:
         printer.heading("Files")

@@ -121,7 +121,7 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
     tried = [text for one in planned.journals if one.header.trial for text in one.header.settings]
     rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
     printer.pairs([(name, ", ".join(texts)) for name, texts in rows if texts])
-    plan_view.show_changes(printer, planned.changes, diff)
+    plan_view.show_changes(printer, planned.changes, planned.activations, diff)
     plan_view.show_activations(printer, planned.activations)
     printer.line()
     printer.problems(planned.diagnostics)

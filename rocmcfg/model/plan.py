@@ -96,7 +96,7 @@ class ToolChange(NamedTuple):
         return self.argv[:1]
 
 
-@published("tool", "argv", "commands", "reason", "state")
+@published("tool", "argv", "commands", "reason", "state", "changes")
 class Activation(NamedTuple):
     """A derived step. It has no undo and runs again after a rollback. `commands` are run one after another;
     there are none where it is our `own` work, done by the backend called `tool`.
@@ -104,7 +104,8 @@ class Activation(NamedTuple):
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
     put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
     at its end: one that fails leaves them. `writes_at` are files or folders on each file system that it
-    writes to, which is put on the disk afterwards. `state` SKIPPED carries its why in `reason`.
+    writes to, which is put on the disk afterwards. `state` SKIPPED carries its why in `reason`. `changes`
+    are what `own` work comes to on the files of today, to be shown: it is done on those of then.
     """
 
     tool: str
@@ -115,6 +116,7 @@ class Activation(NamedTuple):
     scratch: tuple[str, ...] = ()
     writes_at: tuple[str, ...] = ()
     own: bool = False
+    changes: tuple[FileChange, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -185,7 +187,8 @@ class SettingRow(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`by_hand` are settings that the user has to make: nothing here does."""
+    """`by_hand` are settings that the user has to make: nothing here does. `may_try`: the boot loader can
+    give the new arguments to one boot alone."""
 
     profiles: tuple[str, ...]
     changes: tuple[FileChange, ...]
@@ -198,6 +201,7 @@ class Plan(NamedTuple):
     boot_backend: str
     tools: tuple[ToolChange, ...] = ()
     by_hand: tuple[DesiredSetting, ...] = ()
+    may_try: bool = False
 
     @property
     def settings(self) -> tuple[DesiredSetting, ...]:

@@ -11,10 +11,10 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
-from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
@@ -132,6 +132,7 @@ def _plan(
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
         tools=_kept(view, loader, on_line, observed),
+        may_try=view.runs_tools and _may_try(view, loader, on_line, observed),
     )
 
 
@@ -201,17 +202,30 @@ def _menu(
     if boot is None:
         return ()
     backend = registry.backend(loader)
+    wanted = [s.karg for s in unique_kargs(on_line)]
     source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
     if changed & registry.inputs(loader):
         said = f"the boot menu is generated from {source}"
         if loader in registry.WRITERS:
             said = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
-        return backend.activations(view, said)
-    wanted = [s.karg for s in unique_kargs(on_line)]
+        return _with_changes(backend.activations(view, said), backend.entry_changes(view, wanted))
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
     if boot.ours and not boot.menu.unreadable and any(menus.check(boot.menu, wanted, gone)):
-        return backend.activations(view, f"the boot menu does not hold what {source} says")
+        due = backend.activations(view, f"the boot menu does not hold what {source} says")
+        return _with_changes(due, backend.entry_changes(view, wanted))
     return ()
+
+
+def _with_changes(due: Sequence[Activation], changes: tuple[FileChange, ...]) -> Sequence[Activation]:
+    return [step._replace(changes=changes) if step.own else step for step in due]
+
+
+def _may_try(view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured) -> bool:
+    trial = registry.trial(loader)
+    if trial is None or observed.boot is None or not on_line:
+        return False
+    wanted = [s.karg for s in unique_kargs(on_line)]
+    return not has_errors(trial.problems(view, observed.boot, wanted))
 
 
 def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> CommandLine | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, initramfs, modprobe
+from rocmcfg.backends.boot import entry_options, registry
 from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains
@@ -134,7 +134,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     return Undo(
         tuple(chosen),
         changed,
-        activations(view, chosen),
+        tuple(_with_changes(view, activations(view, chosen), changed)),
         due,
         takes_back=tuple(text for text in before if text not in after),
         brings_back=tuple(text for text in after if text not in before),
@@ -250,6 +250,19 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
         found |= {a.tool: a for a in others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())
+
+
+def _with_changes(
+    view: HostView, due: Iterable[Activation], changed: Iterable[FileChange]
+) -> Iterator[Activation]:
+    """Our own steps with what they come to, by the arguments that our file says afterwards."""
+    carriers = [change.text_after or "" for change in changed if change.path == entry_options.CARRIER]
+    for step in due:
+        if step.own and carriers:
+            after = registry.backend(step.tool).entry_changes(view, [entry_options.said(carriers[0])])
+            yield step._replace(changes=after)
+        else:
+            yield step
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -14,11 +15,11 @@ from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.menu import MISSING, Role, behind_separator, size, too_long
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, join, split
-from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import DesiredSetting
 
 
@@ -53,6 +54,10 @@ class Chain(ABC):
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        return ()
+
+    def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
+        """What `write_entries` would change once these are ours, where it rewrites files of others."""
         return ()
 
     @abstractmethod
@@ -126,8 +131,7 @@ class EntryChain(Chain):
     def write_entries(self, host: Host) -> None:
         """Give every normal entry our part as the carrier has it, those too that were made since, and take it
         out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
-        kargs = f"{entry_options.asked(host)} {self.variable(host)}".strip()
-        for named, rewritten in self.rewrites(host, marked_arguments.part(kargs) if kargs else None):
+        for named, rewritten in self.rewrites(host, self._part(host, entry_options.asked(host))):
             path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
@@ -136,9 +140,22 @@ class EntryChain(Chain):
                 self.require_change(host, path)
                 host.write(path, replace(before, content=content), keep_mtime=False)
 
-    def rewrites(self, host: Host, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
+        found = []
+        for path, rewritten in self.rewrites(view, self._part(view, " ".join(kargs))):
+            with suppress(Unreadable):  # the menu says so
+                before = view.state(view.real_path(path))
+                if before is not None and (content := rewritten(before.content)) != before.content:
+                    found.append(FileChange(path, before, content, "kernel arguments of its entries"))
+        return tuple(found)
+
+    def _part(self, view: HostView, asked: str) -> bytes | None:
+        kargs = f"{asked} {self.variable(view)}".strip()
+        return marked_arguments.part(kargs) if kargs else None
+
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
         """Each file with entries, and how its content is to become."""
-        for path, entry in loader_entries.files(host, entry_options.machine_id(host)):
+        for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
                 yield path, partial(loader_entries.with_arguments, ours=part)
@@ -196,9 +213,9 @@ class MenuChain(EntryChain):
     def folders(self, view: HostView) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.reader.files(view)))
 
-    def rewrites(self, host: Host, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
-        for path in self.reader.files(host):
-            written = partial(self.reader.written, host, path)
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+        for path in self.reader.files(view):
+            written = partial(self.reader.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
 
 

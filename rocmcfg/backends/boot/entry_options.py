@@ -96,7 +96,11 @@ def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
 
 def asked(view: HostView) -> str:
     """The arguments that shall be ours, as our file says them."""
-    return " ".join(line for line in text_or_empty(view, CARRIER).splitlines() if not line.startswith("#"))
+    return said(text_or_empty(view, CARRIER))
+
+
+def said(carrier: str) -> str:
+    return " ".join(line for line in carrier.splitlines() if not line.startswith("#"))
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:

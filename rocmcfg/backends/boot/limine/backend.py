@@ -21,7 +21,7 @@ from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.limine.trial import LimineTrial, with_copy
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
@@ -74,9 +74,9 @@ class _Limine(MenuChain):
             CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
         }
 
-    def rewrites(self, host: Host, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
-        for path, rewritten in super().rewrites(host, ours):
-            yield path, partial(with_copy, view=host, rewritten=rewritten)
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+        for path, rewritten in super().rewrites(view, ours):
+            yield path, partial(with_copy, view=view, rewritten=rewritten)
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):
