@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from rocmcfg.backends import environment, environment_targets, modprobe
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import (
@@ -65,7 +67,10 @@ def verify(
         look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
         checks.append(look(host, setting))
     transaction = receipt.transaction if receipt else None
-    return VerificationReport(profiles, transaction, tuple(checks), tuple(changed_files(view, receipt)))
+    problems = changed_files(view, receipt)
+    torn = marked_arguments.torn(host.menu.normal if host.menu else ())
+    problems += (replace(one, severity=Severity.WARNING) for one in torn)
+    return VerificationReport(profiles, transaction, tuple(checks), tuple(problems))
 
 
 def _look(

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, initramfs, modprobe
-from rocmcfg.backends.boot import entry_options, registry
+from rocmcfg.backends.boot import entry_options, marked_arguments, registry
 from rocmcfg.backends.boot import menu as menus
+from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains
@@ -82,6 +83,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
     unable = [problem for one in chosen for problem in parts.unable(view, one)]
     unable += [problem for one in chosen for problem in parts.out_of_reach(view, one) if not force]
+    loader = chosen[0].header.expect.backend if chosen else ""
+    unable += marked_arguments.torn(one for one in registry.entries(view, loader) if one.role is Role.NORMAL)
     if unable:
         raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)

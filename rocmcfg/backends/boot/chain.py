@@ -170,6 +170,7 @@ class EntryChain(Chain):
         first = (karg for before, _ in lines for karg in before)
         yield from too_long(max(lengths, default=0), menu.path, "shorten the options of the entries")
         yield from behind_separator((*observed.foreign, *first), kargs)
+        yield from marked_arguments.torn(menu.normal)
         if menu.unreadable == MISSING:
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)

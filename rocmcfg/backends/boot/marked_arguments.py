@@ -5,8 +5,10 @@ module it does not know (unknown_bootoption in init/main.c), and hands nothing o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from rocmcfg.backends.boot.menu import Entry
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.kargs import Karg, join, split
 
@@ -68,3 +70,18 @@ def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
     before, _, after = around(join(kargs))
     others = (*split(before), *split(after))
     return () if any(karg.text in (BEGIN, END) for karg in others) else others
+
+
+def torn(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """Entries with one of the two marks only: what else is ours in them, nobody can tell."""
+    for entry in entries:
+        marks = [karg for karg in entry.kargs if karg.text in (BEGIN, END)]
+        if len(marks) % 2:
+            gone, where = (END, "behind") if marks[-1].text == BEGIN else (BEGIN, "before")
+            yield error(
+                "RC3132",
+                f"boot entry “{entry.title}” has {marks[-1].text} and not {gone}: what is rocmcfg's in it "
+                "cannot be told",
+                location=marks[-1].source,
+                hint=f"write {gone} there again, {where} the arguments that rocmcfg wrote",
+            )
