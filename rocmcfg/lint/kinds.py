@@ -43,7 +43,7 @@ _PATHS = (
 _NAMES = (
     (FileKind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
-    (FileKind.BOOT_ENTRY, r"refind(?:_linux)?\.conf$"),
+    (FileKind.BOOT_ENTRY, r"(?:refind(?:_linux)?|limine)\.conf$"),
     (FileKind.CMDLINE, r"cmdline(?:\.txt)?$"),
     (FileKind.MODPROBE, r"modprobe\.conf$"),
     (FileKind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),

@@ -115,8 +115,8 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
-    only the findings that none of them has."""
+    """Adds what the files of a host make of each other. Boot entries and /proc/cmdline came of the others, and
+    keep only the findings that none of those has."""
 
     def of(*kinds: FileKind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
@@ -128,7 +128,11 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     for group in (boot, modprobe, environment):
         _overridden(group, knowledge)
     _beaten_by_command_line(modprobe, boot or running, knowledge)
-    told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
+    entries = of(FileKind.BOOT_ENTRY)
+    told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
+    for each in entries:
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
+    told |= {(f.remark.id, f.text) for each in entries for f in each.findings}
     for each in running:
         each.findings = [
             replace(f, remark=replace(f.remark, why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())

@@ -11,7 +11,7 @@ from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
-from rocmcfg.lint.kinds import PASTED, FileKind
+from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge, spelled
@@ -273,13 +273,28 @@ def _host_paths(view: HostView) -> list[str]:
     return [
         "/etc/default/grub",
         *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),
+        "/etc/default/limine",
+        "/etc/sdboot-manage.conf",
         "/etc/kernel/cmdline",
+        *_entries(view),
         *modprobe.files(view),
         "/etc/environment",
         *environment.environment_d(view),
         *environment.profile_d(view),
         superseded.RUNNING,
     ]
+
+
+def _entries(view: HostView) -> Iterator[str]:
+    """The files with entries that no program generates, of this system."""
+    from rocmcfg.backends.boot import registry
+
+    reader = registry.reader_on(view)
+    menu = reader.read(view) if reader is not None else None
+    if menu is not None and not menu.tool:
+        lines = (entry.kargs for entry in menu.normal)
+        paths = (karg.source.partition(":")[0] for kargs in lines for karg in kargs)
+        yield from (path for path in dict.fromkeys(paths) if by_path(path) is FileKind.BOOT_ENTRY)
 
 
 def _command(proposed: Iterable[str]) -> str:

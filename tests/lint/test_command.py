@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.hosts import debian_grub_host, make_root
+from tests.support.hosts import debian_grub_host, make_root, other_host
 from tests.support.program import Result, command, problem, process, rocmcfg
 from tests.support.trees import tree
 
@@ -70,6 +71,29 @@ def test_the_running_command_line_is_told_of_where_no_file_has_the_same(tmp_path
     found = _classes(_lint(root))
     assert ("/proc/cmdline", "amd_iommu=pt", "misspelt") in found
     assert [file for file, text, _ in found if text == "amdgpu.gfxoff=0"] == ["/etc/default/grub"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "entry"),
+    [
+        ("arch-systemd-boot", "boot/loader/entries/arch.conf"),
+        ("limine", "boot/limine.conf"),
+        ("fedora-bls", "boot/loader/entries/*-6.17*.conf"),
+    ],
+)
+def test_entries_that_no_program_generates_are_read(tmp_path: Path, chain: str, entry: str) -> None:
+    root = other_host(tmp_path, chain)
+    assert _classes(_lint(root)) == []
+    (path,) = root.glob(entry)
+    path.write_text(re.sub(r"\brw\b|\bro\b", r"\g<0> amdgpu.gfxoff=0", path.read_text()))
+    assert ("/" + str(path.relative_to(root)), "amdgpu.gfxoff=0", "unknown") in _classes(_lint(root))
+
+
+def test_what_entries_have_from_another_file_is_told_there(tmp_path: Path) -> None:
+    root = other_host(tmp_path, "fedora-bls")
+    for path in [root / "etc/default/grub", *(root / "boot/loader/entries").glob("*.conf")]:
+        path.write_text(path.read_text().replace("rhgb", "rhgb amdgpu.gfxoff=0"))
+    assert _classes(_lint(root)) == [("/etc/default/grub", "amdgpu.gfxoff=0", "unknown")]
 
 
 def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Path) -> None:

@@ -215,6 +215,13 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "# \"no\" \"amdgpu.gfxoff=0\"\n\"Boot\"  \"ro amdgpu.gfxoff=0\"\n\"Other\" \"ro amdgpu.gfxoff=1\"\n",
         [(2, 13, "amdgpu.gfxoff=0", GFXOFF), (3, 13, "amdgpu.gfxoff=1", GFXOFF)],
     ),
+    "Limine": (
+        "/boot/limine.conf",
+        FileKind.BOOT_ENTRY,
+        "timeout: 3\n/Arch\n  comment: amdgpu.gfxoff=2\n  cmdline: ro amdgpu.gfxoff=0\n"
+        "/Other\n  KERNEL_CMDLINE: amdgpu.gfxoff=1\n",
+        [(4, 15, "amdgpu.gfxoff=0", GFXOFF), (6, 19, "amdgpu.gfxoff=1", GFXOFF)],
+    ),
     "sdboot-manage": (
         "/etc/sdboot-manage.conf",
         FileKind.GRUB_DEFAULTS,

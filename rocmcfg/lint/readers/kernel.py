@@ -20,6 +20,7 @@ from rocmcfg.model.kargs import canonical, tokens
 _LINUX = re.compile(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
 _SET = re.compile(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
 _OPTIONS = re.compile(r"[ \t]*options[ \t]+")
+_CMDLINE_OF = re.compile(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*", re.IGNORECASE)  # limine.conf
 _QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
 _TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
 _NOTHING = re.compile(r"/(?:false|true)\b")  # in place of a module
@@ -70,13 +71,16 @@ def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
 
 def read_entry(piece: Span, out: Reading, where: Where) -> None:
     """Several `options` lines add up. In refind_linux.conf each line is an entry of its own: a title and its
-    arguments, both in double quotes."""
+    arguments, both in double quotes. So is each `cmdline` in limine.conf."""
     for number, line in enumerate(piece.lines()):
         if found := _OPTIONS.match(line.text):
             quoted = _QUOTED.match(line.text, found.end())
             read_arguments(line.cut(*quoted.span(1)) if quoted else line.cut(found.end()), out, where)
+            continue
+        scope = where.scope and f"{where.scope} entry {number}"
+        if found := _CMDLINE_OF.match(line.text):
+            read_arguments(line.cut(found.end()), out, replace(where, scope=scope))
         elif found := _TITLED.match(line.text):
-            scope = where.scope and f"{where.scope} entry {number}"
             read_arguments(line.cut(*found.span(1)), out, replace(where, scope=scope))
 
 
