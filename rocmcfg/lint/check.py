@@ -12,6 +12,7 @@ from rocmcfg.lint import kinds, readers, superseded
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.proposal import chosen, proposed, spell
+from rocmcfg.lint.readers.kernel import ON_THE_LINE
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks, spelled
@@ -100,7 +101,10 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(chosen, whole(text), reading)
     checked = Checked(file, chosen, Source(text), reading.assignments, frozenset(reading.anew))
+    listed = file == kinds.PASTED and not kinds.BOOT_WORDS.search(text)  # for nobody knows which place
     for start, stop, slip in reading.slips:
+        if listed and slip.id == ON_THE_LINE:
+            continue
         checked.add_at(start, stop, slip, Spelt(slip.literal, ((start, stop, slip.literal or ""),)))
     numbers = {
         (each.where.scope, canonical(each.name)): each

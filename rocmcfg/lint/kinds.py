@@ -82,10 +82,10 @@ _YAML_KEY = re.compile(
 _YAML_LINE = re.compile(r"---|[ \t]*(?:-[ \t]+\S|[\w.\"'/$-]+:(?:[ \t]|\r?$))")
 _BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
-_BARE = re.compile(r"[a-z][\w.-]*(?:=\S*)?")
+_BARE = re.compile(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
 _ARGUMENT = re.compile(r"[\w.-]+=")
 _OF_A_MODULE = re.compile(r"[\w-]+\.[\w-]+=")
-_BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
+BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
 def of(path: str, text: str) -> FileKind:
@@ -139,7 +139,7 @@ def _by_lines(head: str) -> FileKind | None:
         return FileKind.CMDLINE if said[1:] == [] and said[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(said) == 1 and "=" in said[0] and (_BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
+    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
         return FileKind.CMDLINE
     return None
 

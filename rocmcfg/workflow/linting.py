@@ -189,7 +189,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
     from rocmcfg.host.files import open_callers_log
 
     pasted = [path for path in files if _is_setting(path) and not os.path.exists(path)]
-    texts = [(PASTED, text) for text in _pasted(" ".join(pasted))]
+    texts = [(PASTED, " ".join(pasted))] if pasted else []
     for path in dict.fromkeys(path for path in files if path not in pasted):
         try:
             with open_callers_log(path) as stream:
@@ -224,16 +224,6 @@ def is_plain(path: str) -> bool:
     except (Unreadable, OSError, ValueError):
         return False
     return "\r" not in text and not text.startswith("\ufeff")
-
-
-def _pasted(text: str) -> list[str]:
-    """Of nothing but settings, what the kernel reads and what is a variable are two texts."""
-    words = text.split()
-    if any(mark in text for mark in "\"'`$") or not all("=" in word for word in words):
-        return [text] if text else []
-    variables = [word for word in words if word.partition("=")[0].isupper()]
-    others = [word for word in words if word not in variables]
-    return [*filter(None, (" ".join(others), "\n".join(variables)))]
 
 
 def _is_setting(text: str) -> bool:

@@ -35,3 +35,17 @@ def test_what_is_neither_a_file_nor_a_setting_is_no_finding() -> None:
     found = rocmcfg("lint", "nosuch", *GPU)
     assert (found.code, found.out) == (1, "")
     assert "cannot read nosuch" in found.err
+
+
+@pytest.mark.parametrize("words", [("nomodeset", "HSA_USE_SVM=0"), ("amdgpu.gfxoff=0", "HSA_USE_SVM=0")])
+def test_settings_of_several_kinds_are_one_list_with_places_in_it(words: tuple[str, ...]) -> None:
+    found = rocmcfg("lint", *words, *GPU, "--json").document["findings"]
+    assert [(f["line"], f["column"], f["class"]) for f in found if f["text"] == words[1]] == [
+        (1, len(words[0]) + 2, "misread")
+    ]
+
+
+def test_a_variable_on_a_boot_line_is_told_that_it_reaches_nobody() -> None:
+    assert "reaches no program" in rocmcfg("lint", "root=/dev/sda1 quiet HSA_USE_SVM=0", *GPU).out.replace(
+        "\n ", ""
+    )

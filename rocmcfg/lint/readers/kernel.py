@@ -24,6 +24,7 @@ _CMDLINE_OF = re.compile(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*", re.IGNORECAS
 _QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
 _TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
 _NOTHING = re.compile(r"/(?:false|true)\b")  # in place of a module
+ON_THE_LINE = "RC7113"  # of a variable
 _SOURCE = ("modprobe.d(5)",)
 _TO_INIT = (
     "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
@@ -48,7 +49,7 @@ def read_arguments(piece: Span, out: Reading, where: Where) -> None:
             if where.trust is Trust.FILE:
                 said = f"{name} is a variable, and reaches no program from the kernel's command line"
                 place = piece.range(start, stop)
-                out.slips.append((*place, warning("RC7113", said, _TO_INIT, literal="", sources=_CMDLINE)))
+                out.slips.append((*place, warning(ON_THE_LINE, said, _TO_INIT, literal="", sources=_CMDLINE)))
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
