@@ -89,14 +89,14 @@ def _reasons(found: Status) -> list[tuple[str, str]]:
 
 
 def _show_others(printer: Printer, found: Status) -> None:
-    """Parameters that somebody else sets, with those that no kernel has."""
-    ours = {one.parameter for one in found.settings}
-    others = [p for p in found.parameters if p.name not in ours]
+    """What somebody else sets, with parameters that no kernel has."""
+    ours = {one.parameter or one.name for one in found.settings}
+    others = [p for p in (*found.parameters, *found.others) if p.name not in ours]
     if not others:
         return
     printer.heading("Also set on this host")
     cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in others]
-    printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), cells)
+    printer.table(("SETTING", "NEXT BOOT", "RUNNING", "FROM"), cells)
     printer.said(f"What they do: rocmcfg lint{printer.root_option}")
 
 

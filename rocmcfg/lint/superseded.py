@@ -115,8 +115,8 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds what the files of a host make of each other. Boot entries and /proc/cmdline came of the others, and
-    keep only the findings that none of those has."""
+    """Adds what the files of a host make of each other. Boot entries and /proc/cmdline came of the others,
+    and keep only the findings that none of those has."""
 
     def of(*kinds: FileKind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocmcfg.backends import environment
 from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line
@@ -15,7 +18,7 @@ from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
-from rocmcfg.state.values import Running, SetParameter, set_parameters
+from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, set_parameters
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
@@ -38,6 +41,7 @@ class Unnecessary(NamedTuple):
     "reboot_required",
     "suggested_profiles=suggested",
     "parameters",
+    "others",
     "issues=issues.issue.id",
     "applied=applied_at",
     "unnecessary",
@@ -45,8 +49,8 @@ class Unnecessary(NamedTuple):
 )
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
-    `settings` are what rocmcfg applied, `applied_at` when (UTC). `remarks` are the diagnostics that are worth
-    a line although nothing is wrong."""
+    `others` are known kernel arguments and variables, `settings` what rocmcfg applied, `applied_at` when
+    (UTC). `remarks` are the diagnostics that are worth a line although nothing is wrong."""
 
     facts: Facts
     report: VerificationReport | None
@@ -56,6 +60,7 @@ class Status(NamedTuple):
     suggested: tuple[str, ...]
     unnecessary: tuple[Unnecessary, ...]
     parameters: tuple[SetParameter, ...]
+    others: tuple[SetParameter, ...]
     issues: tuple[IssueHere, ...]
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
@@ -113,6 +118,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
+        (*_arguments(view, facts), *_variables(view)),
         issues_of(view, facts, known.settings if known else ()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
@@ -120,6 +126,29 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         known.settings if known else (),
         written_at(view, receipt.PATH) if known else "",
     )
+
+
+def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
+    """Of the kernel, for this boot or the next one, as far as some value of them harms or does nothing."""
+    from rocmcfg.judging.names import argument
+
+    def value(karg: Karg | None) -> str | None:
+        return "set" if karg is not None and karg.value is None else karg and karg.value
+
+    now, then = Running(view).kargs, next_boot_kargs(view, facts.boot.loader)
+    for name in sorted({karg.name for karg in (*now, *then)}):
+        known, booted, boots = argument(name), last(now, name), last(then, name)
+        if known is not None and known.traps:
+            source = (boots or booted or Karg(name)).source
+            yield SetParameter(name, value(boots), source, value(booted), ())
+
+
+def _variables(view: HostView) -> Iterator[SetParameter]:
+    from rocmcfg.judging.names import variable
+
+    found = {one.name: one for one in environment.for_everybody(view) if variable(one.name) is not None}
+    for name, one in sorted(found.items()):
+        yield SetParameter(name, one.value, one.source, None, ())
 
 
 def written_at(view: HostView, path: str) -> str:
