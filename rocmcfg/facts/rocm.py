@@ -23,11 +23,16 @@ _LAST_COMMON = (7, 2)
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
     """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
-    to the release in use; otherwise the newest of /opt/rocm-* counts."""
-    best, source = _rocm_in(view, "/opt/rocm")
-    releases = () if best is not None else view.names("/opt")
-    for name in releases:
-        version, path = _rocm_in(view, f"/opt/{name}") if re.match(r"rocm-\d", name) else (None, "")
+    to the release in use, and from 7.13 on /opt/rocm/core does (TheRock, build_tools/packaging/linux,
+    amdrocm-core-postinst.j2); otherwise the newest of all releases counts."""
+    for folder in ("/opt/rocm", "/opt/rocm/core"):
+        best, source = _rocm_in(view, folder)
+        if best is not None:
+            return best, source
+    releases = [f"/opt/{name}" for name in view.names("/opt") if re.match(r"rocm-\d", name)]
+    releases += [f"/opt/rocm/{name}" for name in view.names("/opt/rocm") if re.match(r"core-\d", name)]
+    for folder in releases:
+        version, path = _rocm_in(view, folder)
         if version is not None and (best is None or comparable(version) > comparable(best)):
             best, source = version, path
     return best, source

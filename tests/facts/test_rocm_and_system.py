@@ -44,6 +44,15 @@ def test_older_packages_name_the_file_differently(tmp_path: Path, name: str) -> 
     assert rocm(tmp_path, {f"opt/rocm/.info/{name}": "6.2.4-139\n"}) == ((6, 2, 4), f"/opt/rocm/.info/{name}")
 
 
+def test_the_release_that_opt_rocm_core_points_to_counts(tmp_path: Path) -> None:
+    files: dict[str, File] = {f"opt/rocm/core-{v}/.info/version": f"{v}.0\n" for v in ("7.14", "10.0")}
+    files["opt/rocm/lib"] = Link("core-7.14/lib")
+    older: dict[str, File] = {"opt/rocm-7.2.0/.info/version": "7.2.0-1\n"}
+    assert rocm(tmp_path, {**files, **older})[0] == (10, 0, 0)
+    chosen: dict[str, File] = {"opt/rocm/core": Link("core-7.14")}
+    assert rocm(tmp_path / "b", {**files, **older, **chosen}) == ((7, 14, 0), "/opt/rocm/core/.info/version")
+
+
 def test_a_distributions_own_rocm_is_read_from_its_header(tmp_path: Path) -> None:
     text = "#define ROCM_VERSION_MAJOR   6\n#define ROCM_VERSION_MINOR 4\n#define ROCM_VERSION_PATCH 0\n"
     assert rocm(tmp_path, {HEADER: text}) == ((6, 4, 0), f"/{HEADER}")

@@ -23,7 +23,7 @@ RECORD = Path(__file__).with_name("record.json")
 
 
 def main() -> int:
-    series = newest([*offered(r"linux-source-(?:\d+\.\d+|5\.15\.0|6\.8\.0)")])
+    series = newest([*offered(r"linux-source-(?:\d+\.\d+|(?:5\.15|6\.8|6\.17|7\.0)\.0)")])
     packages = sorted(
         series.values(), key=lambda one: [int(part) for part in one.name.split("-")[-1].split(".")]
     )

@@ -1,4 +1,4 @@
-"""Packages of Debian's suites, and Ubuntu's of older kernels, unpacked into the project's cache."""
+"""Packages of Debian's suites, and Ubuntu's of other kernels and ROCm releases, unpacked into the cache."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from tests.support.shared import cache, fetched, made_once
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
 SUITES = (
     *(
-        (DEBIAN, name)
+        (DEBIAN, name, "main")
         for name in ("bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid", "experimental")
     ),
-    *((UBUNTU, name) for name in ("jammy-updates", "noble-updates")),
+    *(
+        (UBUNTU, f"{name}-updates", "main")  # the kernels
+        for name in ("jammy", "noble", "questing", "resolute")
+    ),
+    *((UBUNTU, name, "universe") for name in ("noble", "resolute")),  # ROCm
 )
 _STANZA = re.compile(r"^(Package|Version|Filename|Directory): (\S+)", re.MULTILINE)
 _ARCHIVE = re.compile(r"^ [0-9a-f]{64} \d+ (\S+\.orig\.tar\.[gx]z)$", re.MULTILINE)
@@ -40,8 +44,9 @@ def offered(pattern: str, *, source: bool = False) -> Iterator[Package]:
     """Every version of the packages whose names match as a whole, in whichever suite; binary ones, or the
     archives of their upstreams."""
     form = re.compile(pattern)
-    for mirror, suite in SUITES:
-        for stanza in _index(mirror, suite, "source/Sources" if source else "binary-amd64/Packages"):
+    for mirror, suite, component in SUITES:
+        name = "source/Sources" if source else "binary-amd64/Packages"
+        for stanza in _index(mirror, suite, f"{component}/{name}"):
             row, archive = dict(_STANZA.findall(stanza)), _ARCHIVE.search(stanza)
             if not row or not form.fullmatch(row["Package"]):
                 continue
@@ -64,7 +69,7 @@ def _is_there(path: str, mirror: str) -> bool:
 
 @functools.cache
 def _index(mirror: str, suite: str, name: str) -> list[str]:
-    with urllib.request.urlopen(f"{mirror}/dists/{suite}/main/{name}.xz", timeout=120) as answer:
+    with urllib.request.urlopen(f"{mirror}/dists/{suite}/{name}.xz", timeout=120) as answer:
         return lzma.decompress(answer.read()).decode().split("\n\n")
 
 
