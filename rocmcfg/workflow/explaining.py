@@ -86,7 +86,9 @@ def explain_name(
     try:
         found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
     except RocmcfgError:
-        near = closest(text, [issue.id for issue in catalogue.known_issues()]) if "-" in text else []
+        others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
+        returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
+        near = closest(text, [*others, *returned])
         if not near:
             raise
         raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None

@@ -112,6 +112,20 @@ def test_what_a_library_returned_is_explained_by_name_and_number(
 
 
 @pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("HSA_STATUS_ERROR_OUT_OF_RESOURCE", "HSA_STATUS_ERROR_OUT_OF_RESOURCES"),
+        ("hiperroroutofmemry", "hipErrorOutOfMemory"),
+        ("HSA_ENABLE_SDMMA", "env.HSA_ENABLE_SDMA"),
+    ],
+)
+def test_a_slip_leads_to_the_nearest_name(host: LocalHost, text: str, near: str) -> None:
+    with pytest.raises(RocmcfgError) as refused:
+        explain_name(host, text)
+    assert refused.value.diagnostics[0].hint == f"did you mean {near}?"
+
+
+@pytest.mark.parametrize(
     ("text", "instead"),
     [
         ("gtt_size", "ttm.pages_limit"),
