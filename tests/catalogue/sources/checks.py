@@ -205,7 +205,8 @@ def of_status_codes(folders: Sequence[Path]) -> Iterator[str]:
     numbers = {
         n: int(v, 0) for text in texts for n, v in re.findall(r"^\s*(HSA_STATUS_\w+)\s*=\s*(\w+)", text, re.M)
     }
-    words = dict(pair for text in texts for pair in re.findall(r'case (hip\w+):\s*return "([^"]*)";', text))
+    said = (pair for text in texts for pair in re.findall(r'case (hip\w+):\s*return ((?:"[^"]*"\s*)+);', text))
+    words = {name: "".join(re.findall('"([^"]*)"', literals)) for name, literals in said}
     if not numbers or not words:
         yield "status codes: their sources were not found"
     for name, row in known.items():
@@ -214,7 +215,7 @@ def of_status_codes(folders: Sequence[Path]) -> Iterator[str]:
                 yield f"{name} is {row['number']} in the data, {numbers.get(name)} in hsa.h"
         elif name != "hipErrorUnknown" and words.get(name) != row["prints"]:
             yield f"{name}: {row['prints']!r} in the data, {words.get(name)!r} in hip_error.cpp"
-    named = {name for name, said in words.items() if name == said}
+    named = {name for name, text in words.items() if name == text}
     skipped = named | {
         "HSA_STATUS_SUCCESS",
         "HSA_STATUS_INFO_BREAK",
