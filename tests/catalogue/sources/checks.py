@@ -205,7 +205,8 @@ def of_status_codes(folders: Sequence[Path]) -> Iterator[str]:
     numbers = {
         n: int(v, 0) for text in texts for n, v in re.findall(r"^\s*(HSA_STATUS_\w+)\s*=\s*(\w+)", text, re.M)
     }
-    said = (pair for text in texts for pair in re.findall(r'case (hip\w+):\s*return ((?:"[^"]*"\s*)+);', text))
+    form = re.compile(r'case (hip\w+):\s*return ((?:"[^"]*"\s*)+);')
+    said = (pair for text in texts for pair in form.findall(text))
     words = {name: "".join(re.findall('"([^"]*)"', literals)) for name, literals in said}
     if not numbers or not words:
         yield "status codes: their sources were not found"
