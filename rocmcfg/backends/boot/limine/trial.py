@@ -22,7 +22,10 @@ from rocmcfg.model.diagnostic import Diagnostic
 
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
 _LEFT_OUT = re.compile(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
-_REMEMBERS = re.compile(r"^[ \t]*remember_last_entry:[ \t]*yes[ \t]*$", re.IGNORECASE | re.MULTILINE)
+# a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
+_REMEMBERS = re.compile(
+    r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.IGNORECASE | re.MULTILINE
+)
 _OF_A_PATH = re.compile(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
 
 
