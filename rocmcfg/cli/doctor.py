@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.model.diagnostic import ExitCode
+from rocmcfg.model.diagnostic import ExitCode, cut
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.origin import Options
@@ -351,12 +351,8 @@ def _line(line: LogLines, found: Diagnosis, whole: bool) -> str:
     times = f"{line.count}{' or more' if line.more else ''} × " if line.count > 1 else ""
     lines = f"{line.line}" if line.count == 1 else f"{line.line}-{line.last_line}"
     where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
-    text = line.text if whole else " ".join(_cut(word, _WORD) for word in _cut(line.text, _LONG).split())
+    text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
     return f"{times}{text} ({where})"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _size(size: int) -> str:

@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
-from rocmcfg.model.diagnostic import ExitCode, Severity
+from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Verdict
@@ -140,11 +140,11 @@ def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
         fine: dict[str, None] = {}
         for one in (one for one in found if one.file == file):
             if one.severity is None and one.fate.value == "keep":
-                fine[one.text] = None
+                fine[cut(one.text)] = None
                 continue
             instead = f" → {one.replacement}" if one.replacement else ""
             said = one.summary.removeprefix(f"{one.text} ") or "follows from the others"
-            rows[f"{one.fate.value:<8}  {one.text}{instead}", said] = None
+            rows[f"{one.fate.value:<8}  {cut(one.text)}{instead}", said] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
@@ -167,7 +167,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     if printer.quiet and said.severity is Severity.INFO:
         return
     label = printer.paint(_LABEL[said.severity], said.severity.value)
-    text = first.text if len(first.text) <= _SHORT and "\n" not in first.text else f"{first.text[:56]!r}…"
+    text = cut(first.text, _SHORT) if "\n" not in first.text else repr(cut(first.text, _SHORT))
     lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(text, 'bold')}")
     lines += wrap(f"{said.summary}.", "  ", "  ")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
@@ -298,7 +298,7 @@ class Printer:
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line.
         Where the others alone are too wide, each row becomes a block."""
-        rows = [[spelled(cell.replace("\n", "\\n"), sys.stdout) for cell in row] for row in rows]
+        rows = [[spelled(cut(cell.replace("\n", "\\n")), sys.stdout) for cell in row] for row in rows]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
         room = width(sys.stdout) - sum(w + 2 for w in widths[1:])
         if room < len(header[0]):

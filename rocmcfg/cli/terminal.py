@@ -9,6 +9,8 @@ import re
 import sys
 from typing import TextIO
 
+from rocmcfg.model.diagnostic import cut
+
 _NARROW, _WIDTH, _WIDE = 60, 80, 100  # columns, at least, where there is no terminal, and at most
 # For a terminal without these characters; what else it does not have becomes a question mark.
 _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–": "-", "—": "-", "’": "'"}
@@ -16,6 +18,8 @@ _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–":
 # variables that they set; jamestalmage/supports-hyperlinks goes by them too
 _LINKING = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM")
 _LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby")
+_WORD = 255  # characters of one that is shown whole
+_ENDLESS = re.compile(rf"\S{{{_WORD + 1},}}")
 _ADDRESS = re.compile(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
 
 
@@ -69,13 +73,13 @@ def linked(text: str) -> str:
 
 def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = None) -> list[str]:
     """The lines of a text, behind these indents. A word that is too long behind its indent moves to the left,
-    since a terminal would break it."""
+    since a terminal would break it; one that is longer than any path is cut."""
     import textwrap
 
     stream = stream or sys.stdout
     most = width(stream)
     lines = textwrap.wrap(
-        spelled(text, stream),
+        spelled(_ENDLESS.sub(lambda word: cut(word[0], _WORD), text), stream),
         most,
         initial_indent=first,
         subsequent_indent=rest,

@@ -22,13 +22,12 @@ from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
-from rocmcfg.model.diagnostic import RocmcfgError, fail
+from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
 from rocmcfg.model.facts import Kernel
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import Spelling, as_number, closest, hexint, parameter, split, well_named
 from rocmcfg.model.state import Kind
 
-_SHOWN = 80  # characters of a name that nobody knows
 _Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
 
 
@@ -215,8 +214,7 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
         near = closest(asked.name if by_scope else asked.id, every)
     hint = "name a setting, a GPU, a known issue or a profile; a line of a log goes to `rocmcfg doctor`"
     hint = f"did you mean {', '.join(near)}?" if near else hint
-    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
-    return fail("RC6001", f"nothing is known of {shown!r}", hint=hint)
+    return fail("RC6001", f"nothing is known of {cut(name)!r}", hint=hint)
 
 
 def _written(asked: Spelling) -> str:

@@ -13,6 +13,7 @@ from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, SAID_OF_TRAPS, 
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.spelling import Spelling
@@ -60,7 +61,7 @@ class _Case(NamedTuple):
 
     @property
     def written(self) -> str:
-        return self.name if self.asked.value is None else f"{self.name}={self.asked.value}"
+        return self.name if self.asked.value is None else f"{self.name}={cut(self.asked.value)}"
 
 
 def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:

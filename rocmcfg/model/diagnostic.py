@@ -51,6 +51,11 @@ warning = partial(Diagnostic, Severity.WARNING)
 info = partial(Diagnostic, Severity.INFO)
 
 
+def cut(text: str, most: int = 128) -> str:
+    """Of a text that others wrote, what a sentence has room for."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity is Severity.ERROR for d in diagnostics)
 

@@ -251,6 +251,20 @@ def _profile_with(text: str) -> dict[str, str]:
     return {"etc/rocmcfg/profiles/mine.toml": f'schema = 1\nsummary = "x"\n{text}\n'}
 
 
+@pytest.mark.parametrize("endless", ["x" * 5000, "x, " * 1500])
+def test_an_endless_value_fills_no_screen(tmp_path: Path, endless: str) -> None:
+    root = debian_grub_host(tmp_path / "root")
+    (root / "etc/environment").write_text(f'HIP_VISIBLE_DEVICES="{endless}"\n')
+    asked = f"HIP_VISIBLE_DEVICES={endless}"
+    for verb in (("status",), ("lint",), ("lint", "--fix"), ("explain", asked)):
+        said = rocmcfg(*verb, "--root", root)
+        assert "HIP_VISIBLE_DEVICES" in said.out + said.err, verb
+        assert len(said.out + said.err) < 3500, verb
+    (found,) = rocmcfg("status", "--root", root, "--json").document["others"]
+    assert found["name"] == "HIP_VISIBLE_DEVICES"
+    assert found["next_boot"].strip() == endless.strip(), "JSON has it whole"
+
+
 def test_texts_of_a_host_do_not_command_the_terminal(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, extra={"etc/default/grub.d/00-x.cfg": f"# {EVIL}\n"})
     file = root / "etc/default/grub.d/zz-rocmcfg.cfg"

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from rocmcfg.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
+from rocmcfg.model.diagnostic import cut
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
@@ -87,7 +88,7 @@ def message(line: bytes) -> str:
     """The line without time stamp, host and sender, cut to a length that can be shown."""
     text = line[: 4 * _SHOWN].decode("utf-8", "replace").strip()
     text = _SENDER.sub("", _STAMPS.sub("", text), count=1)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return cut(text, _SHOWN)
 
 
 # -- the scan ---------------------------------------------------------------------------------------------
