@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -145,15 +146,20 @@ def targets(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _target(name: str) -> str:
-    if re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
-        return name
+    from rocmcfg.knowledge.catalogue import gpu_models
+    from rocmcfg.model.spelling import closest
     from rocmcfg.planning import meant
 
+    known = {model.gfx for model in gpu_models()}
+    if name in known:
+        return name
     found = sorted({model.gfx for model in meant.gpus(name)})
     if len(found) == 1:
         return found[0]
     example = "write one such as gfx1100, as `rocminfo` and `rocmcfg status` do, or a name such as 9070xt"
-    said = f"may be {' or '.join(found)}" if found else f"is no GPU target; {example}"
+    if name.startswith("gfx") and (near := closest(name, sorted(known))):
+        example = f"did you mean {', '.join(near)}?"
+    said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
     raise Misuse(f"{name!r} {said}", "--gfx")
 
 
@@ -197,6 +203,13 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.pairs([("read", read), ("machine", _machine(found))], indent="")
     elif found.where.host is None and found.machine.gfx_source == "the log":
         printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
+    asks = not found.machine.gfx and not found.machine.possible_gfx
+    if asks:
+        printer.line("Which GPU it was cannot be told. Say it, and the answer gets better:")
+        files = [shlex.quote(log.name) for log in found.logs if os.path.exists(log.name)]
+        log = " ".join(files) or ("LINE" if found.logs[0].name == "the line" else "")
+        asked = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx gfx1201 --kernel 6.14 --rocm 7.1")))
+        printer.to_copy(" ", f"{asked}{printer.root_option}")
     for one in told if printer.verbose else told[:1]:
         _answer(printer, one)
         _show_evidence(printer, found, one)
@@ -208,10 +221,8 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
     _tell_apart(printer, () if told else [one.match.issue for one in near])
     if printer.verbose or not told:
-        _show_unknown(printer, found, bool(told))
-    if not found.machine.gfx and not found.machine.possible_gfx:
-        command = "rocmcfg doctor LINE " if found.logs[0].name == "the line" else ""
-        printer.line(f"GPU unknown; say which: {command}--gfx gfx1201")
+        title = "Without an answer so far" if near else "Explained by no known issue"
+        _show_unknown(printer, found, title, answered=bool(told) or (asks and bool(near)))
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
@@ -258,7 +269,11 @@ def _answer(printer: Printer, one: Found) -> None:
         printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, one)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
-        rest = "; apply first shows those of the whole profile" if " --profile " in one.cure.command else ""
+        rest = (
+            ". The plan tells what the whole profile costs, before it asks"
+            if " --profile " in one.cure.command
+            else ""
+        )
         printer.said(f"Costs: {match.issue.cost.removesuffix('.')}{rest}.")
 
 
@@ -266,12 +281,12 @@ def _tell_fix(printer: Printer, one: Found) -> None:
     match, cure = one.match, one.cure
     if one.alike:
         too = " and ".join(issue.id for issue in one.alike)
-        printer.said(f"{len(one.alike) + 1} faults print this line, {too} too.")
+        printer.said(f"This line has another known cause as well: {too}.")
         _tell_apart(printer, (match.issue, *one.alike))
     if cure.once:
         printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
-        printer.to_copy("Fix for good:    ", cure.command)
+        printer.to_copy("Fix for good:    " if cure.once else "Fix for good:", cure.command)
     for name in cure.unset:
         printer.said(f"Fix: take away {name}")
     if not match.issue.workaround.settings and not cure.unset:
@@ -284,10 +299,14 @@ def _tell_fix(printer: Printer, one: Found) -> None:
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
     """By the name of the matrix product that faults, where one of them says it."""
-    if any("Cijk_" in one.pattern for issue in issues for one in issue.signatures):
+    named = [i.id for i in issues if any("Cijk_" in one.pattern for one in i.signatures)]
+    others = [i.id for i in issues if i.id not in named]
+    if named:
         printer.line("To tell which it is:")
         printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
         printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
+        if others:
+            printer.said(f"  Where that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
 
 
 def _is_candidate(match: Match) -> bool:
@@ -324,12 +343,12 @@ def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
+def _show_unknown(printer: Printer, found: Diagnosis, title: str, *, answered: bool) -> None:
     if not found.unknown:
         return
     from rocmcfg.knowledge import catalogue
 
-    printer.heading("Explained by no known issue")
+    printer.heading(title)
     shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, found, printer.verbose))
@@ -340,7 +359,7 @@ def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
                 break
     if len(found.unknown) > len(shown):
         printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
-    if not told:
+    if not answered:
         printer.line()
         printer.line("To report it, collect:")
         for what in found.collect:

@@ -25,7 +25,7 @@ EXAMPLES = {
     "plan": ("rocmcfg plan", "rocmcfg plan rx9070xt", "rocmcfg plan --add karg.iommu=pt"),
     "apply": ("sudo rocmcfg apply", "sudo rocmcfg apply --trial", "sudo rocmcfg apply --add runpm=0"),
     "verify": ("rocmcfg verify", "rocmcfg verify --pid 4711"),
-    "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg undo", "sudo rocmcfg rollback --root /mnt"),
+    "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg undo", "sudo rocmcfg rollback --root /mnt --chroot"),
     "lint": ("rocmcfg lint", "rocmcfg lint --fix forum.txt"),
     "explain": (
         "rocmcfg explain ppfeaturemask=0xfffd3fff",

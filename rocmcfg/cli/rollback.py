@@ -145,6 +145,8 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
             "Next: run that, then reboot that host." if undone.reboot_required else "Next: run that."
         )
         return
+    if any(remark.id == "RC4016" for remark in undone.diagnostics):  # and no reboot makes it good
+        return
     receipt = load_quietly(host)
     if undone.transactions and receipt is not None and receipt.settings:
         settings = ", ".join(one.spelled for one in receipt.settings)

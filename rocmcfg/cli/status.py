@@ -143,6 +143,8 @@ def _next(found: Status, root: str) -> list[str]:
         return [f"Next: sudo rocmcfg recover{root}"]
     if any(d.id == "RC5004" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg rollback{root}"]
+    if any(d.id == "RC4016" for d in found.diagnostics):  # its hint is the next step
+        return []
     if found.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",

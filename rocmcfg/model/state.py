@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, NamedTuple
@@ -176,7 +176,7 @@ class VerificationReport(NamedTuple):
         return "pending" if self.exit_code is ExitCode.PENDING else "differences"
 
 
-def unique_kargs(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
+def unique_kargs(settings: Iterable[DesiredSetting]) -> tuple[DesiredSetting, ...]:
     """One setting per argument: several features share one mask, and each of them carries the whole of it."""
     return tuple({setting.karg: setting for setting in settings}.values())
 

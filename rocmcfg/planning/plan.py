@@ -104,7 +104,7 @@ def _plan(
     problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
 
-    on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
+    on_line = [s for s in desired if _is_on_line(s)]
     loader = facts.boot.loader.name if facts.boot.loader else ""
     if observed.boot is not None and on_line:
         backend = registry.backend(loader)
@@ -122,7 +122,7 @@ def _plan(
         changes=tuple(changes),
         activations=(
             *images,
-            *_menu(view, loader, on_line, observed, changed),
+            *_menu(view, loader, desired, observed, changed),
             *environment_targets.activations(view, changed, "it reads variables that are changed here"),
         ),
         rows=tuple(_row(setting, observed, later) for setting in desired),
@@ -147,7 +147,8 @@ def _kept(
 
 
 def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
-    """An argument that the user's own command line already has with this value is not written twice."""
+    """An argument that the user's own command line already has with this value is not written twice, and is
+    looked for as the user wrote it."""
     if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
     if setting.parameter:
@@ -158,7 +159,9 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
         winner = last(observed.kargs, setting.name)
         if found is not None and winner is not found and not adds_up(setting.name):
             found = None
-    return setting._replace(adopted_from=found.source) if found is not None else setting
+    if found is None:
+        return setting
+    return setting._replace(adopted_from=found.source, text=found.value)
 
 
 def _images(
@@ -195,14 +198,15 @@ def _images(
 
 
 def _menu(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
+    view: HostView, loader: str, desired: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
 ) -> Sequence[Activation]:
-    """What generates the boot menu anew: where its sources change, or it does not hold what they say."""
+    """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
+    of the user as far as they are asked for."""
     boot = observed.boot
     if boot is None:
         return ()
     backend = registry.backend(loader)
-    wanted = [s.karg for s in unique_kargs(on_line)]
+    wanted = [s.karg for s in unique_kargs(s for s in desired if _is_on_line(s))]
     source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
     if changed & registry.inputs(loader):
         said = f"the boot menu is generated from {source}"
@@ -210,10 +214,18 @@ def _menu(
             said = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
         return _with_changes(backend.activations(view, said), backend.entry_changes(view, wanted))
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
-    if boot.ours and not boot.menu.unreadable and any(menus.check(boot.menu, wanted, gone)):
-        due = backend.activations(view, f"the boot menu does not hold what {source} says")
-        return _with_changes(due, backend.entry_changes(view, wanted))
+    asked = [(source, wanted, gone)] if boot.ours else []
+    asked += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
+    for said_in, there, not_there in asked if not boot.menu.unreadable else ():
+        if any(menus.check(boot.menu, there, not_there)):
+            due = backend.activations(view, f"the boot menu does not hold what {said_in} says")
+            return _with_changes(due, backend.entry_changes(view, wanted))
     return ()
+
+
+def _is_on_line(setting: DesiredSetting) -> bool:
+    """Whether we have to put it on the command line."""
+    return setting.channel is Channel.CMDLINE and not setting.adopted_from
 
 
 def _with_changes(due: Sequence[Activation], changes: tuple[FileChange, ...]) -> Sequence[Activation]:

@@ -29,7 +29,8 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
             detail="it is gone" if view.read(path) is None else "its content was changed",
             hint="run verify as root: only root can tell whether an apply was interrupted"
             if unsure
-            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
+            else "`sudo rocmcfg rollback` takes back what is left; `rocmcfg plan` with your profile shows "
+            "the difference, `sudo rocmcfg apply` restores it"
             if view.read(path) is not None or path not in edits.EDITORS
             else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
         )

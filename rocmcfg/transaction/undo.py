@@ -12,10 +12,10 @@ from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
-from rocmcfg.model.kargs import contains
+from rocmcfg.model.kargs import contains, split
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
-from rocmcfg.model.state import ActivationState, FileState
+from rocmcfg.model.state import ActivationState, FileState, karg_line
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
@@ -59,8 +59,11 @@ def joined(done: Sequence[Undo]) -> Undo:
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
-    """The undo of the last transaction, or of all after `to`. Raises whatever the rollback would refuse."""
+    """The undo of the last transaction, or of all after `to`; an undo that left a program to the user is
+    finished first. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
+    if to is None and (due := menu_of_undone(view)):
+        return plan_of(view, [])._replace(activations=due)
     committed = [
         j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
     ]
@@ -88,9 +91,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     if unable:
         raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
-    if not chosen:
-        return planned._replace(activations=_menu_of_undone(view))
-    if len(chosen) < len(committed):
+    if not chosen or len(chosen) < len(committed):
         return planned
     stays = _left_after(view, planned.changes)
     return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
@@ -101,7 +102,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
     return [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
 
 
-def _menu_of_undone(view: HostView) -> tuple[Activation, ...]:
+def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     """What makes the boot menu anew that has arguments of the last undone transaction still: an undo that can
     run no programs leaves that to the user."""
     last = next((one for one in journal.read_all(view) if one.state is JournalState.ROLLED_BACK), None)
@@ -109,13 +110,22 @@ def _menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     reader = registry.reader(expect.backend) if expect else None
     if expect is None or reader is None:
         return ()
-    menu = reader.read(view)
-    others = registry.asked_by_others(view, expect.backend, menu)
-    unwanted = [text for text in expect.added if not contains(others, text)]
+    menu, known = reader.read(view), receipt.load_quietly(view)
+    asked = (
+        *registry.asked_by_others(view, expect.backend, menu),
+        *split(karg_line(known.settings if known else ())),
+    )
+    unwanted = [text for text in expect.added if not contains(asked, text)]
     if not has_errors(menus.check(menu, (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
     return tuple(registry.backend(expect.backend).activations(view, why))
+
+
+def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
+    """Of an undo that left its program to the user, as far as this user may know of one."""
+    due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
+    return _not_finished(view, (step.tool for step in due))
 
 
 def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
@@ -161,7 +171,7 @@ def carry_out(
         raise RocmcfgError(*problems)
     if not planned.journals:
         ran = tuple(_run(host, one, progress) for one in planned.activations)
-        return planned._replace(activations=ran, diagnostics=_unfinished(ran))
+        return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
     done = []
@@ -170,7 +180,10 @@ def carry_out(
         host.log(f"transaction {one.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for one in done for step in one.activations}
     remarks = dict.fromkeys(
-        [*(remark for one in done for remark in one.remarks), *_unfinished(steps.values())]
+        [
+            *(remark for one in done for remark in one.remarks),
+            *_not_finished(host, _left_to_user(steps.values())),
+        ]
     )
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
 
@@ -182,13 +195,17 @@ def _run(host: Host, step: Activation, progress: Progress) -> Activation:
     return step._replace(state=ActivationState.DONE)
 
 
-def _unfinished(ran: Iterable[Activation]) -> tuple[Diagnostic, ...]:
-    left = [one.tool for one in ran if one.state is ActivationState.LEFT_TO_USER]
-    if not left:
+def _left_to_user(ran: Iterable[Activation]) -> list[str]:
+    return [one.tool for one in ran if one.state is ActivationState.LEFT_TO_USER]
+
+
+def _not_finished(view: HostView, left: Iterable[str]) -> tuple[Diagnostic, ...]:
+    tools = " and ".join(left)
+    if not tools:
         return ()
-    said = f"not finished: the next boot may have the settings still, until {' and '.join(left)} has been run"
+    said = f"not finished: the next boot may have the settings still, until {tools} has been run"
     hint = "`rocmcfg rollback --chroot` runs it inside that host"
-    return (warning("RC4016", said, hint=hint),)
+    return (warning("RC4016", said, hint=hint if view.offline else "`sudo rocmcfg rollback` runs it"),)
 
 
 def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:

@@ -163,7 +163,7 @@ def diagnose(
     facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
-    where = origin.origin(options, log, facts)
+    where = origin.origin(options, log, facts, named=bool(paths))
     firmware = host_checks.loaded_firmware(hardware) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes

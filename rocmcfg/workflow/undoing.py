@@ -12,7 +12,7 @@ from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import programs, recovery
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback
+from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, unfinished
 from rocmcfg.trial import ends, record, standing
 
 
@@ -106,4 +106,4 @@ def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Und
 
 
 def _nothing_undone(view: HostView) -> Undo:
-    return Undo((), (), (), reboot.due_now(view))
+    return Undo((), (), (), reboot.due_now(view), unfinished(view))

@@ -9,7 +9,7 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, info
 from rocmcfg.model.state import VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
-from rocmcfg.records.journal import require_finished
+from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.verify import verify as check
 from rocmcfg.trial import record as trial
@@ -50,8 +50,18 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
             "nothing is applied on this host",
             hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
         )
-        return VerificationReport((), None, (), (lost or nothing,), lost is not None)
-    return check(view, known.settings, known, known.profiles, pid)
+        return _with_undone(view, VerificationReport((), None, (), (lost or nothing,), lost is not None))
+    return _with_undone(view, check(view, known.settings, known, known.profiles, pid))
+
+
+def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
+    """With what an undo left to the user."""
+    newest = max(() if view.hidden(TRANSACTIONS) else ids(view), default=0)
+    if newest <= (report.transaction or 0):
+        return report
+    from rocmcfg.transaction.undo import unfinished
+
+    return report._replace(diagnostics=(*report.diagnostics, *unfinished(view)))
 
 
 def _verify_profiles(

@@ -34,6 +34,7 @@ from tests.support.tool_host import QuickHost
 from tests.support.tools import HANG
 from tests.support.trees import Tree, tree
 from tests.support.usecases import apply as quick_apply
+from tests.support.usecases import rollback as quick_rollback
 
 DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
 RUNPM = ("--set", "amdgpu.runpm=0")
@@ -77,6 +78,31 @@ def apply(root: Path, tools: Path, *options: str, via: str = "cmdline") -> Resul
 
 
 # -- tools ---------------------------------------------------------------------------------------------
+
+
+def test_an_undo_without_programs_is_finished_before_another_begins(root: Path) -> None:
+    """A rescue system without --chroot leaves update-grub to the user: until it has run no boot is another,
+    and finishing it takes nothing back that is still wanted."""
+    host, menu = QuickHost(str(root)), root / "boot/grub/grub.cfg"
+    quick_apply(host, set=("amdgpu.runpm=0",))
+    quick_apply(host, set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0"))
+    menu.write_text(menu.read_text() + "# made anew since, so that the saved one is not put back\n")
+    undone = rocmcfg("rollback", "--root", root, "--yes", "--json")
+    assert (undone.code, undone.ids) == (0, ["RC4016"])
+    assert "amdgpu.cwsr_enable=0" in menu.read_text()
+    for verb in ("verify", "recover", "status"):
+        assert "RC4016" in rocmcfg(verb, "--root", root, "--json").ids, verb
+    planned = rocmcfg("rollback", "--dry-run", "--root", root, "--json").document
+    assert (planned["transactions"], [step["tool"] for step in planned["activations"]]) == ([], ["update-grub"])
+    quick_rollback(host)
+    assert "amdgpu.cwsr_enable" not in menu.read_text()
+    assert "amdgpu.runpm=0" in menu.read_text(), "the transaction before it stands"
+    assert "RC4016" not in rocmcfg("verify", "--root", root, "--json").ids
+    quick_rollback(host)
+    assert "amdgpu" not in menu.read_text()
+    quick_apply(host, set=("amdgpu.cwsr_enable=0",))
+    assert "RC4016" not in rocmcfg("verify", "--root", root, "--json").ids, "what is wanted again is no remainder"
+    assert rocmcfg("rollback", "--dry-run", "--root", root, "--json").document["transactions"] == [3]
 
 
 def test_a_tool_that_is_not_there_is_known_before_anything_is_written(root: Path, tools: Path) -> None:

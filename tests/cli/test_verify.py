@@ -301,6 +301,28 @@ def test_an_adopted_argument_is_verified_where_the_user_wrote_it(tmp_path: Path)
     check(root, "karg.iommu", "in_effect", 0)
 
 
+def test_an_adopted_argument_that_the_menu_lacks_is_put_into_it(tmp_path: Path) -> None:
+    """Whoever edits /etc/default/grub and does not run update-grub gets nothing at the next boot."""
+    root = debian_grub_host(tmp_path)
+    defaults = root / "etc/default/grub"
+    defaults.write_text(defaults.read_text().replace('"quiet', '"amdgpu.cwsr_enable=0x0 quiet'))
+    planned = rocmcfg("plan", "--set", "amdgpu.cwsr_enable=0", "--root", root, "--json").document
+    assert [row["outcome"] for row in planned["settings"]] == ["adopted"]
+    assert [step["tool"] for step in planned["activations"]] == ["update-grub"]
+    apply(QuickHost(str(root)), set=("amdgpu.cwsr_enable=0",))
+    assert "amdgpu.cwsr_enable=0x0" in (root / "boot/grub/grub.cfg").read_text()
+    check(root, "amdgpu.cwsr_enable", "pending_reboot", 6)
+    again = rocmcfg("plan", "--set", "amdgpu.cwsr_enable=0", "--root", root, "--json").document
+    assert again["activations"] == [], "it is done once"
+
+
+def test_an_argument_that_is_spelt_otherwise_is_found_in_the_menu(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet amdgpu.cwsr_enable=0x0")
+    apply(QuickHost(str(root)), set=("amdgpu.cwsr_enable=0", LINE))
+    booted(root, "amdgpu.cwsr_enable=0x0 amdgpu.runpm=0", runpm="0", cwsr_enable="0")
+    check(root, "amdgpu.cwsr_enable", "in_effect", 0)
+
+
 def test_a_bare_argument_is_present_or_not(applied: Applied) -> None:
     root = applied("karg.nomodeset")
     row = check(root, "karg.nomodeset", "pending_reboot", 6)

@@ -17,6 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.cli.documents import DOCUMENTS
+from rocmcfg.doctor.judging.origin import Options, origin
+from rocmcfg.doctor.reading.log_facts import LogFacts
+from rocmcfg.host.local_view import LocalView
+from rocmcfg.workflow.planning import collect_facts
 from tests.doctor.samples import HEALTHY, LOGS
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, command, environment, problem, process, rocmcfg, too_wide
@@ -89,7 +93,8 @@ def test_a_line_that_several_faults_print_says_so_and_how_to_tell_them_apart(tmp
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     found = rocmcfg("doctor", log, "--root", root)
-    assert "2 faults print this line, rdna4-hipblaslt-gltr-overread too" in found.out
+    assert "This line has another known cause as well: rdna4-hipblaslt-gltr-overread." in found.out
+    assert "Where that does not name rdna4-hipblaslt-gltr-overread, it is" in found.out
     assert "rocmcfg run -p debug-gemm -- PROGRAM" in found.out
     assert _matches("--log", log, "--root", root)[0]["alike"] == ["rdna4-hipblaslt-gltr-overread"]
     # a kernel's name proves the one, and there is nothing to tell apart
@@ -100,10 +105,29 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx=None)
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
-    assert "GPU unknown; say which: --gfx gfx1201" in rocmcfg("doctor", log, "--root", root).out
+    first, asks, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
+    assert (first, asks) == (
+        "Which GPU it was cannot be told. Say it, and the answer gets better:",
+        f"  rocmcfg doctor {log} \\",
+    )
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
-    assert "GPU unknown" not in told
+    assert "Which GPU" not in told
     assert "rdna4-expert-sched-cwsr" in told
+
+
+def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path) -> None:
+    """A laptop reads the log of a workstation: the laptop's kernel, which has every fix, is not asked."""
+    root = debian_grub_host(tmp_path, gfx=None, kernels=("7.3.0-1-amd64",), rocm="7.2.0")
+    facts = collect_facts(LocalView(str(root)))._replace(offline=False)
+    assert origin(Options(), LogFacts(), facts, named=True).host is None
+    assert origin(Options(), LogFacts(), facts).host is facts, "its own log is its own"
+    assert origin(Options(), LogFacts(), facts._replace(offline=True), named=True).host is not None, "of a disk"
+
+
+def test_a_gpu_that_does_not_exist_is_not_looked_for(host: Path) -> None:
+    found = rocmcfg("doctor", RESET, "--gfx", "gfx1210", "--root", host)
+    assert found.code == 2
+    assert "gfx1201" in " ".join(found.err.split())
 
 
 def test_the_command_that_is_recommended_can_be_run(host: Path) -> None:

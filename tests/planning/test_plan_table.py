@@ -202,7 +202,7 @@ CASES = (
     ),
     Case(
         "an equal argument is adopted however its value is spelt",
-        {"amdgpu.dcdebugmask": ("16", "cmdline", "adopted")},
+        {"amdgpu.dcdebugmask": ("0x10", "cmdline", "adopted")},
         host={"cmdline": "amdgpu.dcdebugmask=0x10"},
         ask=sets("amdgpu.dcdebugmask=16"),
     ),

@@ -62,9 +62,10 @@ class Origin(NamedTuple):
         return between(wanted, self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 
-def origin(options: Options, log: LogFacts, host: Facts) -> Origin:
-    """Where the options or the log name a GPU that this host has not, it is another machine's."""
-    here = None if _is_foreign(options.gfx or log.gfx or log.family, host) else host
+def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False) -> Origin:
+    """Where the options or the log name a GPU that this host has not, it is another machine's; so is a log
+    that somebody `named` on a host without any."""
+    here = None if _is_foreign(options.gfx or log.gfx or log.family, host, named) else host
     possible: tuple[str, ...] = ()
     if options.gfx:
         gfx, source = options.gfx, "--gfx"
@@ -104,9 +105,9 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
     return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), said
 
 
-def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:
-    if host.offline and not host.gpus:  # a disk shows no GPU
-        return False
+def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
+    if not host.gpus and (host.offline or named):  # a disk shows no GPU
+        return not host.offline
     return bool(gfx) and not set(gfx) & set(host.gfx)
 
 

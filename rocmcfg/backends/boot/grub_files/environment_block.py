@@ -137,8 +137,8 @@ class EnvironmentBlock(Keeper):
             f"no trial boot here: {why}",
             detail=detail or f"GRUB itself has to note in {self.BLOCK} that the one boot has begun",
             location=self.BLOCK,
-            hint="apply without --trial and keep `rocmcfg rollback --root` at a rescue system in mind; or "
-            "give /boot a partition of its own with ext4",
+            hint="apply without --trial and keep `rocmcfg rollback --root DIR --chroot` at a rescue system "
+            "in mind; or give /boot a partition of its own with ext4",
         )
 
 
