@@ -221,7 +221,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
     _tell_apart(printer, () if told else [one.match.issue for one in near])
     if printer.verbose or not told:
-        title = "Without an answer so far" if near else "Explained by no known issue"
+        title = "Without an answer so far" if asks and near else "Explained by no known issue"
         _show_unknown(printer, found, title, answered=bool(told) or (asks and bool(near)))
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]

@@ -40,6 +40,8 @@ def open_host(
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
     if host.offline and not host.is_dir("/etc"):
+        if host.hidden("/") or host.hidden("/etc"):
+            raise fail("RC3020", f"--root {root}: only root may look into it", hint="run the command as root")
         hint = "name the root of a host, with its /etc; a partition of /boot alone is none"
         raise fail("RC3020", f"--root {root}: there is no host in it", hint=hint)
     printer.root, printer.runs_tools = host.root, host.runs_tools

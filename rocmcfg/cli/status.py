@@ -143,7 +143,7 @@ def _next(found: Status, root: str) -> list[str]:
         return [f"Next: sudo rocmcfg recover{root}"]
     if any(d.id == "RC5004" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg rollback{root}"]
-    if any(d.id == "RC4016" for d in found.diagnostics):  # its hint is the next step
+    if any(d.id in ("RC4016", "RC3017") for d in found.diagnostics):  # whose hint is the next step
         return []
     if found.trial is not None:
         steps = {

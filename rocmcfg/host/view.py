@@ -54,12 +54,14 @@ def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple
 
 
 class Unreadable(RocmcfgError):
-    """A file that exists and cannot be read. Readers that can do without it catch this by name."""
+    """A file that exists and cannot be read. Readers that can do without it catch this by name. `root` is
+    that of the host."""
 
-    def __init__(self, path: str, reason: str | OSError, hint: str = "") -> None:
+    def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
         self.path = path
         self.reason, hint = _explained(reason, hint, _READ_HINTS)
-        super().__init__(error("RC3001", f"cannot read {path}: {self.reason}", location=path, hint=hint))
+        summary = f"cannot read {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3001", summary, location=path, hint=hint))
 
 
 class Unwritable(RocmcfgError):
@@ -68,8 +70,13 @@ class Unwritable(RocmcfgError):
     def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
         self.path = path
         self.reason, hint = _explained(reason, hint, _WRITE_HINTS)
-        where = path if root == "/" else f"{path} below {root}"  # a rescue system has a path of that name too
-        super().__init__(error("RC3002", f"cannot write {where}: {self.reason}", location=path, hint=hint))
+        summary = f"cannot write {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3002", summary, location=path, hint=hint))
+
+
+def _below(path: str, root: str) -> str:
+    """A rescue system has a path of that name too."""
+    return path if root == "/" else f"{path} below {root}"
 
 
 class ToolFailed(RocmcfgError):

@@ -3,6 +3,7 @@ user's own really does. Shipped profiles say the last of theirs in their own tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from rocmcfg.model.state import Kind
 _CAUTIONS = frozenset(
     {About.BUILD_ONLY, About.OCTAL, About.TRAP, About.NO_EFFECT, About.FEATURE_TAINTS, About.SIDE_EFFECT}
 )
+_DIGITS = re.compile("[0-9a-fA-F]+")
 _BUG_REPORTS = "maintainers may turn a bug report away"
 
 
@@ -72,7 +74,8 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
         if trap.kind == "limited":
             said = f"kernel {machine.releases(trap.kernel)} may not give all of {asked}"
-            return warning("RC2050", said, detail=detail, hint="a later kernel does")
+            fixed = trap.kernel.removeprefix("<")
+            return warning("RC2050", said, detail=detail, hint=f"install kernel {fixed} or a later one")
         return _told(verdict, asked, said, detail, grave=not unsure and trap.kind in GRAVE)
     if verdict.about is About.BUILD_ONLY:
         said = f"{asked.id} is read when software is compiled, and never when it runs"
@@ -132,7 +135,9 @@ def _parameter(verdict: Verdict, case: _Case) -> _Text:
         return warning("RC2106", f"{id} = {asked.value} may be refused by kernel {on}", detail=why)
     if about is About.ILLEGAL:
         hint = f"see `modinfo -p {asked.module}` for what it takes"
-        if found is not None and found.mask:
+        if found is not None and found.mask and _DIGITS.fullmatch(asked.value or ""):
+            hint = f"hexadecimal digits begin with 0x: write 0x{asked.value}"
+        elif found is not None and found.mask:
             hint = f"{id} is a mask; to switch one feature write features.NAME = false; rocmcfg does the rest"
         kernels = f"kernel{'s' if len(verdict.kernels) > 1 else ''} {on}"
         said = f"{id} = {asked.value} would stop {asked.module} from loading"

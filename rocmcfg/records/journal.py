@@ -145,7 +145,8 @@ def require_sight(view: HostView) -> None:
     undo" would be a lie."""
     ids(view)
     if view.hidden(TRANSACTIONS):
-        raise Unreadable(TRANSACTIONS, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise Unreadable(TRANSACTIONS, denied, "run the command as root", root=view.root)
 
 
 def begin(host: Host, id: int, header: Begin) -> str:

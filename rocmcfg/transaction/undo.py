@@ -124,7 +124,10 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
 
 def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
     """Of an undo that left its program to the user, as far as this user may know of one."""
-    due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
+    try:
+        due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
+    except RocmcfgError:  # a damaged record stops an undo, and nobody who only asks
+        return ()
     return _not_finished(view, (step.tool for step in due))
 
 

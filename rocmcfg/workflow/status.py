@@ -18,7 +18,7 @@ from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
-from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, set_parameters
+from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, read_configured, set_parameters
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
@@ -103,6 +103,11 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
     except RocmcfgError as problem:
         problems += problem.diagnostics
+    parameters = set_parameters(view, catalogue.load().modules(), facts.boot.loader)
+    if parameters:
+        from rocmcfg.planning.refusals import foreign_trouble
+
+        problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
     unnecessary, remarks = _unnecessary(view, known, facts) if known else ((), ())
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, known))
@@ -117,7 +122,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         reboot,
         suggested,
         unnecessary,
-        set_parameters(view, catalogue.load().modules(), facts.boot.loader),
+        parameters,
         (*_arguments(view, facts), *_variables(view)),
         issues_of(view, facts, known.settings if known else ()),
         (*problems, *remarks, *(report.diagnostics if report else ())),

@@ -121,7 +121,8 @@ def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path
     facts = collect_facts(LocalView(str(root)))._replace(offline=False)
     assert origin(Options(), LogFacts(), facts, named=True).host is None
     assert origin(Options(), LogFacts(), facts).host is facts, "its own log is its own"
-    assert origin(Options(), LogFacts(), facts._replace(offline=True), named=True).host is not None, "of a disk"
+    of_a_disk = facts._replace(offline=True)
+    assert origin(Options(), LogFacts(), of_a_disk, named=True).host is of_a_disk
 
 
 def test_a_gpu_that_does_not_exist_is_not_looked_for(host: Path) -> None:
