@@ -226,7 +226,8 @@ def _menu_lacks_it(host: _Host) -> Verdict:
             f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
         )
-    by_hand = f", or run {host.menu.tool}" if host.menu is not None and host.menu.tool else ""
+    generates = host.menu is not None and host.menu.tool and host.loader not in registry.KEEPERS
+    by_hand = f", or run {host.menu.tool}" if host.menu is not None and generates else ""
     return CheckStatus.DRIFT, f"the boot menu does not have it: apply again{by_hand}"
 
 
