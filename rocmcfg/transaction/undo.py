@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, initramfs, modprobe
@@ -59,11 +60,9 @@ def joined(done: Sequence[Undo]) -> Undo:
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
-    """The undo of the last transaction, or of all after `to`; an undo that left a program to the user is
-    finished first. Raises whatever the rollback would refuse."""
+    """The undo of the last transaction, or of all after `to`; one that left a program to the user is finished
+    first, where programs run. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
-    if to is None and (due := menu_of_undone(view)):
-        return plan_of(view, [])._replace(activations=due)
     committed = [
         j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
     ]
@@ -81,6 +80,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
     if not committed and (left := files_without_record(view)):
         raise RocmcfgError(beyond_undo(view, left))
+    if ((to is None and view.runs_tools) or not committed) and (due := menu_of_undone(view)):
+        return plan_of(view, [])._replace(activations=due)
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
@@ -103,23 +104,21 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
-    """What makes the boot menu anew that has arguments of the last undone transaction still: an undo that can
-    run no programs leaves that to the user."""
-    last = next((one for one in journal.read_all(view) if one.state is JournalState.ROLLED_BACK), None)
-    expect = last.header.expect if last else None
-    reader = registry.reader(expect.backend) if expect else None
-    if expect is None or reader is None:
+    """What makes the boot menu anew that has arguments still which were undone since the last apply: an undo
+    that can run no programs leaves that to the user."""
+    undone = [*takewhile(lambda one: one.state is JournalState.ROLLED_BACK, journal.read_all(view))]
+    name = undone[0].header.expect.backend if undone else ""
+    reader = registry.reader(name)
+    if reader is None:
         return ()
     menu, known = reader.read(view), receipt.load_quietly(view)
-    asked = (
-        *registry.asked_by_others(view, expect.backend, menu),
-        *split(karg_line(known.settings if known else ())),
-    )
-    unwanted = [text for text in expect.added if not contains(asked, text)]
+    ours = split(karg_line(known.settings)) if known else ()
+    asked = (*registry.asked_by_others(view, name, menu), *ours)
+    unwanted = [text for one in undone for text in one.header.expect.added if not contains(asked, text)]
     if not has_errors(menus.check(menu, (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
-    return tuple(registry.backend(expect.backend).activations(view, why))
+    return tuple(registry.backend(name).activations(view, why))
 
 
 def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
