@@ -4,6 +4,8 @@ its package (see `contract`), which has its name with `_` for `-`, and name it i
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.backends.boot import marked_arguments
@@ -48,6 +50,13 @@ def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
+def possible(view: HostView, names: Iterable[str] = NAMES) -> list[str]:
+    """Those of which nothing says at once that they are not on this host: a package names the PROGRAM
+    without which its loader is nowhere, so that the rest of it need not be loaded there."""
+    needed = {name: vars(_package(name)).get("PROGRAM", "") for name in names}
+    return [name for name, program in needed.items() if not program or view.exists(program)]
+
+
 def reader(name: str) -> BootReader | None:
     """What reads a supported loader's menu; None for any other name."""
     return _reader(name) if name in NAMES else None
@@ -64,7 +73,8 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
 
 def entries_here(view: HostView) -> tuple[Entry, ...]:
     """The same of every loader whose menu this host has, whichever of them boots."""
-    return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
+    readers = map(_reader, possible(view))
+    return tuple(entry for one in readers if one.here(view) for entry in one.read(view).entries)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -125,14 +135,14 @@ def reader_on(view: HostView) -> BootReader | None:
     something above its loader owns the arguments, too."""
     from rocmcfg.backends.boot import efi, nixos, recognised
 
-    declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
+    declared = next((one for one in map(_reader, possible(view, _DECISIVE)) if one.here(view)), None)
     above = recognised.decisive(view) if declared is None else None
     if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
         return nixos
     if declared is not None or above is not None:
         return declared
     told = efi.text(view, "LoaderInfo").lower()
-    names = sorted(NAMES, key=lambda name: not told.startswith(name))
+    names = sorted(possible(view), key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
@@ -147,15 +157,19 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files."""
-    return name not in _DECISIVE or _reader(name).here(view)
+    return name not in _DECISIVE or (name in possible(view) and _reader(name).here(view))
 
 
 def _module(name: str, part: str) -> object:
     """The module, or the object in it that has the name of the part."""
     if name not in NAMES:
         raise KeyError(name)
-    module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
+    module = importlib.import_module(f"{_package(name).__name__}.{part}")
     return vars(module).get(part.upper(), module)
+
+
+def _package(name: str) -> ModuleType:
+    return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
@@ -163,12 +177,13 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     from rocmcfg.backends.boot import efi, loader_entries, recognised
     from rocmcfg.model.facts import NO_LOADER, BootChain
 
-    declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
+    chains = [backend(name) for name in possible(view)]
+    declared = (found for one in chains if one.NAME in _DECISIVE and (found := one.detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         candidates: tuple[Detection, ...] = (decisive,)
     else:
-        candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
+        candidates = tuple(found for one in chains if (found := one.detect(view)) is not None)
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]

@@ -14,3 +14,5 @@ is installed. A host that boots from composefs without ostree, its command line 
 image, is refused: its settings belong into the image (rocmcfg render --format bootc). Sources: bootc 1.16.9
 and libostree 2026.4. Played with a stand-in, not on a real host.
 """
+
+PROGRAM = "/usr/bin/bootc"

@@ -15,3 +15,5 @@ set-oneshot`); kernelstub leaves an entry alone that is not its own.
 
 Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a real host.
 """
+
+PROGRAM = "/usr/bin/kernelstub"

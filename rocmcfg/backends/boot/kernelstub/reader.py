@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from rocmcfg.backends.boot import entry_options, loader_entries
+from rocmcfg.backends.boot.kernelstub import PROGRAM
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
 
 NAME = "kernelstub"
 EDITED: tuple[str, ...] = ()
 TOOL = "kernelstub"
-PROGRAM = "/usr/bin/kernelstub"
 CONFIGURATION = "/etc/kernelstub/configuration"
 
 

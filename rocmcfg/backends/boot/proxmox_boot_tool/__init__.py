@@ -12,3 +12,5 @@ before anything is written. There is no trial: its entry would have to lie on pa
 while the tool works. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11).
 Played with a stand-in, not on a real host.
 """
+
+PROGRAM = "/usr/sbin/proxmox-boot-tool"

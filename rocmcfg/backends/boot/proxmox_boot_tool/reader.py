@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.proxmox_boot_tool import PROGRAM
 from rocmcfg.host.view import HostView, text_or_empty
 
 NAME = "proxmox-boot-tool"
@@ -15,7 +16,6 @@ CMDLINE = "/etc/kernel/cmdline"
 EDITED: tuple[str, ...] = (CMDLINE,)
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 TOOL = "proxmox-boot-tool"
-PROGRAM = "/usr/sbin/proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"
 _UUID = re.compile(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
 _ENTRY, _MENU = "/loader/entries/", "/grub/grub.cfg"

@@ -13,3 +13,5 @@ ostree's to write, and the menu's older entry, which has to be chosen by hand, i
 The initramfs is built with the image, so that options in modprobe.d may not be read in time: settings go to
 the command line. Sources: rpm-ostree 2026.2 and libostree 2026.4. Played with a stand-in, not on a real host.
 """
+
+PROGRAM = "/usr/bin/rpm-ostree"

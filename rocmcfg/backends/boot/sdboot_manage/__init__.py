@@ -15,3 +15,5 @@ set-oneshot`); where sdboot-manage removes it before, the default entry boots.
 Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3), and from
 recorded hosts. The tool itself made entries with our line from such a file; nothing was booted.
 """
+
+PROGRAM = "/usr/bin/sdboot-manage"

@@ -10,7 +10,7 @@ from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.one_shot import SecondEntry
-from rocmcfg.backends.boot.sdboot_manage import reader
+from rocmcfg.backends.boot.sdboot_manage import PROGRAM, reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
@@ -28,8 +28,8 @@ class _SdbootManage(EntryChain):
     ASSIGNED = (_CONFIG, _OPTIONS)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        folders = loader_entries.folders(view) if view.exists(reader.PROGRAM) else ()
-        files = (path for path in (reader.PROGRAM, _CONFIG) if view.exists(path))
+        folders = loader_entries.folders(view) if view.exists(PROGRAM) else ()
+        files = (path for path in (PROGRAM, _CONFIG) if view.exists(path))
         return (*folders, *files, *told) if folders else ()
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rocmcfg.backends.boot import entry_options, loader_entries
+from rocmcfg.backends.boot.sdboot_manage import PROGRAM
 from rocmcfg.host.view import HostView
 
 NAME = "sdboot-manage"
-PROGRAM = "/usr/bin/sdboot-manage"
 CONFIG = "/etc/sdboot-manage.conf"
 EDITED: tuple[str, ...] = (CONFIG,)
 read = entry_options.menu

@@ -17,3 +17,5 @@ arguments, and nothing is tried. Its line is not among the predicted measurement
 
 Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
 """
+
+PROGRAM = "/usr/bin/sdbootutil"

@@ -12,7 +12,7 @@ from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.one_shot import SecondEntry
-from rocmcfg.backends.boot.sdbootutil import reader
+from rocmcfg.backends.boot.sdbootutil import PROGRAM, reader
 from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER, TOOL
 from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
@@ -40,8 +40,8 @@ class _Sdbootutil(Chain):
         ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
         said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
         entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
-        here = view.exists(reader.PROGRAM) and (ours if loader else entries)
-        return (reader.PROGRAM, *entries, *said) if here else ()
+        here = view.exists(PROGRAM) and (ours if loader else entries)
+        return (PROGRAM, *entries, *said) if here else ()
 
     def observe(self, view: HostView) -> Observed:
         paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))

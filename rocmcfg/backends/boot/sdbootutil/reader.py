@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.sdbootutil import PROGRAM
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, last
 
@@ -12,7 +13,6 @@ EDITED: tuple[str, ...] = ()
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 TOOL = "sdbootutil"
-PROGRAM = "/usr/bin/sdbootutil"
 
 
 def here(view: HostView) -> bool:
