@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.model.named_tuple import NamedTuple
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)

@@ -24,13 +24,13 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
-from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
 from rocmcfg.backends.environment import DIRECTORIES, PLACES, Assignment, read_assignments
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 

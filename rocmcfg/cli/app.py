@@ -7,13 +7,14 @@ import importlib
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import rocmcfg
 from rocmcfg.cli import options
 from rocmcfg.cli.printer import Misuse, Printer, complain, flush, lost
 from rocmcfg.cli.terminal import open_streams
 from rocmcfg.model.diagnostic import ExitCode
+from rocmcfg.model.named_tuple import NamedTuple
 
 
 class Command(NamedTuple):

@@ -14,11 +14,12 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Catalogue

@@ -7,12 +7,13 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode, cut
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.origin import Options

@@ -11,7 +11,7 @@ import json
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -25,6 +25,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text

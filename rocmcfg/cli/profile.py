@@ -10,13 +10,13 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published

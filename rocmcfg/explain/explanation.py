@@ -4,7 +4,7 @@ the hardware that they act on, the known issues that name them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rocmcfg.judging.verdict import Verdict, is_one_of, meets, trap_holds
 from rocmcfg.model.catalogue import (
@@ -18,6 +18,7 @@ from rocmcfg.model.catalogue import (
 )
 from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]

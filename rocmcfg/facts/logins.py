@@ -14,9 +14,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.named_tuple import NamedTuple
 
 _SESSION_START = "8d45620c1a4348dbb17410da57c60c66"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "-b", "0", "-o", "json")

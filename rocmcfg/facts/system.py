@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from distro import LinuxDistribution

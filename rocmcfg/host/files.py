@@ -13,11 +13,12 @@ import sys
 import termios
 from array import array
 from collections.abc import Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rocmcfg.host import runner
 from rocmcfg.host.inside import Root
 from rocmcfg.host.view import Unreadable, Unwritable
+from rocmcfg.model.named_tuple import NamedTuple
 
 # bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
 # ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)

@@ -13,7 +13,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+
+from rocmcfg.model.named_tuple import NamedTuple
 
 _LINK_LIMIT = 40  # as the kernel has it (fs/namei.c, MAXSYMLINKS)
 # O_PATH: a directory may be passed through by whoever cannot list it

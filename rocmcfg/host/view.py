@@ -8,10 +8,11 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Protocol
 
 from rocmcfg.host.inside import Weakness
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import FileState
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Kernel, PyTorch
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
 

@@ -4,10 +4,10 @@ it would take a value."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Epoch
 from rocmcfg.model.facts import Kernel, Machine
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import IllegalValue, ParamType, printed, stored
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from rocmcfg.model.catalogue import (
     Feature,
@@ -21,6 +20,7 @@ from rocmcfg.model.catalogue import (
     Variable,
 )
 from rocmcfg.model.facts import Machine
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 

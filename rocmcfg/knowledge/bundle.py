@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
 
 BEFORE = ".before"  # behind the name of the one that the present one took the place of
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.version import VersionRange, parse_range
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.host.view import HostView

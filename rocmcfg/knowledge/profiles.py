@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.host.files import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.spelling import closest
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+
+from rocmcfg.model.named_tuple import NamedTuple
 
 _NO_END = 1 << 62
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
@@ -16,6 +15,7 @@ from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 

@@ -6,8 +6,9 @@ import fnmatch
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.state import Kind
 from rocmcfg.model.version import KernelVersion

@@ -6,7 +6,9 @@ wrote elsewhere in the file since stays.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from rocmcfg.model.named_tuple import NamedTuple
 
 
 class Edit(NamedTuple):

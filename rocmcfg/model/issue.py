@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
 

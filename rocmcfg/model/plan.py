@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from rocmcfg.model.named_tuple import NamedTuple
 
 Noun = TypeVar("Noun", bound=type)
 _LIST = "__published__"

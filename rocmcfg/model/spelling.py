@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import Kind
 
 

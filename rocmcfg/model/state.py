@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from rocmcfg.model.named_tuple import NamedTuple
 
 Version = tuple[int, ...]
 

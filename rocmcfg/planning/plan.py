@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
@@ -14,6 +13,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, closest
 from rocmcfg.model.state import Kind
 

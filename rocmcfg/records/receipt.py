@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import encode
 from rocmcfg.model.state import ActivationState, DesiredSetting, Request
 from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted

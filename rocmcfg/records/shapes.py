@@ -8,8 +8,9 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache, partial
 from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import DesiredSetting
 
 T = TypeVar("T")

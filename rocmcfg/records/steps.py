@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from rocmcfg.model.edit import Edit
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import encode, published
 from rocmcfg.model.state import Request
 from rocmcfg.records.shapes import Attribute, Digest, Malformed, Mode, Path, Time, read

@@ -7,9 +7,10 @@ import functools
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from rocmcfg.knowledge import compiled
+from rocmcfg.model.named_tuple import NamedTuple
 
 
 @functools.cache

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.facts.system import Device, HostHardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.state.values import SetParameter
 
 Redact = Callable[[str], str]

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.report.looks import Meaning, is_mixed, is_ordinary, is_value, meaning, shape, tells, words
 from rocmcfg.report.rules import OPAQUE, Found
 

@@ -6,8 +6,9 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.report.looks import LOOKS, data, is_ip, tells
 
 # What was replaced is one opaque character pair while the rules run, so that no rule finds anything in it.

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.backends import environment, environment_targets, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
@@ -15,6 +14,7 @@ from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import (
     OFFLINE,

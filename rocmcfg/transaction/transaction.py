@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
@@ -18,6 +17,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
 from rocmcfg.model.state import ActivationState, Channel, Kind, Request
 from rocmcfg.planning.owned import owned_on, trial_paths

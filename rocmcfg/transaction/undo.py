@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import NamedTuple
 
 from rocmcfg.backends import edits, initramfs, modprobe
 from rocmcfg.backends.boot import entry_options, marked_arguments, registry
@@ -14,6 +13,7 @@ from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains, split
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, FileState, karg_line

@@ -10,11 +10,11 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from rocmcfg.doctor.reading.scan import message
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.trial import MARKER, Trial
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import Evidence

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome, Stage, Trial

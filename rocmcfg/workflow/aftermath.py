@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.records import journal, receipt
 from rocmcfg.trial import record as trial
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.files import read_own_file
@@ -14,6 +13,7 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.report.redact import Redactor, redactor_of
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 

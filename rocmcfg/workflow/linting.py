@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
@@ -18,6 +17,7 @@ from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 

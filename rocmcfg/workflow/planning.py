@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published

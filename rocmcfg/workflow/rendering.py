@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, has_errors
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.state import DesiredSetting, Request, Skipped
 from rocmcfg.model.version import parse_kernel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.host.files import read_callers_file, write_callers_file
 from rocmcfg.host.signatures import NotSigned, signer
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.records.journal import make_dirs
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from rocmcfg.backends import environment
 from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
@@ -11,6 +10,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line

@@ -8,12 +8,13 @@ loads nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.kargs import Karg
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import ToolChange
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path

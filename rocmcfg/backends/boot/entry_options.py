@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 CARRIER = "/etc/rocmcfg/kernel-arguments"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
+from rocmcfg.model.named_tuple import NamedTuple
 
 NO_FILE = "there is no such file"
 MISSING = f"{NO_FILE}; is its partition mounted?"

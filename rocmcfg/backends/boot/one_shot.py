@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
@@ -23,6 +23,7 @@ from rocmcfg.backends.boot.menu import on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import ToolChange
 
 FILE = f"{TRIAL_ID}.conf"

@@ -7,9 +7,10 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.named_tuple import NamedTuple
 
 MOST_TEXT = 64 << 10  # bytes; the kernel takes 2,048 of a command line, an os-release has some 500
 _MOST_SECTIONS = 512  # an image has some ten, and a few for each of its profiles and device trees

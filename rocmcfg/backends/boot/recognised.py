@@ -3,11 +3,12 @@ the paths in each group of `marks` one must exist. Sources: the manuals of proje
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot.grub.reader import STEAMOS
 from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Detection

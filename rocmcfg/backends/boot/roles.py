@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, last, split
+from rocmcfg.model.named_tuple import NamedTuple
 
 _SPARE = re.compile(r"fallback|\b(?:rescue|recovery|emergency|single[- ]user|minimal)\b", re.IGNORECASE)
 # what makes a system start without its services: bootparam(7), systemd(1)

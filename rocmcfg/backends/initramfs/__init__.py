@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
@@ -15,6 +15,7 @@ from rocmcfg.backends.modprobe import PATH
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio", "booster")

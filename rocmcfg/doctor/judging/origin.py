@@ -4,12 +4,12 @@ issues it can have."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.version import (
     Version,
     VersionRange,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
 from rocmcfg.doctor.judging.origin import Origin, Reason, conditions, fixes
 from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
@@ -19,6 +18,7 @@ from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
 TOLD = 0.5

@@ -6,10 +6,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 if TYPE_CHECKING:

@@ -14,12 +14,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host import files
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.named_tuple import NamedTuple
 
 _CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
 _MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip2 more than a million

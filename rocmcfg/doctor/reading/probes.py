@@ -11,11 +11,12 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
+from rocmcfg.model.named_tuple import NamedTuple
 
 DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]

@@ -13,10 +13,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import plain_file, read_into, scratch_file
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
 # Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a

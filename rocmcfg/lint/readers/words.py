@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from rocmcfg.lint.source import Span, joined
+from rocmcfg.model.named_tuple import NamedTuple
 
 _BLANK = re.compile(r"[^\S\n]+")
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()#]+")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
 from rocmcfg.backends.boot import efi
@@ -19,6 +18,7 @@ from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.named_tuple import NamedTuple
 
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
 _LEFT_OUT = re.compile(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries

@@ -9,7 +9,6 @@ The one that boots next is the staged one, whose entry is written when the host 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.entry_options import CARRIER
@@ -17,6 +16,7 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.ostree import gvariant
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, last, split
+from rocmcfg.model.named_tuple import NamedTuple
 
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
 STAGED = "/run/ostree/staged-deployment"

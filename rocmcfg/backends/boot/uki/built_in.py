@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import NamedTuple
 
 from rocmcfg.backends.boot.entry_options import CMDLINE
 from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.model.named_tuple import NamedTuple
 
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
 _DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")

@@ -5,7 +5,6 @@ and as the stub in each puts the line together (src/boot/stub.c: settle_command_
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from rocmcfg.backends.boot import efi, loader_entries, pe_image
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
@@ -13,6 +12,7 @@ from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
 
 NAME = "uki"
 EDITED: tuple[str, ...] = (CMDLINE,)
