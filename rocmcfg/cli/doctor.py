@@ -368,8 +368,8 @@ def _show_unknown(printer: Printer, found: Diagnosis, title: str, *, answered: b
 
 
 def _line(line: LogLines, found: Diagnosis, whole: bool) -> str:
-    times = f"{line.count}{' or more' if line.more else ''} × " if line.count > 1 else ""
-    lines = f"{line.line}" if line.count == 1 else f"{line.line}-{line.last_line}"
+    times = f"{line.times}{' or more' if line.more else ''} × " if line.times > 1 else ""
+    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
     where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
     text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
     return f"{times}{text} ({where})"

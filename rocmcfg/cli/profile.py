@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -184,7 +183,7 @@ def new(
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
     workflow.write_profile(host, path, extends, gfx)
-    remarks = [replace(d, severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
+    remarks = [d._replace(severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
     printer.document(remarks, ProfileNewDocument(path))
     printer.line(f"Written: {path}")
     printer.problems(remarks)

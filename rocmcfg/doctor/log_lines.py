@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from rocmcfg.doctor.judging.ranking import Match
@@ -15,19 +14,21 @@ from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.issue import Strength
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.published import published
 
 _UNKNOWN = re.compile(r"^(\w+): unknown parameter '([^']+)' ignored$")
 _ILLEGAL = re.compile(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
 
 
-@dataclass(frozen=True, slots=True)
-class LogLines:
-    """Lines that differ in numbers only, as one. `more`: they were counted to `count` and no further."""
+@published("log", "line", "last_line", "count=times", "more", "text", "strength")
+class LogLines(NamedTuple):
+    """Lines that differ in numbers only, as one. `more`: they were counted to `times` and no further."""
 
     log: str
     line: int
     last_line: int
-    count: int
+    times: int
     more: bool
     text: str
     strength: Literal[Strength, ""] = ""

@@ -7,7 +7,6 @@ amdgpu_discovery.c (ip_discovery), sysfs PCI attributes.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import GpuModel
@@ -76,7 +75,7 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
         if not gfx:
             continue
         gpu = _named(models, gfx, Gpu(None, "", "kfd", pci_id, address, number))
-        gpus.append(replace(gpu, properties=properties))
+        gpus.append(gpu._replace(properties=properties))
     return gpus
 
 
@@ -102,12 +101,12 @@ def _named(models: tuple[GpuModel, ...], gfx: str, gpu: Gpu) -> Gpu:
     """The product where its id is known: one target may be an accelerator and an APU (gfx942)."""
     of_target = [model for model in models if model.gfx == gfx]
     if not of_target:
-        return replace(gpu, gfx=gfx, name=gfx)
+        return gpu._replace(gfx=gfx, name=gfx)
     model = next((model for model in of_target if gpu.pci_id in model.pci), of_target[0])
     name = model.codename or model.products or model.family
     if model.codename and model.products:
         name = f"{model.codename} ({model.products})"
-    return replace(gpu, gfx=gfx, name=name, integrated=model.apu)
+    return gpu._replace(gfx=gfx, name=name, integrated=model.apu)
 
 
 def _hex(view: HostView, path: str) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Unreadable
@@ -196,4 +195,4 @@ def left_out(location: str, why: str, instead: str = "") -> None:
         location=location,
         hint="mend it, or take it away; what came with rocmcfg counts in its place",
     )
-    _problems[replace(said, hint=instead) if instead else said] = None
+    _problems[said._replace(hint=instead) if instead else said] = None

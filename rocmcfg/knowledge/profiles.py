@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.host.files import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
@@ -144,7 +143,7 @@ def _complete(
             base = _complete(view, profile.extends, (*chain, called), problems)
         except NoSuchProfile as missing:
             told = missing.diagnostics[0]
-            problem = replace(told, summary=f"extends: {told.summary}", location=at)
+            problem = told._replace(summary=f"extends: {told.summary}", location=at)
         else:
             return _extend(profile, base, problems) if base else profile_document.with_known_values(profile)
     problems.append(problem)

@@ -7,11 +7,11 @@ exit code of the command. Both are built from facts; `cli.printer` is the only p
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import partial
 from types import ModuleType
 
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
 
@@ -34,8 +34,7 @@ class ExitCode(IntEnum):
 
 
 @published("id", "severity", "summary", "detail", "location", "hint")
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One problem or remark. `location` is `file:line[:column]` or a path of the host, else empty."""
 
     severity: Severity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from rocmcfg.model.named_tuple import NamedTuple
@@ -31,8 +31,7 @@ class Os(NamedTuple):
 
 
 @published("release", "version", "driver", "dkms", "running")
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """One installed kernel.
 
     `parameters` maps a module's name to its parameters and their modinfo types; a module is missing from
@@ -44,7 +43,7 @@ class Kernel:
     driver: Driver
     dkms: bool = False
     running: bool = False
-    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     @property
     def age(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -53,8 +52,7 @@ class Kernel:
 
 
 @published("gfx", "name", "source", "pci_id", "address", "node", "integrated")
-@dataclass(frozen=True, slots=True)
-class Gpu:
+class Gpu(NamedTuple):
     """`gfx` is None where the chip is not in our table."""
 
     gfx: str | None
@@ -64,7 +62,7 @@ class Gpu:
     address: str = ""
     node: int | None = None
     integrated: bool = False
-    properties: Mapping[str, int] = field(default_factory=dict)
+    properties: Mapping[str, int] = MappingProxyType({})
 
 
 class Detection(NamedTuple):

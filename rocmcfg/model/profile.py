@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
@@ -29,12 +28,18 @@ class Condition(NamedTuple):
     gpus: VersionRange | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Multiple:
-    """A value that the user gives: so many times the profile's parameter of this name."""
+    """A value that the user gives: so many times the profile's parameter of this name. No tuple, which as a
+    value is a list."""
 
-    parameter: str
-    times: int
+    def __init__(self, parameter: str, times: int) -> None:
+        self.parameter, self.times = parameter, times
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Multiple) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.parameter, self.times))
 
     def __str__(self) -> str:
         return f"{self.times} × profile.{self.parameter}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -94,8 +93,7 @@ class Skipped(NamedTuple):
     profile: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(NamedTuple):
     """Everything of a file that an undo must bring back."""
 
     content: bytes
@@ -103,7 +101,7 @@ class FileState:
     uid: int
     gid: int
     mtime_ns: int
-    xattrs: tuple[tuple[str, bytes], ...] = field(default=())
+    xattrs: tuple[tuple[str, bytes], ...] = ()
 
 
 class CheckStatus(str, Enum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass
 
 from rocmcfg.model.named_tuple import NamedTuple
 
@@ -16,8 +15,7 @@ _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class KernelVersion:
+class KernelVersion(NamedTuple):
     """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0. Without a
     known sublevel no stable fix can be read from the version."""
 

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
@@ -186,4 +185,4 @@ def _not_one(text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:
     found = parse(text)
     if not near or not isinstance(found, Diagnostic):
         return found if isinstance(found, Diagnostic) else error("RC2001", text)
-    return replace(found, hint=f"did you mean {', '.join(near)}?\n{found.hint}")
+    return found._replace(hint=f"did you mean {', '.join(near)}?\n{found.hint}")

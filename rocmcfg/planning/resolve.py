@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
 
 from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
@@ -31,20 +30,25 @@ class Resolution(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(slots=True)
 class _Work:
-    """The state of one resolution; it never leaves this module."""
+    """The state of one resolution; it never leaves this module. `notes` say how a value came about, by
+    setting."""
 
-    facts: Facts
-    catalogue: Catalogue
-    request: Request
-    base: Callable[[str], Effective]
-    shipped: frozenset[str]
-    cautions: list[Diagnostic] = field(default_factory=list)
-    problems: list[Diagnostic] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    desired: list[DesiredSetting] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)  # how a value came about, by setting
+    def __init__(
+        self,
+        facts: Facts,
+        catalogue: Catalogue,
+        request: Request,
+        base: Callable[[str], Effective],
+        shipped: frozenset[str],
+    ) -> None:
+        self.facts, self.catalogue, self.request = facts, catalogue, request
+        self.base, self.shipped = base, shipped
+        self.cautions: list[Diagnostic] = []
+        self.problems: list[Diagnostic] = []
+        self.skipped: list[Skipped] = []
+        self.desired: list[DesiredSetting] = []
+        self.notes: dict[str, str] = {}
 
     def types(self, id: str) -> set[str]:
         """The types that a parameter has on the kernels of the host; empty where that cannot be told."""

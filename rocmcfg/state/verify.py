@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.backends import environment, environment_targets, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
@@ -69,7 +68,7 @@ def verify(
     transaction = receipt.transaction if receipt else None
     problems = changed_files(view, receipt)
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
-    problems += (replace(one, severity=Severity.WARNING) for one in torn)
+    problems += (one._replace(severity=Severity.WARNING) for one in torn)
     return VerificationReport(profiles, transaction, tuple(checks), tuple(problems))
 
 

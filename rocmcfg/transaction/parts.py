@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
@@ -61,7 +60,7 @@ def take_back_edit(host: Host, step: FileChanged) -> bool:
     if left is not None and left != now.content:
         # Fedora's and EL's 20-grub.install has the entries written anew where /etc/default/grub is newer than
         # /etc/kernel/cmdline
-        host.write(step.path, replace(now, content=left), keep_mtime=True)
+        host.write(step.path, now._replace(content=left), keep_mtime=True)
     return left is not None
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
@@ -149,7 +148,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             problems += purpose.proof(host)
             if problems:  # what could not be looked at is not proven either
-                raise RocmcfgError(*(replace(d, severity=Severity.ERROR) for d in problems))
+                raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
             done = Done(id, header, activations)
             for change in purpose.records(host, done):
                 _change(host, id, change)
@@ -200,9 +199,9 @@ def _change(host: Host, id: int, change: FileChange) -> None:
         return
     state, edited = host.new_file(change.after, change.mode), change.edit is not None
     if change.before is not None and edited:  # its time says when its owner wrote it
-        state = replace(change.before, content=change.after)
+        state = change.before._replace(content=change.after)
     elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
-        state = replace(state, xattrs=change.before.xattrs)
+        state = state._replace(xattrs=change.before.xattrs)
     host.write(change.path, state, keep_mtime=change.before is not None and edited)
 
 

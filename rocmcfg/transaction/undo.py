@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from rocmcfg.backends import edits, initramfs, modprobe
@@ -134,7 +133,7 @@ def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnost
     """Where all is taken back, files of ours that were there before the first record stay."""
     gone = {change.path for change in changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
-    return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()
+    return (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
 
 
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
@@ -238,7 +237,7 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
     if journal.digest(now.content) == steps[0].after:
         return None
     content = parts.without_edits(now.content, chosen, path)
-    return None if content is None else replace(now, content=content)
+    return None if content is None else now._replace(content=content)
 
 
 def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:

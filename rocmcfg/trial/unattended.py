@@ -106,7 +106,7 @@ def in_log(
     if not begins:
         yield "the beginning of this boot's kernel log is gone, and with it what happened then"
     if resets:
-        count = sum(one.count for one in resets)
+        count = sum(one.times for one in resets)
         more = f" (the first of {count} such lines)" if count > 1 else ""
         yield f"a GPU hung or was reset: {resets[0].text}{more}"
     for match, lines in issues:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
@@ -55,7 +54,7 @@ def apply(
         planned = planned_now()
         made = planned.plan
         # a trial on a host whose loader cannot take it back would not be one
-        unsafe = [replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
+        unsafe = [d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
         if unsafe:
             raise RocmcfgError(*unsafe)
         to_run = host.runs_tools and (made.due or made.tools)
@@ -109,7 +108,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     try:
         known = receipt.load(host)
     except receipt.BadReceipt as problem:
-        return [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
+        return [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
     if known is None:
         return []
     modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))

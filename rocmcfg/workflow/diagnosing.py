@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
@@ -173,7 +172,7 @@ def diagnose(
     except Unreadable:
         pass  # it is root's; the settings are judged by what the host shows
     except RocmcfgError as problem:  # the logs are worth reading all the same
-        problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
+        problems += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
     variables = set_variables(view, environment)
     applied = receipt.settings if receipt else ()
     state = workarounds.HostState(Running(view), variables, applied, firmware)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from rocmcfg.explain.explain import as_parameter, explain
@@ -40,8 +39,7 @@ class ProfileUse(NamedTuple):
 
 
 @published("*explanation", "next_boot", "source", "running", "profiles")
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
     where nobody does. `running` is what the kernel or the caller's environment holds."""
 
@@ -121,7 +119,7 @@ def explain_line(
             except RocmcfgError as problem:  # arguments without a module are other programs' more often
                 name = word.partition("=")[0]
                 named = each or "." in name or names.reads_not(name) is not None
-                unknown += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics if named]
+                unknown += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics if named]
     return found, unknown
 
 

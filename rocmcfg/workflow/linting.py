@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
@@ -37,8 +36,7 @@ _SET_BY_US = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     file: str
     diff: str
 
@@ -54,8 +52,7 @@ class Purpose(NamedTuple):
 
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts")
-@dataclass(frozen=True, slots=True)
-class Linted:
+class Linted(NamedTuple):
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
     would make the proposed settings itself, empty where it makes none of them. `verdicts` are there where
     something was to be proposed, `fine` are the settings of which nothing is said, `purposes` says what
@@ -239,7 +236,7 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
         try:
             content = view.read(path)
         except Unreadable as problem:
-            problems += [replace(d, severity=Severity.WARNING) for d in problem.diagnostics]
+            problems += [d._replace(severity=Severity.WARNING) for d in problem.diagnostics]
             continue
         # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
         if content is not None and not (content in seen and view.is_symlink(path)):

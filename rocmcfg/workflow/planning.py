@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
@@ -178,7 +177,7 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
             found = (lost,) if lost is not None else ()
     except RocmcfgError as problem:
         found = problem.diagnostics
-    return tuple(replace(one, severity=Severity.WARNING) for one in found)
+    return tuple(one._replace(severity=Severity.WARNING) for one in found)
 
 
 def receipt_or_none(view: HostView) -> Receipt | None:

@@ -121,7 +121,7 @@ def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
     of_log: dict[str, dict[int, str]] = {}
     evidence = [line for one in diagnosis.found if one.match.told for line in one.evidence]
     for line in (*evidence, *diagnosis.unknown):
-        times = f"  [{line.count}{' or more' if line.more else ''} such lines]" if line.count > 1 else ""
+        times = f"  [{line.times}{' or more' if line.more else ''} such lines]" if line.times > 1 else ""
         of_log.setdefault(line.log, {})[line.line] = f"{line.text}{times}"
     excerpts = []
     for log, lines in of_log.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from rocmcfg.host.files import read_callers_file, write_callers_file
 from rocmcfg.host.signatures import NotSigned, signer
@@ -120,7 +119,7 @@ def install(host: Host, path: str) -> Installed:
 def _require_right() -> None:
     catalogue.read_all()
     if wrong := drop_ins.take_problems():
-        raise RocmcfgError(*(replace(one, severity=Severity.ERROR) for one in wrong))
+        raise RocmcfgError(*(one._replace(severity=Severity.ERROR) for one in wrong))
 
 
 def _read(path: str, most: int) -> bytes:

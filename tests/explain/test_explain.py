@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -319,7 +318,7 @@ def test_the_variable_of_one_kfd_node_is_known() -> None:
 def test_what_only_amds_driver_has_is_no_accusation_where_that_driver_is() -> None:
     kernel = Kernel("6.8.0", KernelVersion((6, 8, 0, 0)), Driver.MODULE)
     for dkms, present in ((False, False), (True, None)):
-        question = Question(split("no_evict"), Machine((replace(kernel, dkms=dkms),)), KNOWN)
+        question = Question(split("no_evict"), Machine((kernel._replace(dkms=dkms),)), KNOWN)
         assert explain(question).kernels[0].present is present
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -63,7 +62,7 @@ def test_every_source_names_the_same_gpu(
 ) -> None:
     (gpu,) = gpus(make_root(tmp_path, gpu_files([gfx], kfd=kfd, ip_discovery=discovery)))
     if source == "pci" and not any(GPUS[gfx][1] in model.pci for model in gpu_models()):
-        gpu = dataclasses.replace(gpu, gfx=gfx)  # the table has not every product's id
+        gpu = gpu._replace(gfx=gfx)  # the table has not every product's id
     assert (gpu.gfx, gpu.source, gpu.address, gpu.pci_id) == (gfx, source, "0000:03:00.0", GPUS[gfx][1])
     assert gpu.name
     assert (gpu.node == 1) is kfd

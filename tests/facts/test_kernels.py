@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -142,4 +141,4 @@ def test_a_kernel_without_the_driver_is_not_asked(tmp_path: Path) -> None:
     view = Asked(str(debian_grub_host(tmp_path, driver="missing")), None)
     (found,) = read_kernels(view)
     assert view.asked == []
-    assert dataclasses.replace(found, running=False).driver is Driver.ABSENT
+    assert found._replace(running=False).driver is Driver.ABSENT

@@ -54,14 +54,18 @@ def normal(text: str) -> str:
 def seen() -> Iterator[set[Text]]:
     """All that are made meanwhile; those of generated inputs are left out, for each run has others."""
     found: set[Text] = set()
-    made: Callable[..., None] = Diagnostic.__init__
+    ways = {name: getattr(Diagnostic, name) for name in ("__new__", "_replace")}
 
-    def make(self: Diagnostic, *arguments: object, **named: object) -> None:
-        made(self, *arguments, **named)
-        if not currently_in_test_context():
-            found.add(text_of(self))
+    def make(way: Callable[..., Diagnostic]) -> Callable[..., Diagnostic]:
+        def made(*arguments: object, **named: object) -> Diagnostic:
+            one = way(*arguments, **named)
+            if not currently_in_test_context():
+                found.add(text_of(one))
+            return one
 
-    with mock.patch.object(Diagnostic, "__init__", make):
+        return made
+
+    with mock.patch.multiple(Diagnostic, **{name: make(way) for name, way in ways.items()}):
         yield found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -138,7 +137,7 @@ class EntryChain(Chain):
             content = rewritten(before.content) if before else b""
             if before is not None and content != before.content:
                 self.require_change(host, path)
-                host.write(path, replace(before, content=content), keep_mtime=False)
+                host.write(path, before._replace(content=content), keep_mtime=False)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
         found = []

@@ -4,7 +4,7 @@ what of it is still to be done on a host, and the command that applies it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from rocmcfg.host.view import HostView
@@ -39,8 +39,7 @@ class IssueHere(NamedTuple):
     state: IssueState
 
 
-@dataclass(frozen=True, slots=True)
-class HostState:
+class HostState(NamedTuple):
     """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
     environment of the caller. `applied` are the settings that rocmcfg applied last. `firmware` is the version
     of each block that the GPUs run, where it is known."""
@@ -48,7 +47,7 @@ class HostState:
     running: Running
     variables: Mapping[str, tuple[str, str]]
     applied: Sequence[DesiredSetting] = ()
-    firmware: Mapping[str, int] = field(default_factory=dict)
+    firmware: Mapping[str, int] = MappingProxyType({})
 
 
 def where_in_force(

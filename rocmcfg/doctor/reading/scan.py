@@ -10,7 +10,6 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocmcfg.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
@@ -43,14 +42,11 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F
 # -- repeated lines as one: what differs only in times, numbers and addresses is the same message ---------
 
 
-@dataclass(slots=True)
 class Group:
     """`text` is the first line of its kind without its time stamp; positions as in Hits."""
 
-    text: str
-    count: int
-    first: int
-    last: int
+    def __init__(self, text: str, first: int) -> None:
+        self.text, self.count, self.first, self.last = text, 0, first, first
 
 
 class Groups:
@@ -80,7 +76,7 @@ class Groups:
         if group is None:
             if len(self._by_key) >= _MOST:
                 return next(reversed(self._by_key.values()))
-            group = self._by_key[key] = Group(text, 0, position, position)
+            group = self._by_key[key] = Group(text, position)
         return group
 
 
@@ -94,17 +90,15 @@ def message(line: bytes) -> str:
 # -- the scan ---------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Hits:
     """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
     there are never more than ENOUGH of its role, and little more than ENOUGH_BYTES of them (`size`). Facts
     keep their `lines` as they are, one per position; the others are grouped."""
 
-    probe: Probe
-    positions: array[int] = field(default_factory=lambda: array("Q"))
-    groups: Groups = field(default_factory=Groups)
-    lines: list[str] = field(default_factory=list)
-    size: int = 0
+    def __init__(self, probe: Probe) -> None:
+        self.probe, self.positions, self.groups = probe, array("Q"), Groups()
+        self.lines: list[str] = []
+        self.size = 0
 
     def add(self, text: bytes, position: int) -> None:
         self.positions.append(position)

@@ -12,7 +12,6 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from rocmcfg.host.atomic import write_all
@@ -92,13 +91,15 @@ class Line(NamedTuple):
 
 
 @published("name", "size", "complete")
-@dataclass(slots=True)
 class LogRead:
     """`size` in bytes, unpacked. `problem` says why it was not read to its end, empty where it was."""
 
     name: str
-    size: int = 0
-    problem: str = ""
+    size: int
+    problem: str
+
+    def __init__(self, name: str) -> None:
+        self.name, self.size, self.problem = name, 0, ""
 
     @property
     def complete(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 from rocmcfg.model.kargs import Karg, split
@@ -98,14 +97,14 @@ class _Line(NamedTuple):
     code: str | None
 
 
-@dataclass(slots=True)
 class Environment:
     """Variables after some files were read. A name in `unknown` has a value that only a shell can tell;
     `opaque` is where something first could have assigned any variable."""
 
-    values: dict[str, Value] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)
-    opaque: str = ""
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.unknown: dict[str, str] = {}
+        self.opaque = ""
 
     def read(self, path: str, text: str) -> None:
         nesting: list[str] = []
