@@ -54,8 +54,6 @@ def normal(text: str) -> str:
 def seen() -> Iterator[set[Text]]:
     """All that are made meanwhile; those of generated inputs are left out, for each run has others."""
     found: set[Text] = set()
-    ways = {name: getattr(Diagnostic, name) for name in ("__new__", "_replace")}
-
     def make(way: Callable[..., Diagnostic]) -> Callable[..., Diagnostic]:
         def made(*arguments: object, **named: object) -> Diagnostic:
             one = way(*arguments, **named)
@@ -65,7 +63,10 @@ def seen() -> Iterator[set[Text]]:
 
         return made
 
-    with mock.patch.multiple(Diagnostic, **{name: make(way) for name, way in ways.items()}):
+    with (
+        mock.patch.object(Diagnostic, "__new__", make(Diagnostic.__new__)),
+        mock.patch.object(Diagnostic, "_replace", make(Diagnostic._replace)),
+    ):
         yield found
 
 
