@@ -54,6 +54,7 @@ def normal(text: str) -> str:
 def seen() -> Iterator[set[Text]]:
     """All that are made meanwhile; those of generated inputs are left out, for each run has others."""
     found: set[Text] = set()
+
     def make(way: Callable[..., Diagnostic]) -> Callable[..., Diagnostic]:
         def made(*arguments: object, **named: object) -> Diagnostic:
             one = way(*arguments, **named)
