@@ -106,9 +106,13 @@ class BootChain(NamedTuple):
         return self.loader is not None and self.loader.supported
 
     @property
-    def unknown(self) -> bool:
-        """Nothing of a loader is here, and nothing hides one: kernel arguments are the user's to add."""
-        return self.loader is None and self.refusal == NO_LOADER
+    def left_to_user(self) -> bool:
+        """Kernel arguments are the user's to add, and all else can be done: nothing of a loader is here, and
+        nothing hides one; or it is none that rocmcfg configures, on a host that has files of its own."""
+        loader = self.loader
+        if loader is None:
+            return self.refusal == NO_LOADER
+        return not (loader.supported or loader.renders or loader.lacks)
 
     @property
     def evidence(self) -> tuple[str, ...]:

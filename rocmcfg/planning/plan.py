@@ -11,8 +11,8 @@ from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
-from rocmcfg.model.facts import NO_LOADER, Facts
-from rocmcfg.model.kargs import Karg, adds_up, contains, last
+from rocmcfg.model.facts import NO_LOADER, Detection, Facts
+from rocmcfg.model.kargs import Karg, adds_up, contains, join, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
@@ -46,8 +46,8 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
-    if known.facts.boot.unknown and 0 < len(by_hand) < len(resolution.desired):
-        resolution = _without(resolution, by_hand)
+    if known.facts.boot.left_to_user and 0 < len(by_hand) < len(resolution.desired):
+        resolution = _without(resolution, by_hand, known.facts.boot.loader)
     else:
         by_hand = []
     made = _plan(view, names, resolution, observed, known, request)._replace(by_hand=tuple(by_hand))
@@ -55,12 +55,16 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
-def _without(resolution: Resolution, by_hand: Sequence[DesiredSetting]) -> Resolution:
-    """What can be done on a host whose boot loader nobody knows: all but the kernel's arguments."""
-    line = " ".join(s.karg for s in unique_kargs(by_hand))
+def _without(
+    resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
+) -> Resolution:
+    """What can be done where the boot loader is none that rocmcfg configures: all but the kernel's arguments."""
+    kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
+    why = f"rocmcfg cannot configure {loader.title} yet" if loader else NO_LOADER
     yours = warning(
         "RC3030",
-        f"{NO_LOADER}; the kernel's arguments are yours to add: {line}",
+        f"{why}; the kernel's arguments are yours to add: {join(kargs)}",
+        detail=registry.manual_lines(loader, kargs) if loader else "",
         hint="put them on the kernel's line in the loader's configuration and reboot; "
         "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
     )

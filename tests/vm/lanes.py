@@ -20,6 +20,7 @@ SECONDS = {
     "test_there_is_no_trial_or_a_whole_one_after_a_power_cut": 300,
     "test_the_second_entry_of_systemd_boot_is_booted_once": 260,
     "test_grub_fills_the_word_in_the_entries_in_once": 330,
+    "test_an_image_is_started_once_with_the_line_of_an_entry": 300,
     "test_entries_of_a_newer_systemd_that_follow_the_running_line": 500,
     "test_grub_with_entries_on_a_boot_of_its_own": 450,
     "test_addons_beside_images_of_ukify": 400,
