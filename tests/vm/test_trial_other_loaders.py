@@ -6,7 +6,7 @@ from .chains import BY_KERNEL_INSTALL, GRUB_WITH_ENTRIES, assert_same, become, e
 from .guest import Guest
 from .test_grub_without_drop_ins import UPSTREAM
 from .test_images import UKIFY
-from .trials import assert_no_trial, for_the_next_boot, look, panic_in_the_trial, trial
+from .trials import assert_no_trial, document, for_the_next_boot, look, panic_in_the_trial, trial
 
 
 def test_the_second_entry_of_systemd_boot_is_booted_once(guest: Guest) -> None:
@@ -32,6 +32,7 @@ def test_grub_fills_the_word_in_the_entries_in_once(forky: Guest) -> None:
 def test_an_image_is_started_once_with_the_line_of_an_entry(guest: Guest) -> None:
     """Built by ukify; no entry is there but that of the trial."""
     become(guest, UKIFY)
+    assert UKIFY.backend == "uki"
     before = everything(guest)
     panic_in_the_trial(guest)
     assert trial(guest) is None
@@ -41,6 +42,7 @@ def test_an_image_is_started_once_with_the_line_of_an_entry(guest: Guest) -> Non
 
 def test_grub_fills_the_word_at_the_end_of_the_defaults_in_once(guest: Guest) -> None:
     guest.run(UPSTREAM, 300, check=True)
+    assert document(guest, "rocmcfg status")["facts"]["boot_chain"]["loader"] == "grub-mkconfig"
     before = look(guest)
     panic_in_the_trial(guest)
     assert_no_trial(guest, before)
