@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Sequence
@@ -75,6 +76,7 @@ def _reader() -> Any:
     return tomllib
 
 
+@functools.cache
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Where each key and table header stands. A key inside an inline table has the line of the table."""
     lines: dict[tuple[str, ...], int] = {}

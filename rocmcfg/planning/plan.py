@@ -58,7 +58,7 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
 def _without(
     resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
 ) -> Resolution:
-    """What can be done where the boot loader is none that rocmcfg configures: all but the kernel's arguments."""
+    """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
     why = f"rocmcfg cannot configure {loader.title} yet" if loader else NO_LOADER
     yours = warning(

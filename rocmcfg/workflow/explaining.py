@@ -153,7 +153,8 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.gpu(models, fitting, catalogue.known_issues())
     if is_profile:
         return subjects.profile(profiles.load(view, [name])[0])
-    number = meant.numbers(view).get(name.removeprefix("profile.").partition("=")[0])
+    asked = name.removeprefix("profile.").partition("=")[0]
+    number = None if meant.called(view, asked) != [f"profile.{asked}"] else meant.numbers(view).get(asked)
     return subjects.number(number) if number else None
 
 

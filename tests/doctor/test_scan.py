@@ -27,6 +27,14 @@ def every_probe() -> list[Probe]:
     return probes.of_logs(log_knowledge()) + probes.of_issues(catalogue.known_issues())
 
 
+@pytest.fixture(autouse=True, scope="module")
+def of_any_size() -> Iterator[None]:
+    """A log of a few lines is worth a grep here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_SMALL", 0)
+        yield
+
+
 PROBES = every_probe()
 SAMPLES = sorted(
     {sample for issue in catalogue.known_issues() for s in issue.signatures for sample in s.samples}

@@ -21,6 +21,7 @@ _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
 # bytes that they should come to.
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
+_SMALL = 32 << 10  # bytes that Python has looked at before grep has read its patterns
 _REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
 _LONG = 400  # bytes of a line of which the length matters
 _SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
@@ -127,8 +128,8 @@ class Scanner:
         self._storm = b""  # some lines of a storm of long ones
         self._searched: list[bytes] = []  # what grep is to look for; empty: to be made anew
         self._fixed = False  # as texts, not as patterns
-        # without grep Python looks at every line: slower, and just as right
-        self._uses_grep = use_grep and has_gnu_grep()
+        # without grep Python looks at every line: slower, and just as right; None: nobody asked yet
+        self._uses_grep = None if use_grep else False
 
     def read(self, name: str, stream: BinaryIO, progress: Callable[[int], None] = lambda _: None) -> LogRead:
         """One log to its end, or to where it is damaged. `progress` gets the bytes read so far."""
@@ -203,6 +204,10 @@ class Scanner:
 
     def _start(self, segment: Segment) -> BinaryIO | None:
         """None where grep is of no use, or no program can be started any more."""
+        if segment.size < _SMALL:
+            return None
+        if self._uses_grep is None:
+            self._uses_grep = has_gnu_grep()
         if not self._uses_grep:
             return None
         if not self._searched:

@@ -107,8 +107,9 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block.
-    `mark` is a line of our own that ends the file: grep prints its number, which tells how many there are."""
+    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block;
+    `size` is that of the log's part. `mark` is a line of our own behind it, which ends the file: grep prints
+    its number, which tells how many there are."""
 
     def __init__(self) -> None:
         self.file = scratch_file()
@@ -116,6 +117,7 @@ class Segment:
         self.mapped = mmap.mmap(self.file.fileno(), SIZE)  # once: what was written through it stays mapped
         self.memory = memoryview(self.mapped)
         self.cuts: tuple[int, ...] = ()
+        self.size = 0
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
     def line(self, piece: int) -> int:
@@ -164,6 +166,7 @@ class Segments:
         if not size:
             self.give_back(segment)
             return None
+        segment.size = size
         write_all(file.fileno(), segment.mark + b"\n")
         file.truncate()
         file.seek(0)
