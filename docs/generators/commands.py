@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.cli import app, documents, options, parser
+from rocmcfg.cli import app, documents, options
 from rocmcfg.knowledge import catalogue
 
 # Kinds whose words never change, and stand in the scripts.
@@ -69,36 +69,37 @@ class Command:
             yield from command.all()
 
 
+_VERSION = Option(("--version",), "Show the version and exit.", "", "", (), False)
+_HELP = Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False)
+
+
 def program() -> Command:
     """The program with what `rocmcfg --help` lists; hidden commands are nobody's to type."""
-    return _command(parser.program(), "")
+    listed = [name for name, one in app.COMMANDS.items() if one.listed]
+    commands = [_command(name) for name in listed if " " not in name]
+    for group, said in app.GROUPS.items():
+        inner = tuple(_command(name) for name in listed if name.startswith(f"{group} "))
+        commands.append(Command(group, said, (_HELP,), (), inner))
+    ordered = sorted(commands, key=lambda one: app.NAMES.index(one.path))
+    about = "Manages amdgpu kernel parameters and the environment that goes with them."
+    return Command("", about, (_VERSION, _HELP), (), tuple(ordered))
 
 
-def _command(given: Any, path: str) -> Command:
-    inner: list[Command] = []
-    if hasattr(given, "list_commands"):
-        for name in given.list_commands(None):
-            found = given.get_command(None, name)
-            if not found.hidden:
-                inner.append(_command(found, f"{path} {name}".strip()))
-    declared = app.COMMANDS[path].declared() if path in app.COMMANDS else {}
-    own = [_option(p, declared) for p in given.params if p.param_type_name == "option"]
-    own.append(Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False))
-    arguments = [_argument(p, declared) for p in given.params if p.param_type_name == "argument"]
-    return Command(path, (given.help or "").strip(), tuple(own), tuple(arguments), tuple(inner))
+def _command(path: str) -> Command:
+    found = app.COMMANDS[path]
+    declared = found.declared().values()
+    own = [_option(one) for one in declared if one.names]
+    arguments = [
+        Argument(one.metavar, one.help, one.takes, one.required, one.kind == "texts")
+        for one in declared
+        if not one.names
+    ]
+    return Command(path, inspect.getdoc(found.load()) or "", (*own, _HELP), tuple(arguments), ())
 
 
-def _option(given: Any, declared: dict[str, options.Option]) -> Option:
-    if given.is_flag:
-        return Option(tuple(given.opts), given.help or "", "", "", (), False)
-    one = declared[given.name]
+def _option(one: options.Option) -> Option:
     metavar = one.metavar or "|".join(one.choices)
-    return Option(tuple(given.opts), one.help, metavar, one.takes, one.choices, one.kind == "texts")
-
-
-def _argument(given: Any, declared: dict[str, options.Option]) -> Argument:
-    one = declared[given.name]
-    return Argument(one.metavar, one.help, one.takes, one.required, one.kind == "texts")
+    return Option(one.names, one.help, metavar, one.takes, one.choices, one.kind == "texts")
 
 
 def fixed_words(takes: str) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ SAID = {
     "configuration of its own what it boots with",
     "RC3016": "the initramfs generator of this host is one that rocmcfg cannot configure yet",
 }
+# Ids that had a meaning once, and get no other.
+RETIRED = {"RC1015", "RC2030", "RC2049", "RC2054", "RC6004", "RC7003"}
 # Ids that are raised in several places or wordings, each with one meaning.
 ONE_MEANING = {
     "RC2001": "`--set` does not say what to set",
@@ -55,6 +57,7 @@ ONE_MEANING = {
     "RC3002": "a file or folder cannot be written: read-only, full, or not root",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
+    "RC4003": "a file is at our path, and not as rocmcfg wrote it",
     "RC4310": "no trial boot with this boot loader",
     "RC6001": "nothing is known of a name",
     "RC6002": "--kernel RELEASE: not a kernel version",
@@ -125,6 +128,9 @@ def page() -> str:
         ]
         for id in sorted(i for i in found if i.startswith(prefix)):
             lines.append(_row(id, found.pop(id)))
+    lines += ["", f"Retired, and never used again: {', '.join(sorted(RETIRED))}."]
+    if again := RETIRED & {made.id for made in all_made()}:
+        sys.exit(f"{', '.join(again)} had another meaning once: take a new id")
     if found:
         sys.exit(f"no section for {', '.join(found)}: add one to ROOMS")
     return "\n".join(lines) + "\n"

@@ -24,10 +24,10 @@ _rocmcfg_words() {
 _rocmcfg_options() {
     case $1 in
         "") echo "--version -h --help" ;;
-        "status") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
+        "status") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile") echo "-h --help" ;;
         "profile list") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "profile show") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
+        "profile show") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -48,7 +48,7 @@ _rocmcfg_options() {
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "knowledge export") echo "--name --as-version --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "knowledge export") echo "--name --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "render") echo "--profile -p --set --with --without --unconditional --any-gpu --via --format -f --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "schema") echo "--json --debug -h --help" ;;
@@ -68,8 +68,8 @@ _rocmcfg_takes() {
         --kernel) echo kernel ;;
         --without) echo leavable ;;
         "explain") echo name ;;
-        --extends) echo named-profile ;;
         --with) echo optional ;;
+        --extends) echo profile ;;
         "profile show" | "profile validate" | --profile | -p | "plan" | "apply" | "env" | "render") echo profile-file ;;
         --set | --add) echo setting ;;
         --to) echo transaction ;;
@@ -88,7 +88,7 @@ _rocmcfg_offer() {
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
         file) _rocmcfg_files -f "$2" ;;
         directory) _rocmcfg_files -d "$2" ;;
-        env-target | kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
+        env-target | kernel | leavable | name | optional | profile | setting | transaction | profile-file)
             mapfile -t found < <("${words[0]/#\~/$HOME}" complete "${1%-file}" \
                 "${words[@]:1:${#words[@]}-2}" "$2" 2>/dev/null </dev/null)
             found=("${found[@]%%$'\t'*}")

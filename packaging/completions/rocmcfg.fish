@@ -70,7 +70,6 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -l version -d 'Show the version and 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at status" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
-complete -c rocmcfg -n "__fish_rocmcfg_at status" -l boot-backend -x -a 'grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind bootc rpm-ostree sdbootutil kernelstub proxmox-boot-tool' -d 'The boot loader, where two are installed.'
 complete -c rocmcfg -n "__fish_rocmcfg_at status" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at status" -l quiet -s q -d 'Print problems only.'
 complete -c rocmcfg -n "__fish_rocmcfg_at status" -l verbose -s v -d 'Print evidence, sources and details.'
@@ -91,7 +90,6 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l debug -d 'Show the tr
 complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
-complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l boot-backend -x -a 'grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind bootc rpm-ostree sdbootutil kernelstub proxmox-boot-tool' -d 'The boot loader, where two are installed.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l quiet -s q -d 'Print problems only.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l verbose -s v -d 'Print evidence, sources and details.'
@@ -107,8 +105,8 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l debug -d 'Show th
 complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l extends -x -a '(__fish_rocmcfg_ask named-profile)' -d 'Add to this profile.'
-complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'A target it is for.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l extends -x -a '(__fish_rocmcfg_ask profile)' -d 'Add to this profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l quiet -s q -d 'Print problems only.'
@@ -234,7 +232,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at explain" -s h -l help -d 'Show the opt
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -a '(__fish_rocmcfg_ask name)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l search -x -d 'Of any host: those that have this word. May be repeated.'
-complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'Those of this GPU.'
+complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l all -d 'Those of every GPU.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l json -d 'Print one JSON document and nothing else.'
@@ -244,9 +242,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l log -r -F -d 'A log, packed or not; - is piped in. May be repeated.'
-complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on: gfx1100.'
-complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'The kernel that it happened on.'
-complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l rocm -x -d 'The ROCm release there.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l rocm -x -d 'For this ROCm release.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l quiet -s q -d 'Print problems only.'
@@ -256,7 +254,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -s h -l help -d 'Show the opti
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l fix -d 'Show the proposals as a diff; nothing is written.'
-complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU instead of those here. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those here.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l json -d 'Print one JSON document and nothing else.'
@@ -266,7 +264,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l debug -d 'Show the traceback 
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -F
 
-complete -c rocmcfg -n "__fish_rocmcfg_at report" -l log -r -F -d 'A log in place of this host'"'"'s own. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l log -r -F -d 'A log, packed or not; - is piped in. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -l bundle -r -F -d 'Also pack it, with the logs, into a new .tar.gz.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -l json -d 'Print one JSON document and nothing else.'
@@ -318,7 +316,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -s h -l help -d 'Show
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l from-log -l log -r -F -d 'A log of the fault. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'What cured it; else what is applied now.'
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l quiet -s q -d 'Print problems only.'
@@ -328,7 +326,6 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -s h -l help -d 'Show t
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l name -x -d 'What the bundle is called.'
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l as-version -x -d 'Its version; default: the time as a number.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l quiet -s q -d 'Print problems only.'
@@ -353,7 +350,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -l unconditional -d 'Apply als
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l any-gpu -d 'Apply although no GPU of the profile is here.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l via -x -a 'cmdline modprobe' -d 'Where module parameters go (default: the kernel command line).'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l format -s f -x -a 'nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart' -d 'Which system it is for.'
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100, or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l rocm -x -d 'For this ROCm release.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'

@@ -3,6 +3,7 @@ must not pay for what `plan` needs, and what is typed without a mistake not for 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import signal
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import rocmcfg
 from rocmcfg.cli import options
-from rocmcfg.cli.printer import Misuse, Printer, complain, flush, lost
+from rocmcfg.cli.printer import Misuse, Printer, flush, lost
 from rocmcfg.cli.terminal import open_streams
 from rocmcfg.model.diagnostic import ExitCode
 from rocmcfg.model.named_tuple import NamedTuple
@@ -90,15 +91,10 @@ def main() -> None:
         _run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
-    except KeyboardInterrupt:
-        complain("interrupted; nothing was changed\n")  # no command had begun
-        code = ExitCode.ERROR
-    except (ImportError, AttributeError, SyntaxError) as problem:
-        code = _damaged(problem)
     except OSError as problem:  # of --help and --version: commands turn theirs into diagnostics
-        if "--debug" in sys.argv:
-            raise
         lost(problem)
+    except (KeyboardInterrupt, Exception) as problem:
+        code = _stopped(problem)
     flush()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Python puts the default back while it ends, and the exit code would be lost to a late signal
@@ -122,23 +118,20 @@ def meant(arguments: list[str]) -> list[str]:
 
 def _run(arguments: list[str]) -> None:
     """Raises SystemExit with any other exit code than 0."""
-    if arguments == ["--version"]:
-        return show_version()
+    if arguments[:1] == ["--version"]:
+        sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
+        return
     many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
     name = " ".join(arguments[:many])
     command = COMMANDS.get(name)
     values = options.read(command.declared(), arguments[many:], command.passes_on) if command else None
-    try:
-        if values is None:
-            from rocmcfg.cli import parser
-
-            parser.run()
-        else:
+    with contextlib.suppress(Misuse):  # which typer words
+        if values is not None:
             call(name, values)
-    except Misuse as problem:
-        from rocmcfg.cli import parser
+            return
+    from rocmcfg.cli import parser
 
-        parser.misused(problem, arguments)
+    parser.run(name, arguments[many:])
 
 
 def call(name: str, given: Mapping[str, Any]) -> None:
@@ -163,23 +156,16 @@ def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[
     return found
 
 
-def show_version() -> None:
-    sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
-
-
 def named(arguments: list[str]) -> str:
     """The command among them; empty where none is."""
     return next((a for a in arguments if a in NAMES), "")
 
 
-def _damaged(problem: Exception) -> int:
-    """A command that could not be loaded."""
-    from rocmcfg.model.diagnostic import damage
-
-    found = damage(problem)
-    if found is None or "--debug" in sys.argv:
-        raise problem
+def _stopped(problem: BaseException) -> Any:
+    """Before a command had begun: it could not be loaded, or somebody was quick. Its exit code."""
     printer = Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
-    printer.document([found], {"outcome": "nothing_changed"})
-    printer.problems([found])
-    return int(ExitCode.ERROR)
+    try:
+        with printer.errors(debug="--debug" in sys.argv[1:]):
+            raise problem
+    except SystemExit as end:
+        return end.code

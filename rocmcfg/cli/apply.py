@@ -72,12 +72,11 @@ def apply(
         plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
         return
     asks, terms = asked.request(named, *boot), trial.terms()
-    host = hosts.open_host(printer, *place, changes=True, look="plan")
+    host = hosts.open_host(printer, *place, changes=True)
     request = _request(printer, host, asks, add)
     question = "Try this at the next boot?" if terms else "Apply this?"
-    instead = ", or --dry-run to see the plan"
     show = partial(plan_view.show, diff=diff)
-    ask = hosts.asking(printer, host, yes, show, question, "plan", instead)
+    ask = hosts.asking(printer, host, yes, show, question, "plan")
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
@@ -95,12 +94,9 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.T
     They are applied for good, and no other reboot is needed.
     """
     from rocmcfg.cli import plan_view
-    from rocmcfg.trial import ends
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place, changes=True)
-    if not yes:
-        ends.proven(host)  # before nobody can be asked
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
@@ -145,6 +141,8 @@ def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> N
 
 def _say(printer: Printer, applied: Planned) -> None:
     """What was applied, and what is left to do."""
+    from datetime import timedelta
+
     from rocmcfg.cli import plan_view
     from rocmcfg.model.plan import RowOutcome
 
@@ -166,7 +164,7 @@ def _say(printer: Printer, applied: Planned) -> None:
         printer.line(f"The next boot is a trial (transaction {transaction}).")
         said = "Unconfirmed, the boot after it is as this one, also after a hang."
         if after := trial.terms.confirm_after:
-            said = f"It confirms itself {plan_view.duration(after)} after its begin, if all is well. {said}"
+            said = f"It confirms itself {timedelta(seconds=after)} after its begin, if all is well. {said}"
         printer.wrapped(said, "")
         printer.wrapped(
             "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""

@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
@@ -94,10 +94,6 @@ def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds
             content = line.host.read(local) or b"" if here else read_own_file(profiles.shipped_path(name))
         found = _SUMMARY.search(content)
         yield name, found[1].decode("utf-8", "replace") if found else ""
-
-
-def _profiles_and_auto(line: Line, word: str) -> Candidates:
-    yield from _profiles(line, word)
     if not line.literally:
         yield "auto", "the shipped profile of each GPU that is here"
 
@@ -138,7 +134,7 @@ def _settings(line: Line, word: str) -> Candidates:
         return
     name, equals, _ = rest.partition("=")
     if equals:
-        yield from ((f"{scope}.{name}={v}", about) for v, about in _values(known, scope, name, word))
+        yield from ((f"{scope}.{name}={v}", about) for v, about in _values(known, scope, name))
     else:
         yield from _names(known, scope, line)
 
@@ -147,11 +143,7 @@ def _names(known: Catalogue, scope: str, line: Line) -> Candidates:
     if scope == "feature":
         yield from ((f"feature.{f.name}=", f.summary) for f in known.features.values())
     elif scope == "karg":
-        for argument in known.arguments.values():
-            if argument.flag:
-                yield f"karg.{argument.name}", argument.summary
-            if not argument.flag or argument.values or argument.pattern:
-                yield f"karg.{argument.name}=", argument.summary
+        yield from ((f"karg.{a.name}{'' if a.flag else '='}", a.summary) for a in known.arguments.values())
     elif scope == "env":
         # what nothing reads, or only a compiler, is no setting
         read = (v for v in known.variables.values() if not v.unknown and not v.build_only)
@@ -163,48 +155,26 @@ def _names(known: Catalogue, scope: str, line: Line) -> Candidates:
         yield from ((f"{p.id}=", p.summary) for p in known.parameters.values() if p.module == scope)
 
 
-def _values(known: Catalogue, scope: str, name: str, word: str) -> Candidates:
-    """The values that the catalogue names; the last one of words that are joined by commas."""
+def _values(known: Catalogue, scope: str, name: str) -> Candidates:
+    """The values that the catalogue names, without ranges such as 1..35."""
     if scope == "feature":
         yield from (("true", "on"), ("false", "off")) if name in known.features else ()
-    elif scope == "karg" and name in known.arguments:
-        argument = known.arguments[name]
-        given = word.partition("=")[2]
-        head = given[: given.rfind(",") + 1] if argument.words_join else ""
-        yield from ((head + v, argument.meanings.get(v, "")) for v in argument.values)
-    elif scope == "env" and name in known.variables:
-        variable = known.variables[name]
-        words = variable.values or _single(variable.meanings)
-        yield from ((v, variable.meanings.get(v, "")) for v in words)
-    elif f"{scope}.{name}" in known.parameters:
-        from rocmcfg.model.spelling import ParamType
-
-        parameter = known.parameters[f"{scope}.{name}"]
-        types = {epoch.type for epoch in parameter.epochs}
-        switch = types and types <= {ParamType.BOOL, ParamType.BINT}
-        words = _single(parameter.meanings) or (("0", "1") if switch else ())
-        yield from ((v, parameter.meanings.get(v, "")) for v in words)
-
-
-def _single(meanings: Iterable[str]) -> tuple[str, ...]:
-    """Without the ranges such as 1..35."""
-    return tuple(value for value in meanings if ".." not in value)
+        return
+    tables: dict[str, Any] = {"karg": known.arguments, "env": known.variables}
+    key = name if scope in tables else f"{scope}.{name}"
+    if entry := tables.get(scope, known.parameters).get(key):
+        words = getattr(entry, "values", ()) or (value for value in entry.meanings if ".." not in value)
+        yield from ((word, entry.meanings.get(word, "")) for word in words)
 
 
 def _explained(line: Line, word: str) -> Candidates:  # noqa: ARG001
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
-    name, equals, _ = word.partition("=")
-    if not equals:
-        for parameter in known.parameters.values():
-            yield parameter.name, parameter.summary
-        for table in (known.features, known.arguments, known.variables):
-            yield from ((entry.name, entry.summary) for entry in table.values())
-        return
-    scopes = [p.module for p in known.parameters.values() if p.name == name] + ["feature", "karg", "env"]
-    for scope in scopes:
-        yield from ((f"{name}={v}", about) for v, about in _values(known, scope, name, word))
+    for parameter in known.parameters.values():
+        yield parameter.name, parameter.summary
+    for table in (known.features, known.arguments, known.variables):
+        yield from ((entry.name, entry.summary) for entry in table.values())
 
 
 def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001
@@ -221,21 +191,15 @@ def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
     yield "0", "before the first transaction"
 
 
-def _env_targets(line: Line, word: str) -> Candidates:
+def _env_targets(line: Line, word: str) -> Candidates:  # noqa: ARG001
     from rocmcfg.backends import environment_targets
 
-    if not word.startswith("unit:"):
-        yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
-        yield "unit:", "variables for one service"
-        return
-    for folder in ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"):
-        names = (name for name in line.host.names(folder) if name.endswith(".service"))
-        yield from ((f"unit:{name}", "a service") for name in names)
+    yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
+    yield "unit:", "variables for one service"
 
 
 _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
-    "profile": _profiles_and_auto,
-    "named-profile": _profiles,
+    "profile": _profiles,
     "setting": _settings,
     "optional": lambda line, _: _settings_of_profiles(line, optional=True),
     "leavable": lambda line, _: _settings_of_profiles(line, optional=False),

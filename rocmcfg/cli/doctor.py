@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
 
-_STATES = {
+STATES = {
     "open": "Open",
     "pending": "Worked around from the next boot on",
     "worked_around": "Worked around",
-    "reported": "Reported by users, not confirmed",
+    "reported": "Only reported",
 }
-_EXAMPLES = {"kernel": ("Kernel", "--kernel 6.14"), "rocm": ("ROCm", "--rocm 7.1")}
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _UNKNOWN = 12  # lines of unknown errors that are shown without -v
 _TELLS_KERNELS = "debug-gemm"  # the profile with which HIP names each kernel before it runs
@@ -46,14 +45,8 @@ class ReportDocument(NamedTuple):
 def doctor(
     printer: Printer,
     more: tuple[str, ...] = opt.MORE_LOGS,
-    log: tuple[str, ...] = opt.texts(
-        "--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated.", takes="file"
-    ),
-    gfx: tuple[str, ...] = opt.texts(
-        "--gfx", metavar="G", help="The GPU that it happened on: gfx1100.", takes="gfx"
-    ),
-    kernel: str = opt.text("--kernel", metavar="V", help="The kernel that it happened on.", takes="kernel"),
-    rocm: str = opt.text("--rocm", metavar="V", help="The ROCm release there.", takes="free"),
+    log: tuple[str, ...] = opt.LOG,
+    machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,
 ) -> None:
     """Find known issues in logs, and their cure.
@@ -64,7 +57,7 @@ def doctor(
     from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import diagnosing
 
-    options = named_machine(gfx, kernel, rocm)
+    options = named_machine(*machine)
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
     logs = [*log, *more] or (["-"] if is_piped_in() else [])
@@ -84,7 +77,7 @@ def issues(
         help="Of any host: those that have this word. May be repeated.",
         takes="free",
     ),
-    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="G", help="Those of this GPU.", takes="gfx"),
+    gfx: tuple[str, ...] = opt.GFX,
     every: bool = opt.switch("--all", help="Those of every GPU."),
     root: str = opt.ROOT,
 ) -> None:
@@ -102,7 +95,7 @@ def issues(
     of_host = not (asked or gfx or every)
     shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
-    for state, title in _STATES.items():
+    for state, title in STATES.items():
         rows = [
             (one.issue.id, f"{one.issue.title} [{_cured(one.issue)}]")
             for one in found.issues
@@ -111,14 +104,10 @@ def issues(
         printer.section(title, rows)
     printer.line()
     if not found.issues:
-        printer.line(
-            "No issue is known of this GPU, kernel and ROCm." if of_host else "No known issue has that."
-        )
+        printer.line("No known issue is of that GPU, kernel and ROCm, or has that word.")
     if of_host:
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
-        printer.said("It checks your log for them. rocmcfg explain ID tells more of one.")
-    else:
-        printer.to_copy("More of one:", "rocmcfg explain ID")
+    printer.to_copy("More of one:", "rocmcfg explain ID")
 
 
 def _cured(issue: KnownIssue) -> str:
@@ -157,9 +146,8 @@ def _target(name: str) -> str:
     found = sorted({model.gfx for model in meant.gpus(name)})
     if len(found) == 1:
         return found[0]
-    example = "write one such as gfx1100, as `rocminfo` and `rocmcfg status` do, or a name such as 9070xt"
-    if name.startswith("gfx") and (near := closest(name, sorted(known))):
-        example = f"did you mean {', '.join(near)}?"
+    near = closest(name, sorted(known)) if name.startswith("gfx") else ()
+    example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
     said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
     raise Misuse(f"{name!r} {said}", "--gfx")
 
@@ -167,9 +155,7 @@ def _target(name: str) -> str:
 def report(
     printer: Printer,
     more: tuple[str, ...] = opt.MORE_LOGS,
-    log: tuple[str, ...] = opt.texts(
-        "--log", metavar="FILE", help="A log in place of this host's own. May be repeated.", takes="file"
-    ),
+    log: tuple[str, ...] = opt.LOG,
     bundle: str = opt.text(
         "--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.", takes="file"
     ),
@@ -194,7 +180,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     told = [one for one in found.found if one.match.told]
     rest = [one for one in found.found if not one.match.told]
     near = [one for one in rest if printer.verbose or _is_candidate(one.match)]
-    read = ", ".join(f"{log.name} ({_size(log.size)})" for log in found.logs if log.size)
+    read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in found.logs if log.size)
     if not told and not near and not found.unknown:
         if read:
             _show_nothing(printer, found, read)
@@ -258,10 +244,6 @@ def _answer(printer: Printer, one: Found) -> None:
     """What it is, what to do about it, and what that costs."""
     match = one.match
     printer.heading(f"{_sure(match)}: {_named(match.issue)}")
-    unknown = [_EXAMPLES[r.what] for r in match.reasons if r.met is None and r.what in _EXAMPLES]
-    if unknown:
-        names, options = (" ".join(column) for column in zip(*unknown, strict=True))
-        printer.said(f"{names.replace(' ', ' and ')} unknown; say which, to be surer: {options}")
     for setting, place in match.in_force:
         printer.said(f"Tried: {setting} was in force ({place}) and did not help")
     for setting, state in match.applied:
@@ -270,12 +252,7 @@ def _answer(printer: Printer, one: Found) -> None:
         printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, one)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
-        rest = (
-            ". The plan tells what the whole profile costs, before it asks"
-            if " --profile " in one.cure.command
-            else ""
-        )
-        printer.said(f"Costs: {match.issue.cost.removesuffix('.')}{rest}.")
+        printer.said(f"Costs: {match.issue.cost}")
 
 
 def _tell_fix(printer: Printer, one: Found) -> None:
@@ -373,10 +350,3 @@ def _line(line: LogLines, found: Diagnosis, whole: bool) -> str:
     where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
     text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
     return f"{times}{text} ({where})"
-
-
-def _size(size: int) -> str:
-    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >> shift:
-            return f"{size / (1 << shift):.1f} {unit}"
-    return f"{size} bytes"

@@ -1,8 +1,8 @@
 """The documents that --json prints: `rocmcfg schema` prints their schemas, and tests hold every command's
 real output against them. They are a contract: a change here raises `SCHEMA_VERSION`.
 
-What a document holds is listed beside its noun (`rocmcfg.model.published`). Here stands which noun is which
-document, and what the schemas call and say of those that are not clear by themselves.
+What a document holds is listed beside its noun (`rocmcfg.model.published`), and what the schema says of it is
+its class's docstring. Here stands which noun is which document.
 """
 
 from __future__ import annotations
@@ -18,26 +18,21 @@ from pydantic import BaseModel, ConfigDict, create_model
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
-from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
-from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import FileChange, SettingRow
-from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text
 from rocmcfg.model.state import CheckStatus, VerificationReport
-from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
-from rocmcfg.workflow.diagnosing import Diagnosis, Found, IssuesHere
+from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere
 from rocmcfg.workflow.drafting import Drafted
 from rocmcfg.workflow.explaining import Explained
-from rocmcfg.workflow.linting import Linted, Proposal
+from rocmcfg.workflow.linting import Linted
 from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.status import Status
@@ -52,80 +47,6 @@ class FailureDocument(NamedTuple):
     same, or left in the middle until `rocmcfg recover` has run."""
 
     outcome: HostAfter
-
-
-_TITLES: dict[type, str] = {
-    sharing.Added: "KnowledgeAdded",
-    sharing.Checked: "KnowledgeCheckDocument",
-    Drafted: "KnowledgeNewDocument",
-    sharing.Exported: "KnowledgeExportDocument",
-    sharing.Installed: "KnowledgeInstallDocument",
-    Evidence: "TrialEvidence",
-    Diagnosis: "DoctorDocument",
-    Explained: "ExplainDocument",
-    Finding: "LintFinding",
-    FileChange: "Change",
-    Found: "Match",
-    IssuesHere: "IssuesDocument",
-    Linted: "LintDocument",
-    Planned: "PlanDocument",
-    LogRead: "ReadLog",
-    Profile: "ProfileBrief",
-    Proposal: "LintProposal",
-    SettingRow: "Setting",
-    Rendered: "RenderDocument",
-    Status: "StatusDocument",
-    Undo: "UndoneDocument",
-    VerificationReport: "VerifyDocument",
-}
-_TEXTS: dict[str, str | None] = {
-    **{
-        noun.__name__: noun.__doc__
-        for noun in (Document, profile.EnvDocument, FailureDocument, ReportDocument)
-    },
-    "AppliedSetting": "In force now, or applied for the next boot. What the log says of it is in `state`.",
-    "Bit": "`feature` is empty for a bit that no feature switches.",
-    "Caution": "`here` is null where no GPU of the host is known.",
-    "Cure": "`settings` in the spelling of --set, without those that are in force already.",
-    "ExplainDocument": """
-    `meaning` and `verdict` are about the value that was asked about. `next_boot` of a variable is what the
-    next login gets.""",
-    "Facts": "`memory` in bytes.",
-    "LintDocument": """
-    `proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone.""",
-    "LintFinding": """
-    `text` stands at `line` and `column`, which count from 1, the latter in characters. `replacement`
-    stands in for it: null where there is none, empty where the token should go. `setting` is for `--set`.""",
-    "LogLines": "Lines that differ in numbers only. `more`: counted to `count` and no further.",
-    "LogMachine": "On which machine it happened; each `…_source` says who says so.",
-    "Match": """
-    `score` is 0 to 1; from 0.5 we would tell the user so. `workaround` is null where nothing helps, or
-    what helps is in force.""",
-    "OnKernel": "`present` is null where it depends on how the kernel was built or cannot be told.",
-    "PastTrial": "`withheld`: why it did not confirm itself.",
-    "ProfileParameter": """
-    What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
-    "gpus" where it is a number of GPUs of the host.""",
-    "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
-    "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
-    "ReadLog": "`size` in bytes, unpacked.",
-    "Reason": "`met` is null where it cannot be told.",
-    "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
-    "ToolChange": "Something that a program changes and that is not a file of rocmcfg.",
-    "TrialEvidence": (
-        "What there is of a boot that was not confirmed: `text` says it in a sentence, `lines` are its last."
-    ),
-    "TrialOnRecord": """
-    `until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
-    `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
-    itself, and empty also where only root can tell.""",
-    "TrialPlan": "`arguments` is all that the one boot carries, `confirm_after` in seconds after its begin.",
-    "UndoneDocument": "Of `rollback`, `recover` and `reject`.",
-    "Unnecessary": "`command` applies the same again, which asks every condition anew and drops it.",
-    "VerifyDocument": (
-        "`trial` is the transaction of the trial that was checked; null where it was what is applied."
-    ),
-}
 
 
 _NOUNS: dict[str, type] = {
@@ -172,13 +93,18 @@ _MADE: dict[type, type[BaseModel]] = {}
 def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel]:
     """The model of what a noun publishes, made once. `first`: the types of fields before its own."""
     if noun not in _MADE:
-        title = _TITLES.get(noun, noun.__name__)
         fields: dict[str, Any] = {name: (_json(kind), ...) for name, kind in (first or {}).items()}
         fields |= _fields(noun)
-        _MADE[noun] = create_model(
-            title, __config__=ConfigDict(extra="forbid"), __doc__=_TEXTS.get(title), **fields
-        )
+        closed = ConfigDict(extra="forbid")
+        _MADE[noun] = create_model(noun.__name__, __config__=closed, __doc__=_said(noun), **fields)
     return _MADE[noun]
+
+
+def _said(noun: type) -> str | None:
+    """What its class says of it; nothing where that is what Python wrote."""
+    said = noun.__doc__ or ""
+    generated = said.startswith(f"{noun.__name__}(")
+    return None if generated else said.replace("None", "null").replace("True", "true")
 
 
 def _fields(noun: type) -> dict[str, Any]:

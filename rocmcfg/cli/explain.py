@@ -28,9 +28,7 @@ def explain(
         "name",
         "texts",
     ),
-    kernel: tuple[str, ...] = opt.texts(
-        "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
-    ),
+    kernel: tuple[str, ...] = opt.KERNELS,
     root: str = opt.ROOT,
 ) -> None:
     """Explain a setting, a GPU, an issue, a message.
@@ -43,22 +41,20 @@ def explain(
     from rocmcfg.workflow import explaining
 
     host, name = hosts.open_host(printer, root), " ".join(names)
-    if printer.json and names[1:]:
-        raise Misuse("--json explains one name at a time")
     environment = {} if host.offline else os.environ
-    settings = sum(" " not in one and any(mark in one for mark in "=._") for one in names)
-    each = names[1:] != () and 2 * settings >= len(names)  # else words of a message, without quotes
     line = None
     if " " in name.strip():
-        line = explaining.explain_line(host, name, kernel, environment, each=each)
+        line = explaining.explain_line(host, name, kernel, environment)
     if line is not None and not line[0] and is_line(name):
         printer.command = "doctor"
-        doctor(printer, (name,), (), (), "", "", root)
+        doctor(printer, (name,), (), opt.Machine((), "", ""), root)
         return
-    if not line or not line[0] or printer.json:
+    if line and line[0] and printer.json:
+        raise Misuse("--json explains one name at a time")
+    if not line or not line[0]:
         found = explaining.explain_name(host, name, kernel, environment)
         printer.document((), found)
-        _show(printer, found, name)
+        _show(printer, found)
         return
     for one in line[0]:
         _show_shortly(printer, one)
@@ -79,22 +75,20 @@ def schema(
 
     from rocmcfg.cli import documents
     from rocmcfg.model.diagnostic import fail
-    from rocmcfg.model.spelling import closest
 
     known = documents.schemas()
     if name and name not in known:
-        near = closest(name, list(known))
         printer.json = json
         raise fail(
             "RC0002",
             f"no document is called {name!r}",
-            hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known),
+            hint="known: " + ", ".join(known),
         )
     chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
 
-def _show(printer: Printer, found: Explained, asked: str) -> None:
+def _show(printer: Printer, found: Explained) -> None:
     what = found.explanation
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
@@ -107,27 +101,18 @@ def _show(printer: Printer, found: Explained, asked: str) -> None:
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
     _show_bits(printer, what)
-    costs = {one.cost: one for one in reversed(found.profiles)}  # what several say is said of the first
     printer.section(
         "In profiles",
         [
             (
                 one.profile,
                 f"sets {one.setting}={one.value}"
-                + (f"; costs: {one.cost}" if one.cost and costs[one.cost] is one else ""),
+                + (f"; costs: {one.cost}" if one.cost and printer.verbose else ""),
             )
             for one in found.profiles
         ],
     )
     _show_issues(printer, what)
-    value = asked.partition("=")[1:]
-    if (
-        value[1]
-        and what.kind in _UNSET
-        and not any(one.role == "helps" and one.setting.endswith("".join(value)) for one in what.issues)
-    ):
-        printer.line()
-        printer.said(f"  No known issue names {asked} as a cure.")
     if what.sources and (printer.verbose or what.kind == "issue"):
         printer.heading("Sources")
         for source in what.sources:
@@ -175,23 +160,12 @@ def _show_value(printer: Printer, what: Explanation) -> None:
             printer.wrapped(f"and: {', '.join(others)}")
 
 
-_KINDS = {
-    "inverted": "the opposite",
-    "default": "changes nothing",
-    "no_effect": "no effect",
-    "dangerous": "harmful",
-    "obsolete": "obsolete",
-    "misread": "misread",
-    "limited": "limited",
-}
-
-
 def _caution(trap: Caution) -> tuple[str, str]:
     values = "any value" if "*" in trap.values else ", ".join(trap.values[:3])
     where = " and ".join(w for w in (trap.hardware, f"kernel {trap.kernel}" if trap.kernel else "") if w)
     if where and trap.here is not None:
         where += ": as here" if trap.here else ": not here"
-    return values, f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
+    return values, f"{trap.kind.replace('_', ' ')}: {trap.summary}" + (f" (on {where})" if where else "")
 
 
 # What of a name stands on a host that nobody has set it on.

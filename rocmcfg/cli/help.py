@@ -16,11 +16,7 @@ TASKS = {
     "Repair, and for programs": ("recover", "render", "schema"),
 }
 EXAMPLES = {
-    "": (
-        "rocmcfg doctor fault.log",
-        "rocmcfg plan",
-        "sudo rocmcfg apply",
-    ),
+    "": ("rocmcfg doctor fault.log", "rocmcfg plan", "sudo rocmcfg apply"),
     "doctor": ("rocmcfg doctor", "rocmcfg doctor fault.log --gfx gfx1201", "dmesg | rocmcfg doctor"),
     "plan": ("rocmcfg plan", "rocmcfg plan rx9070xt", "rocmcfg plan --add karg.iommu=pt"),
     "apply": ("sudo rocmcfg apply", "sudo rocmcfg apply --trial", "sudo rocmcfg apply --add runpm=0"),
@@ -34,9 +30,6 @@ EXAMPLES = {
         "rocmcfg explain RC3015",
     ),
     "issues": ("rocmcfg issues", "rocmcfg issues suspend --gfx 9070xt"),
-    "profile show": ("rocmcfg profile show gfx1201",),
-    "knowledge export": ("rocmcfg knowledge export site.json",),
-    "knowledge install": ("sudo rocmcfg knowledge install site.json",),
     "env": ("rocmcfg env", "rocmcfg env --profile rdna4 --format docker"),
     "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
 }

@@ -25,15 +25,12 @@ Done = TypeVar("Done")
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
-def open_host(
-    printer: Printer, root: str, chroot: bool = False, *, changes: bool = False, look: str = ""
-) -> LocalHost:
+def open_host(printer: Printer, root: str, chroot: bool = False, *, changes: bool = False) -> LocalHost:
     """The host of --root. Raises RocmcfgError for a root that is none, and for a command that `changes` the
-    running host without being root; whoever can write an offline tree may change that. `look` is a command
-    that shows without any rights what this one would do, where there is one."""
+    running host without being root; whoever can write an offline tree may change that."""
     if not os.path.isdir(root):
-        said = "it is no directory" if os.path.lexists(root) else "there is no such directory"
-        raise fail("RC3020", f"--root {root}: {said}", hint="name the mounted root of a host")
+        hint = "name the mounted root of a host"
+        raise fail("RC3020", f"--root {root}: there is no such directory", hint=hint)
     if chroot and not LocalHost(root).offline:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     if chroot and os.geteuid() != 0:
@@ -59,8 +56,7 @@ def open_host(
         raise fail(
             "RC3023",
             f"{printer.command} changes this host and needs root",
-            hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}"
-            + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
+            hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}",
         )
     return host
 
@@ -82,13 +78,11 @@ def asking(
     show: Callable[[Printer, Planned], None],
     question: str,
     look: str,
-    instead: str = "",
 ) -> Callable[[Planned], bool]:
     """A function that shows a plan and asks the user whether to carry it out; from here on the command may
-    change things. Raises where nobody can be asked: `look` is the command that only shows the plan, `instead`
-    what can be used with --json in place of --yes."""
+    change things. Raises where nobody can be asked: `look` is the command that only shows the plan."""
     if printer.json and not yes:
-        raise Misuse(f"--json asks no question: add --yes{instead}")
+        raise Misuse(f"--json asks no question: add --yes; `rocmcfg {look}` shows what it would do")
     if not yes and not sys.stdin.isatty():
         raise fail(
             "RC3024",

@@ -45,7 +45,7 @@ def new(
     cure: tuple[str, ...] = opt.texts(
         "--set", metavar="KEY=VALUE", help="What cured it; else what is applied now.", takes="setting"
     ),
-    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="G", help="The GPU that it happened on.", takes="gfx"),
+    gfx: tuple[str, ...] = opt.GFX,
     root: str = opt.ROOT,
 ) -> None:
     """Draft a known issue from a log.
@@ -71,9 +71,6 @@ def export(
     name: str = opt.text(
         "--name", metavar="NAME", help="What the bundle is called.", takes="free", default="site"
     ),
-    version: int | None = opt.number(
-        "--as-version", metavar="N", help="Its version; default: the time as a number.", takes="free"
-    ),
     root: str = opt.ROOT,
 ) -> None:
     """Make a bundle for other hosts.
@@ -86,7 +83,7 @@ def export(
 
     if not is_name(name):
         raise Misuse(f"{name!r}: small letters, digits and hyphens", "--name")
-    made = sharing.export(hosts.open_host(printer, root), file, name, version)
+    made = sharing.export(hosts.open_host(printer, root), file, name)
     printer.document([], made)
     printer.line(f"Written: {made.path} ({made.name} {made.version}, {counted(len(made.files), 'file')}).")
     path = shlex.quote(made.path)

@@ -16,7 +16,7 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Verdict
     from rocmcfg.lint.remark import Finding
-    from rocmcfg.workflow.linting import Linted, Purpose
+    from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -36,12 +36,8 @@ def lint(
         required=False,
     ),
     fix: bool = opt.switch("--fix", help="Show the proposals as a diff; nothing is written."),
-    gfx: tuple[str, ...] = opt.texts(
-        "--gfx", metavar="GFX", help="For this GPU instead of those here. May be repeated.", takes="gfx"
-    ),
-    kernel: tuple[str, ...] = opt.texts(
-        "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
-    ),
+    gfx: tuple[str, ...] = opt.GFX,
+    kernel: tuple[str, ...] = opt.KERNELS,
     root: str = opt.ROOT,
 ) -> None:
     """Check settings in any file, and mend them.
@@ -50,30 +46,21 @@ def lint(
 
     A line that says "rocmcfg: ignore" is left alone.
     """
+    from rocmcfg.cli.doctor import targets
     from rocmcfg.workflow import linting
 
     host = hosts.open_host(printer, root)
-    found = linting.lint(host, files, gfx=_by_any_name(gfx), kernels=kernel, fix=fix)
+    found = linting.lint(host, files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
     _show(printer, found, () if gfx or kernel else files, fix)
     printer.problems(found.diagnostics)
     if any(d.severity is Severity.ERROR for d in found.diagnostics):
         raise SystemExit(int(ExitCode.ERROR))
-    if found.has_problems:
+    if any(one.remark.severity is not Severity.INFO for one in found.findings):
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
-def _by_any_name(gfx: tuple[str, ...]) -> tuple[str, ...]:
-    if all(name.startswith("gfx") for name in gfx):
-        return gfx
-    from rocmcfg.cli.doctor import targets
-
-    return targets(gfx)
-
-
 def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
-    from rocmcfg.workflow import linting
-
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -96,7 +83,7 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
         only = found.proposals[0].file if files and not found.proposals[1:] else ""
-        if only and linting.is_plain(only):
+        if os.path.isfile(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(only)
             printer.to_copy(
@@ -109,28 +96,16 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
 def _show_fine(printer: Printer, found: Linted) -> None:
     """What nothing is wrong with: what it is good for here, and at what cost."""
     fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
-    cures: dict[Purpose, list[str]] = {}  # one setting may be spelt in several ways
-    for one in found.purposes or ():
-        if one.setting in fine:
-            cures.setdefault(one._replace(setting=""), []).append(one.setting)
-    rows = [
-        (
-            ", ".join(settings),
-            f"against {one.issue} ({one.confidence})" + (f"; costs: {one.cost}" if one.cost else ""),
-        )
-        for one, settings in cures.items()
-    ]
+    cures = [one for one in found.purposes or () if one.setting in fine]
+    rows = [(one.setting, f"against {one.issue} ({one.confidence}); costs: {one.cost}") for one in cures]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
-    rest = [text for text in fine if all(text not in settings for settings in cures.values())]
+    rest = [text for text in fine if text not in dict(rows)]
     more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
-    cured = (
-        "; no known issue here is cured by it" if rest[1:] == [] else "; no known issue here is cured by them"
-    )
+    cured = "; no known issue here is cured by that" if found.purposes is not None else ""
     if rest:
-        listed = ", ".join([*rest[:_FINE], *more])
-        printer.said(f"No remark on {listed}{cured if found.purposes is not None else ''}.")
+        printer.said(f"No remark on {', '.join([*rest[:_FINE], *more])}{cured}.")
 
 
 def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
@@ -176,8 +151,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     if proposed is not None:
         lines.append(f"  → {proposed}" if proposed else "  → take it out")
     if len(same) > 1:
-        places = [f"{f.line}:{f.column}" for f in same[1:21]]
-        places += [f"and {len(same) - 21} more"] if len(same) > 21 else []
+        places = [f"{f.line}:{f.column}" for f in same[1:]]
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")
     if said.source:
         sources = said.source if printer.verbose else said.source.partition(", ")[0]

@@ -45,34 +45,28 @@ class Option(NamedTuple):
         return self.default if given is None else given
 
 
-def switch(*names: str, help: str) -> Any:
-    return Option(names, "switch", help, default=False)
-
-
-def text(
+def option(
     *names: str,
     help: str,
+    kind: Literal["switch", "text", "texts", "number"] = "text",
     takes: str = "choice",
     metavar: str = "",
-    default: str | None = "",
+    default: str | bool | None = "",
     choices: tuple[str, ...] = (),
-    kind: Literal["text", "texts", "number"] = "text",
+    required: bool = False,
 ) -> Any:
-    return Option(names, kind, help, metavar, takes, default, choices)
+    return Option(names, kind, help, metavar, takes, default, choices, required)
 
 
-texts = partial(text, kind="texts", default=None)  # may be repeated
-number = partial(text, kind="number", default=None)
+switch = partial(option, kind="switch", takes="", default=False)
+text = option
+texts = partial(option, kind="texts", default=None)  # may be repeated
+number = partial(option, kind="number", default=None)
 
 
-def argument(
-    metavar: str,
-    help: str,
-    takes: str,
-    kind: Literal["text", "texts"] = "text",
-    required: bool = True,
-) -> Any:
-    return Option((), kind, help, metavar, takes, None if kind == "texts" else "", required=required)
+def argument(metavar: str, help: str, takes: str, kind: Any = "text", required: bool = True) -> Any:
+    default = None if kind == "texts" else ""
+    return option(help=help, kind=kind, takes=takes, metavar=metavar, default=default, required=required)
 
 
 def declared(function: Callable[..., None]) -> dict[str, Any]:
@@ -158,6 +152,11 @@ DIFF = switch("--diff", help="Show the changes of files as diffs.")
 BOOT_BACKEND = text(
     "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
 )
+LOG = texts(
+    "--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated.", takes="file"
+)
+GFX = texts("--gfx", metavar="G", help="For this GPU: gfx1100, or 9070xt. May be repeated.", takes="gfx")
+KERNELS = texts("--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel")
 # `--log *.log` hands over one file as the option's and the others like this
 MORE_LOGS = argument("[FILE]…", "Log files; same as --log.", "file", "texts", required=False)
 
@@ -178,6 +177,14 @@ class TargetHost(NamedTuple):
 
     root: str = ROOT
     chroot: bool = switch("--chroot", help="With --root: run that host's own tools inside it.")
+
+
+class Machine(NamedTuple):
+    """A machine that is not this host: where it happened, or what it is for."""
+
+    gfx: tuple[str, ...] = GFX
+    kernel: str = text("--kernel", metavar="V", help="For this kernel.", takes="kernel")
+    rocm: str = text("--rocm", metavar="V", help="For this ROCm release.", takes="free")
 
 
 class Asked(NamedTuple):
@@ -287,12 +294,10 @@ class TrialTerms(NamedTuple):
             if after or check:
                 raise Misuse("--confirm-after and --health-check belong to --trial")
             return None
-        if check and not check.strip():
-            raise Misuse("--health-check is blank, and would find everything well")
         if check and not after:
             raise Misuse("--health-check decides with --confirm-after TIME; by hand it is yours to run")
-        if any(ord(character) < 32 for character in check):
-            raise Misuse("--health-check takes one line; put more into a script of its own")
+        if check and (not check.strip() or any(ord(character) < 32 for character in check)):
+            raise Misuse("--health-check takes a command on one line; put more into a script of its own")
         return Terms(_seconds(after) if after else None, check)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.judging.conditions import UNTOLD
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
-from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
@@ -77,7 +76,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.wrapped(" ".join(marked))
     show_changes(printer, made.changes, made.due, diff)
     show_activations(printer, made.activations, made.tools)
-    for note in _notes(planned.profiles):
+    for note in dict.fromkeys(note for profile in planned.profiles for note in profile.notes):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
     remarks(printer, [one for one in made.diagnostics if one.id != _UNSURE])
@@ -118,14 +117,6 @@ def _show_ways_back(printer: Printer, planned: Planned) -> None:
         printer.said("If the screen stays black: see that chapter of `man rocmcfg`.")
 
 
-def _notes(profiles: Sequence[Profile]) -> list[str]:
-    """The notes of the profiles, without advice to add profiles that were all given."""
-    given = {profile.name for profile in profiles}
-    notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
-    advised = {note: set(re.findall(r"--profile ([A-Za-z0-9][A-Za-z0-9_-]*)", note)) for note in notes}
-    return [note for note in notes if not advised[note] or not advised[note] <= given]
-
-
 def show_setting(printer: Printer, row: SettingRow) -> None:
     """With its cost and how sure it is: whoever agrees to it has to know."""
     setting = row.setting
@@ -134,12 +125,8 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
         value = f": {setting.parameter} = {setting.text}"
     outcome = f" [{row.outcome.value}]" if row.outcome is not RowOutcome.APPLIED else ""
     where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
-    if len(f"  {setting.id}{value}  {where}") <= 80:
-        printer.line(f"  {setting.id}{value}  {where}")
-        details = []
-    else:
-        printer.line(f"  {setting.id}")
-        details = [f"{value.lstrip()}  {where}"]
+    printer.said(f"  {setting.id}{value}  {where}")
+    details = []
     if row.outcome is RowOutcome.OVERRIDDEN:
         details.append(f"overridden: {row.source} sets {row.current} and wins")
     elif row.outcome is RowOutcome.ADOPTED:
@@ -184,21 +171,14 @@ def show_changes(
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
-    if not printer.runs_tools:
-        activations = [
-            a._replace(state=ActivationState.LEFT_TO_USER)
-            if a.state is ActivationState.PLANNED and a.lines
-            else a
-            for a in activations
-        ]
     long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
-    steps = [
-        (
-            a.tool if a.tool in long else "; ".join(a.lines) or "rocmcfg itself: boot entries",
-            f"{_STATES[a.state]}: {a.reason}",
-        )
-        for a in activations
-    ]
+    steps = []
+    for step in activations:
+        ours = printer.runs_tools or step.state is not ActivationState.PLANNED or not step.lines
+        state = _STATES[step.state if ours else ActivationState.LEFT_TO_USER]
+        said = "; ".join(step.lines) or "rocmcfg itself: boot entries"
+        name = step.tool if step.tool in long else said
+        steps.append((name, f"{state}: {step.reason}"))
     steps += [
         (f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}")
         if t.arms
@@ -214,19 +194,13 @@ def _show_trial(printer: Printer, made: TrialPlan) -> None:
     printer.heading("For one boot, behind the arguments that stay")
     printer.wrapped(" ".join(made.arguments))
     after = made.terms.confirm_after
-    alone = f"it confirms itself, {duration(after)} after its begin where all is well" if after else ""
+    alone = (
+        f"it confirms itself, {timedelta(seconds=after)} after its begin where all is well" if after else ""
+    )
     printer.wrapped(
         "panic=… reboots a kernel that panics, rocmcfg.trial=… marks the boot. The boot after it is the "
         f"old one again, unless {alone or 'you confirm'}."
     )
-
-
-def duration(seconds: int) -> str:
-    """As --confirm-after takes it."""
-    for unit, size in (("h", 3600), ("m", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 def summary(

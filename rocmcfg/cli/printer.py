@@ -127,6 +127,7 @@ class Printer:
         self.runs_tools = True  # those of that host
         self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
         self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
+        self._told: list[Diagnostic] = []  # by `problems`
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
 
@@ -330,8 +331,11 @@ class Printer:
             self.line(self.paint(line, colour) if colour else line)
 
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
-        for at, diagnostic in () if self.json else enumerate(diagnostics):
+        """Errors and warnings on stderr, remarks (info) too, unless quiet; none twice, and nothing with
+        --json."""
+        diagnostics = [] if self.json else [one for one in diagnostics if one not in self._told]
+        self._told += diagnostics
+        for at, diagnostic in enumerate(diagnostics):
             severity = diagnostic.severity.value
             if severity == "info" and self.quiet:
                 continue

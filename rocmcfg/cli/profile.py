@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
+from rocmcfg.model.diagnostic import ExitCode, fail, has_errors
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
@@ -58,17 +58,11 @@ class ProfileNewDocument(NamedTuple):
 
 def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
     """List the profiles, those for this host first."""
-    from rocmcfg.knowledge import profiles
     from rocmcfg.workflow.planning import collect_facts
+    from rocmcfg.workflow.profiles import every
 
     view = hosts.open_host(printer, root)
-    found: list[Profile] = []
-    problems: list[Diagnostic] = []
-    for name in profiles.names(view):
-        try:
-            found += profiles.load(view, [name])
-        except RocmcfgError as broken:  # one broken file must not hide the others
-            problems += broken.diagnostics
+    found, problems = every(view)
     printer.document(problems, ProfileListDocument(tuple(found)))
     if not printer.json:
         _show_list(printer, found, collect_facts(view, name_system=False))
@@ -111,7 +105,6 @@ def show(
     printer: Printer,
     name: str = opt.argument("NAME", "A profile's name, or a .toml file.", "profile-file"),
     root: str = opt.ROOT,
-    boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
     """Explain each setting of a profile, here."""
     from rocmcfg.cli import plan_view
@@ -121,7 +114,7 @@ def show(
     host = hosts.open_host(printer, root)
     if name != "auto":
         name = hosts.understood(printer, host, Request((name,))).profiles[0]
-    planned = workflow.explain_profile(host, name, boot_backend)
+    planned = workflow.explain_profile(host, name)
     profile = planned.profiles[0]
     printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
@@ -161,19 +154,17 @@ def validate(
 def new(
     printer: Printer,
     name: str = opt.argument("NAME", "Of the new profile: letters, digits, - and _.", "free"),
-    extends: str = opt.text("--extends", metavar="NAME", help="Add to this profile.", takes="named-profile"),
-    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="GFX", help="A target it is for.", takes="gfx"),
+    extends: str = opt.text("--extends", metavar="NAME", help="Add to this profile.", takes="profile"),
+    gfx: tuple[str, ...] = opt.GFX,
     root: str = opt.ROOT,
 ) -> None:
     """Start a profile in /etc/rocmcfg/profiles."""
+    from rocmcfg.cli.doctor import targets
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
         raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
-    for target in gfx:
-        if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
-            raise Misuse(f"{target!r} is not a gfx target such as gfx1201")
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
     host = hosts.open_host(printer, root, changes=True)
@@ -182,8 +173,8 @@ def new(
     path = profiles.local_path(name)
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
-    workflow.write_profile(host, path, extends, gfx)
-    remarks = [d._replace(severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
+    workflow.write_profile(host, path, extends, targets(gfx))
+    remarks = profiles.standing_in(host, [name])
     printer.document(remarks, ProfileNewDocument(path))
     printer.line(f"Written: {path}")
     printer.problems(remarks)
@@ -242,13 +233,7 @@ def env(
     pairs = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
-    if user and not pairs:
-        raise fail(
-            "RC2030",
-            "the profile sets no variable on this host",
-            hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them",
-        )
-    if user:
+    if user and pairs:
         workflow.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
         printer.line(f"Written: {path}")

@@ -14,11 +14,7 @@ def render(
     asked: opt.Asked = opt.Asked(),
     via: str = opt.VIA,
     format: str = opt.text("--format", "-f", help="Which system it is for.", choices=tuple(FORMATS)),
-    gfx: tuple[str, ...] = opt.texts(
-        "--gfx", metavar="G", help="For this GPU: gfx1100. May be repeated.", takes="gfx"
-    ),
-    kernel: str = opt.text("--kernel", metavar="V", help="For this kernel.", takes="kernel"),
-    rocm: str = opt.text("--rocm", metavar="V", help="For this ROCm release.", takes="free"),
+    machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,
 ) -> None:
     """Print a profile for NixOS, Guix or images.
@@ -31,9 +27,9 @@ def render(
 
     if not format:
         raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
-    machine, host = named_machine(gfx, kernel, rocm), hosts.open_host(printer, root)
+    options, host = named_machine(*machine), hosts.open_host(printer, root)
     request = hosts.understood(printer, host, asked.request(named, via))
-    made = rendering.render(host, request, format, machine)
+    made = rendering.render(host, request, format, options)
     printer.document(made.diagnostics, made)
     printer.problems(made.diagnostics)
     printer.result(made.text)

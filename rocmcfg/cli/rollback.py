@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -19,7 +20,6 @@ from rocmcfg.trial.standing import PastTrial, past_trial
 
 if TYPE_CHECKING:
     from rocmcfg.host.view import HostView
-    from rocmcfg.model.diagnostic import Diagnostic
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
@@ -58,17 +58,11 @@ def rollback(
         _show(printer, planned, True)
         printer.line("Dry run: nothing was changed.")
         return
-    instead = ", or --dry-run to see what it would do"
-    shown: list[Diagnostic] = []
-
-    def show(printer: Printer, planned: Undo) -> None:
-        shown.extend(planned.diagnostics)
-        _show(printer, planned, diff)
-
-    ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run", instead)
+    show = partial(_show, diff=diff)
+    ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run")
     found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
     undone = hosts.agreed(printer, found, "Nothing was changed.")
-    printer.problems([remark for remark in undone.diagnostics if remark not in shown])
+    printer.problems(undone.diagnostics)
     _say(printer, undone, _NOTHING, host)
 
 
@@ -85,8 +79,7 @@ def reject(
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place, changes=True)
-    needless = yes or not undoing.has_trial(host)  # the question
-    ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
+    ask = hosts.asking(printer, host, yes, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
     printer.problems(undone.diagnostics)
@@ -132,7 +125,6 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     """What was undone, and what is left to do."""
     from rocmcfg.records.receipt import load_quietly
-    from rocmcfg.workflow.verifying import verify_applied
 
     printer.document(undone.diagnostics, undone)
     if undone.transactions:
@@ -152,25 +144,12 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     if undone.transactions and receipt is not None and receipt.settings:
         settings = ", ".join(one.spelled for one in receipt.settings)
         printer.said(f"Still applied, by transaction {receipt.transaction}: {settings}.")
-    known = receipt if undone.reboot_required and not undone.transactions else None
-    if known is not None and verify_applied(host, known).program_due:
-        printer.line(f"Next: run what apply left to you; see rocmcfg verify{printer.root_option}.")
-    elif undone.reboot_required:
+    if undone.reboot_required and (undone.transactions or undone.activations):
         which = "reboot that host" if host.offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
 
 
 # -- history ------------------------------------------------------------------------------------------------
-
-_OUTCOMES = {
-    Outcome.ARMED: "trial: waits for the next boot",
-    Outcome.RUNNING: "trial: is this boot",
-    Outcome.OVER: "trial: over",
-    Outcome.CONFIRMED: "tried, confirmed",
-    Outcome.NOT_CONFIRMED: "tried, not confirmed",
-    Outcome.NOT_TRIED: "trial, never begun",
-    Outcome.REJECTED: "trial, rejected",
-}
 
 
 @published(
@@ -236,4 +215,4 @@ def _state_of(row: Transaction) -> str:
         return state.value.replace("_", " ")
     outcome = row.trial.outcome
     back = outcome is Outcome.CONFIRMED and state is JournalState.ROLLED_BACK
-    return _OUTCOMES[outcome] + (", rolled back" if back else "")
+    return f"trial: {outcome.value.replace('_', ' ')}{', rolled back' if back else ''}"

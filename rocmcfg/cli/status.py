@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,19 +17,12 @@ if TYPE_CHECKING:
     from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
-_LATE = 600  # seconds: a health check and another rocmcfg may take a while
 
-
-def status(
-    printer: Printer,
-    root: str = opt.ROOT,
-    boot_backend: str = opt.BOOT_BACKEND,
-) -> None:
+def status(printer: Printer, root: str = opt.ROOT) -> None:
     """Show this host, and what is in force."""
     from rocmcfg.workflow import status as workflow
 
-    host = hosts.open_host(printer, root)
-    found = workflow.status(host, boot_backend)
+    found = workflow.status(hosts.open_host(printer, root))
     printer.document(found.diagnostics, found)
     _show(printer, found)
 
@@ -59,7 +51,7 @@ def _show(printer: Printer, found: Status) -> None:
     if unnecessary:
         printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}")
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
-    printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
+    printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d.id == "RC5003"])
     printer.line()
     for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
@@ -107,7 +99,8 @@ def _applied(found: Status) -> str:
 
 def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
-    from rocmcfg.cli.plan_view import duration
+    from datetime import timedelta
+
     from rocmcfg.model.trial import Stage
 
     tried = standing.trial
@@ -116,15 +109,12 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
         said = ["will not begin: the boot loader does not have its arguments any more"]
     elif standing.stage is Stage.ARMED:
         after = tried.terms.confirm_after
-        alone = f", and confirms itself {duration(after)} later if all is well" if after else ""
+        alone = f", and confirms itself {timedelta(seconds=after)} later if all is well" if after else ""
         said = [f"waits for the next boot{alone}"]
     elif standing.stage is Stage.RUNNING:
         said = [f"is this boot, until the next one; {_state(found)}"]
-        if standing.until is not None and standing.until + _LATE > time.time():
-            said.append(f"confirms itself at {standing.until_text} if all is well")
-        elif standing.until is not None:
-            at = standing.until_text
-            said.append(f"was to confirm itself at {at}: see systemctl status rocmcfg-trial")
+        if standing.until is not None:
+            said.append(f"its time to confirm itself, if all is well: {standing.until_text}")
         said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     elif standing.repeated:
         said = ["is over, and kexec handed its arguments on to this boot"]
@@ -168,14 +158,10 @@ def _next(found: Status, root: str) -> list[str]:
 
 
 def _issues(found: Status, root: str) -> list[tuple[str, str]]:
-    words = {
-        "worked_around": "worked around",
-        "pending": "worked around from the next boot on",
-        "open": "open",
-        "reported": "only reported",
-    }
+    from rocmcfg.cli.doctor import STATES
+
     counts = Counter[str](one.state for one in found.issues)
-    said = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
+    said = ", ".join(f"{counts[state]} {title.lower()}" for state, title in STATES.items() if counts[state])
     return [("Issues", f"{said}: rocmcfg issues{root}")] if said else []
 
 

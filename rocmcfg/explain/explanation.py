@@ -41,9 +41,10 @@ class Question(NamedTuple):
 
 
 class OnKernel(NamedTuple):
-    """A parameter on one kernel. `types` and `defaults` hold two where the neighbours of an unread build
-    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` says why it
-    refuses the value that was asked about, `doubt` why it may: one of its types does, or is a guess."""
+    """A parameter on one kernel; `present` is None where it cannot be told. `types` and `defaults` hold
+    two where the neighbours of an unread build disagree; `asked` says that the kernel's own modinfo gave the
+    type. `verdict` says why it refuses the value that was asked about, `doubt`
+    why it may: one of its types does, or is a guess."""
 
     kernel: str
     present: bool | None

@@ -97,7 +97,7 @@ class Spelt:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`text` is the token as written, from `start` to `stop` of the file; `line` and `column` count from 1,
-    columns in characters."""
+    columns in characters. The `replacement` is None where there is none, empty where the token goes."""
 
     file: str
     line: int

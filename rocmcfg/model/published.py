@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 
 def published(*names: str) -> Callable[[Noun], Noun]:
-    """Stands above `@dataclass`."""
+    """Stands above the class of a noun."""
 
     def listed(noun: Noun) -> Noun:
         setattr(noun, _LIST, names)

@@ -67,7 +67,8 @@ class Trial(NamedTuple):
 
 @published("arguments", "*terms")
 class TrialPlan(NamedTuple):
-    """What makes a plan one of a trial; its parts are those of the `Trial` that its apply will record."""
+    """What makes a plan one of a trial; its parts are those of the `Trial` that its apply will record.
+    `confirm_after` counts seconds from its begin."""
 
     arguments: tuple[str, ...]
     token: str

@@ -12,7 +12,7 @@ from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
@@ -59,7 +59,8 @@ class LogMachine(NamedTuple):
 )
 class Found(NamedTuple):
     """An issue with the lines that speak for it, the GEMM kernels that they name, and the issues that print
-    the same lines."""
+    the same lines. `score` is 0 to 1; from 0.5 a user is told so. `workaround` is None where nothing helps,
+    or what helps is in force."""
 
     match: Match
     evidence: tuple[LogLines, ...]
@@ -169,8 +170,6 @@ def diagnose(
     receipt = None
     try:
         receipt = load_receipt(view) if where.host is not None else None
-    except Unreadable:
-        pass  # it is root's; the settings are judged by what the host shows
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
     variables = set_variables(view, environment)

@@ -15,17 +15,12 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
-_RETURNED = re.compile(
-    r"(?:HSA_STATUS_|hipError)\w+"
-    r"|(?:(?:HIP|HSA|CUDA|ROCm|error|status|code|hipError_t|hsa_status_t)[ :=]+)*"
-    r"(?P<number>0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})",
-    re.I,
-)
+_RETURNED = re.compile(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
 
 
@@ -41,7 +36,8 @@ class ProfileUse(NamedTuple):
 @published("*explanation", "next_boot", "source", "running", "profiles")
 class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
-    where nobody does. `running` is what the kernel or the caller's environment holds."""
+    where nobody does. `meaning` and `verdict` are about the value that was asked about.
+    `running` is what the kernel or the caller's environment holds."""
 
     explanation: Explanation
     profiles: tuple[ProfileUse, ...] = ()
@@ -96,16 +92,10 @@ def explain_name(
 
 
 def explain_line(
-    view: HostView,
-    line: str,
-    versions: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    each: bool = False,
+    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
-    knows in it; None where the line is the name of one thing. `each` word was asked about, else what is
-    nobody's of ours is passed over."""
+    knows in it; None where the line is the name of one thing. What is nobody's of ours is passed over."""
     from rocmcfg.planning import meant
 
     if meant.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
@@ -113,12 +103,12 @@ def explain_line(
     found: list[Explained] = []
     unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
-        if each or "=" in word.strip("="):
+        if "=" in word.strip("="):
             try:
                 found.append(explain_name(view, word.rstrip(",;"), versions, environment))
             except RocmcfgError as problem:  # arguments without a module are other programs' more often
                 name = word.partition("=")[0]
-                named = each or "." in name or names.reads_not(name) is not None
+                named = "." in name or names.reads_not(name) is not None
                 unknown += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics if named]
     return found, unknown
 
@@ -133,11 +123,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
-    begun = [one for one in catalogue.known_issues() if one.id.startswith(name)] if "-" in name else []
-    issues = [one for one in begun if one.id == name] or begun
-    if issues[1:]:
-        ids = ", ".join(one.id for one in issues)
-        raise fail("RC6004", f"several known issues begin with {text}", hint=f"explain one of them: {ids}")
+    issues = [one for one in catalogue.known_issues() if one.id == name] if "-" in name else []
     if issues:
         from rocmcfg.doctor.judging.origin import known_here
 
@@ -162,14 +148,12 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     """What a library returned, by its name or its number: "error 700", "code: 0x1016"."""
     from rocmcfg.knowledge import catalogue
 
-    found = _RETURNED.fullmatch(text.strip())
-    if found is None:
-        return None
-    number = int(found["number"], 0) if found["number"] else None
-    for name, row in catalogue.status_codes().items():
-        if name.lower() == text.strip().lower() or (number and row["number"] == number):
-            return name, row
-    return None
+    said = text.strip().lower()
+    found = _RETURNED.fullmatch(said)
+    number = int(found[1], 0) if found else None
+    codes = catalogue.status_codes() if found or said.startswith(("hsa_status_", "hiperror")) else {}
+    rows = (row for row in codes.items() if row[0].lower() == said or row[1]["number"] == number)
+    return next(rows, None)
 
 
 def _kernel_name(text: str) -> Explained:
@@ -235,15 +219,11 @@ def _given(karg: Karg | None) -> str | None:
 
 def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:
     """Profiles that set the name itself, or a feature of its mask; those that only inherit are left out."""
-    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.knowledge import catalogue
+    from rocmcfg.workflow.profiles import every
 
     features = {f"feature.{f.name}" for f in catalogue.load().features.values() if f.parameter == name}
-    loaded: list[Profile] = []
-    for profile in profiles.names(view):
-        try:
-            loaded += profiles.load(view, [profile])
-        except RocmcfgError:
-            continue  # a broken local profile is `profile list`'s to tell
+    loaded, _ = every(view)  # a broken one is `profile list`'s to tell
     return tuple(
         ProfileUse(profile.name, setting.id, _given_by(setting), setting.cost)
         for profile in loaded

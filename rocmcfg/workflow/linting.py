@@ -14,7 +14,7 @@ from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.model.catalogue import matches
-from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
@@ -41,7 +41,6 @@ class Proposal(NamedTuple):
     diff: str
 
 
-@published("setting", "issue", "confidence", "cost")
 class Purpose(NamedTuple):
     """What a setting is good for here: the known issue that it is a cure of."""
 
@@ -53,10 +52,9 @@ class Purpose(NamedTuple):
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts")
 class Linted(NamedTuple):
-    """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
-    would make the proposed settings itself, empty where it makes none of them. `verdicts` are there where
-    something was to be proposed, `fine` are the settings of which nothing is said, `purposes` says what
-    they are good for; None where nobody knows for which GPUs."""
+    """`proposals`, `verdicts` and `apply_with`, the command by which rocmcfg would make the settings, are
+    filled with --fix alone. `fine` are the settings of which nothing is said, `purposes` says what they
+    are good for; None where nobody knows for which GPUs. `read` counts the settings that were judged."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -67,10 +65,6 @@ class Linted(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     fine: tuple[str, ...] = ()
     purposes: tuple[Purpose, ...] | None = None
-
-    @property
-    def has_problems(self) -> bool:
-        return any(f.remark.severity is not Severity.INFO for f in self.findings)
 
 
 def lint(
@@ -191,11 +185,9 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
         try:
             with open_callers_log(path) as stream:
                 content = read_at_most(stream.fileno(), LIMIT)
-        except Unreadable as problem:
-            problems += problem.diagnostics
-            continue
-        except OSError as problem:
-            problems += Unreadable(path, problem).diagnostics
+        except (Unreadable, OSError) as problem:
+            told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)
+            problems += told.diagnostics
             continue
         if len(content) > LIMIT:
             problems.append(
@@ -209,18 +201,6 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             continue
         texts.append((path, decode(content)))
     return texts
-
-
-def is_plain(path: str) -> bool:
-    """Whether patch(1) finds the lines of a diff in the caller's file as they are shown."""
-    from rocmcfg.host.files import open_callers_log
-
-    try:
-        with open_callers_log(path) as stream:
-            text = read_at_most(stream.fileno(), LIMIT).decode()
-    except (Unreadable, OSError, ValueError):
-        return False
-    return "\r" not in text and not text.startswith("\ufeff")
 
 
 def _is_setting(text: str) -> bool:
@@ -291,11 +271,6 @@ def _command(proposed: Iterable[str]) -> str:
 
 def _gpu(name: str) -> Gpu:
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.spelling import closest
 
     models = [model for model in gpu_models() if model.gfx == name]
-    if not models:
-        near = closest(name, sorted({model.gfx for model in gpu_models()}))
-        hint = f"did you mean {near[0]}?" if near else "write a name such as gfx1100"
-        raise fail("RC7003", f"--gfx {name}: no GPU of this name is known", hint=hint)
     return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))

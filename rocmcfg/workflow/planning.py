@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
@@ -31,8 +32,8 @@ from rocmcfg.records.receipt import Receipt
     "removed",
 )
 class Planned(NamedTuple):
-    """A plan with what it was made from. `transaction` is the one that carried it out. `removed` are settings
-    that are applied now and not asked for any more; `keeping` asks for those too."""
+    """A plan with what it was made from. `transaction` is the one that carried it out, `trial` is None where
+    the plan is for good. `removed` are settings that are applied now and not asked for any more."""
 
     plan: Plan
     request: Request
@@ -41,7 +42,7 @@ class Planned(NamedTuple):
     trial: TrialPlan | None = None
     transaction: int | None = None
     removed: tuple[str, ...] = ()
-    keeping: Request | None = None
+    keeping: Request | None = None  # what asks for those too
 
     @property
     def changes(self) -> tuple[FileChange | ToolChange, ...]:
@@ -128,17 +129,11 @@ def on_top(view: HostView, request: Request) -> Request:
         return request
     applied, named = found.request, {text.partition("=")[0] for text in request.set}
     stays = [text for text in applied.set if text.partition("=")[0] not in named]
-    return Request(
-        tuple(dict.fromkeys((*applied.profiles, *request.profiles))),
-        (*stays, *request.set),
-        tuple(dict.fromkeys((*applied.with_, *request.with_))),
-        tuple(dict.fromkeys((*applied.without, *request.without))),
-        applied.unconditional or request.unconditional,
-        applied.any_gpu or request.any_gpu,
-        request.via or applied.via,
-        request.boot_backend or applied.boot_backend,
-        tuple(dict.fromkeys((*applied.env_target, *request.env_target))),
-    )
+
+    def both(was: Any, now: Any) -> Any:
+        return tuple(dict.fromkeys((*was, *now))) if isinstance(now, tuple) else now or was
+
+    return Request(*map(both, applied, request))._replace(set=(*stays, *request.set))
 
 
 class Approved(NamedTuple):

@@ -4,13 +4,12 @@ as pairs and for one account."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rocmcfg.backends.environment import is_as_written, user_file
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.knowledge import catalogue, profiles
-from rocmcfg.model.diagnostic import Diagnostic, fail, info
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail
 from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.planning.automatic import expand_auto
@@ -20,28 +19,28 @@ from rocmcfg.state.values import Effective
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 
 
-def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
+def every(view: HostView) -> tuple[list[Profile], list[Diagnostic]]:
+    """All profiles, and what is wrong with some: one broken file must not hide the others."""
+    found: list[Profile] = []
+    problems: list[Diagnostic] = []
+    for name in profiles.names(view):
+        try:
+            found += profiles.load(view, [name])
+        except RocmcfgError as broken:
+            problems += broken.diagnostics
+    return found, problems
+
+
+def explain_profile(view: HostView, name: str) -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
-    facts = collect_facts(view, boot_backend=boot_backend)
+    facts = collect_facts(view)
     request = Request(profiles=(name,), any_gpu=True)
     made = make_plan(view, loaded, request, Known(facts, catalogue.load(), receipt_or_none(view)))
-    remarks = [*profiles.standing_in(view, [name]), *_elsewhere(loaded, facts)]
-    made = made._replace(diagnostics=(*remarks, *made.diagnostics))
+    made = made._replace(diagnostics=(*profiles.standing_in(view, [name]), *made.diagnostics))
     return Planned(made, request, facts, loaded)
-
-
-def _elsewhere(loaded: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
-    for profile in loaded:
-        if profile.gfx and not any(profile.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus):
-            yield info(
-                "RC2054",
-                f"no GPU of profile {profile.name} is on this host",
-                location=profile.location,
-                hint="plan and apply refuse it here; with --any-gpu they take it all the same",
-            )
 
 
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
@@ -113,17 +112,10 @@ def remove_user_environment(host: Host, path: str) -> bool:
 
 def _require_own_file(view: HostView, path: str) -> None:
     content = view.read(path)
-    if view.is_symlink(path) or (content is not None and b"rocmcfg" not in content[:400]):
+    if view.is_symlink(path) or (content is not None and not is_as_written(content)):
         raise fail(
             "RC4003",
-            f"{path} exists and rocmcfg did not write it",
+            f"{path} is not as rocmcfg wrote it",
             location=path,
-            hint="rename it, then run the command again",
-        )
-    if content is not None and not is_as_written(content):
-        raise fail(
-            "RC4002",
-            f"{path} was edited since rocmcfg wrote it",
-            location=path,
-            hint="move your lines to a file of your own and delete this one, then run the command again",
+            hint="rename it, or move your lines to a file of your own; then run the command again",
         )

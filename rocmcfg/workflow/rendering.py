@@ -6,7 +6,7 @@ from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, has_errors
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
@@ -37,7 +37,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     from rocmcfg.rendering.formats import FORMATS, of_settings
     from rocmcfg.rendering.formats import render as rendered
     from rocmcfg.state.values import Effective, read_configured
-    from rocmcfg.workflow.planning import collect_facts, errors_first
+    from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 
     known = catalogue.load()
     given = machine != Options()
@@ -47,8 +47,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))
-    if has_errors(problems):
-        raise RocmcfgError(*problems)
+    require_no_errors(problems)
     of = _named(facts)
     head = (
         f"Rendered by rocmcfg {rocmcfg.__version__} for {of}:",
@@ -66,9 +65,7 @@ def _said(machine: Options, known: Catalogue) -> Facts:
     version = parse_kernel(machine.kernel)
     models = {model.gfx: model for model in known.gpus}
     gpus = tuple(
-        Gpu(gfx, model.products, "pci", integrated=model.apu) if model else Gpu(gfx, gfx, "pci")
-        for gfx in machine.gfx
-        for model in [models.get(gfx)]
+        Gpu(m.gfx, m.products, "pci", integrated=m.apu) for m in map(models.__getitem__, machine.gfx)
     )
     return Facts(
         UNKNOWN,

@@ -11,7 +11,6 @@ from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
-from rocmcfg.model.version import format_version
 from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
@@ -45,7 +44,7 @@ def report(
     content, problems = _gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
-    logs = list(_logs(view, paths, content)) if bundle or paths else []
+    logs = list(_logs(view, paths)) if bundle or paths else []
     for text in (*logs, *_said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
@@ -108,12 +107,11 @@ def _gather(
 
 def _elsewhere(diagnosis: Diagnosis) -> str:
     """On which machine the logs were written, where that is another one."""
-    where = diagnosis.where
-    if where.host is not None:
+    if diagnosis.where.host is not None:
         return ""
-    rocm = f"ROCm {format_version(where.rocm)}" if where.rocm else ""
-    kernel, _ = where.kernel_at(0)
-    return ", ".join(filter(None, (*where.gfx, kernel and f"kernel {kernel}", rocm))) or "an unknown one"
+    where = diagnosis.machine
+    said = (*where.gfx, where.kernel and f"kernel {where.kernel}", where.rocm and f"ROCm {where.rocm}")
+    return ", ".join(filter(None, said)) or "an unknown one"
 
 
 def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
@@ -131,9 +129,9 @@ def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
     return tuple(excerpts)
 
 
-def _logs(view: HostView, paths: Sequence[str], content: Report) -> Iterator[str]:
+def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
-    GPU. What was piped in is gone; its excerpt stands in."""
+    GPU. What was piped in is gone, but for its excerpt in the report."""
     from rocmcfg.doctor.reading.logs import named, of_host
 
     def kept(source: Source) -> str:
@@ -141,9 +139,6 @@ def _logs(view: HostView, paths: Sequence[str], content: Report) -> Iterator[str
 
     if paths:
         yield from filter(None, (kept(named(path)) for path in paths if path != "-"))
-        for excerpt in content.excerpts:
-            if "-" in paths and excerpt.source == named("-").name:
-                yield "\n".join((excerpt.source, "", *excerpt.lines, ""))
         return
     for way in of_host(view):
         found = list(filter(None, map(kept, way)))

@@ -61,7 +61,7 @@ def check() -> tuple[Checked, tuple[Diagnostic, ...]]:
     return checked, drop_ins.problems()
 
 
-def export(view: HostView, path: str, name: str, version: int | None) -> Exported:
+def export(view: HostView, path: str, name: str) -> Exported:
     """The host's own knowledge.d as a bundle at `path`. Raises RocmcfgError for anything wrong in it."""
     drop_ins.look_in(view)
     own = [layer for layer in drop_ins.layers() if layer.place == drop_ins.LOCAL]
@@ -75,7 +75,7 @@ def export(view: HostView, path: str, name: str, version: int | None) -> Exporte
     drop_ins.use(*own)
     _require_right()
     files = {file: content.decode() for file, content in own[0].files.items()}
-    made = bundle.Bundle(name, version or int(time.strftime("%Y%m%d%H%M%S", time.gmtime())), files)
+    made = bundle.Bundle(name, int(time.strftime("%Y%m%d%H%M%S", time.gmtime())), files)
     write_callers_file(path, made.dump())
     return Exported(path, made.name, made.version, tuple(sorted(files)))
 

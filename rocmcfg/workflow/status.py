@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from rocmcfg.backends import environment
@@ -11,7 +12,6 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
@@ -50,7 +50,7 @@ class Unnecessary(NamedTuple):
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
     `others` are known kernel arguments and variables, `settings` what rocmcfg applied, `applied_at` when
-    (UTC). `remarks` are the diagnostics that are worth a line although nothing is wrong."""
+    (UTC)."""
 
     facts: Facts
     report: VerificationReport | None
@@ -63,7 +63,6 @@ class Status(NamedTuple):
     others: tuple[SetParameter, ...]
     issues: tuple[IssueHere, ...]
     diagnostics: tuple[Diagnostic, ...]
-    remarks: tuple[Diagnostic, ...] = ()
     trial: TrialOnRecord | None = None
     settings: tuple[DesiredSetting, ...] = ()
     applied_at: str = ""
@@ -73,11 +72,11 @@ class Status(NamedTuple):
         return self.report.status if self.report else "differences"
 
 
-def status(view: HostView, boot_backend: str = "") -> Status:
+def status(view: HostView) -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.knowledge import catalogue, profiles
 
-    facts = collect_facts(view, boot_backend=boot_backend)
+    facts = collect_facts(view)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
     known: Receipt | None = None
@@ -108,12 +107,12 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         from rocmcfg.planning.refusals import foreign_trouble
 
         problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
-    unnecessary, remarks = _unnecessary(view, known, facts) if known else ((), ())
+    unnecessary = _unnecessary(view, known, facts) if known else ()
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, known))
     if not reboot and known is None and view.hidden(TRANSACTIONS):
         said = "whether the running kernel still has what was taken back, only root can tell"
-        remarks = (*remarks, info("RC5003", said, location=TRANSACTIONS, hint="run status as root"))
+        problems.append(info("RC5003", said, location=TRANSACTIONS, hint="run status as root"))
     return Status(
         facts,
         report,
@@ -125,8 +124,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         parameters,
         (*_arguments(view, facts), *_variables(view)),
         issues_of(view, facts, known.settings if known else ()),
-        (*problems, *remarks, *(report.diagnostics if report else ())),
-        remarks,
+        (*problems, *(report.diagnostics if report else ())),
         tried,
         known.settings if known else (),
         written_at(view, receipt.PATH) if known else "",
@@ -158,12 +156,8 @@ def _variables(view: HostView) -> Iterator[SetParameter]:
 
 def written_at(view: HostView, path: str) -> str:
     """When a file was written: the journals, which say more, are root's."""
-    from datetime import datetime, timezone
-
     found = view.state(path)
-    if found is None:
-        return ""
-    return datetime.fromtimestamp(found.mtime_ns / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M")
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(found.mtime_ns // 10**9)) if found else ""
 
 
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:
@@ -174,57 +168,24 @@ def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     return has_unwanted(view, settings)
 
 
-def _unnecessary(
-    view: HostView, known: Receipt, facts: Facts
-) -> tuple[tuple[Unnecessary, ...], tuple[Diagnostic, ...]]:
-    """Settings in force whose condition no longer holds on this host: a workaround that may go. What
-    --unconditional put there regardless is only remarked on."""
+def _unnecessary(view: HostView, known: Receipt, facts: Facts) -> tuple[Unnecessary, ...]:
+    """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
+    said of what --unconditional put there, or a profile that can no longer be read."""
     from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import catalogue
+    from rocmcfg.knowledge import catalogue, profiles
 
-    request = known.request
-    loaded, remarks = _applied(view, known)
-    command = command_line(request._replace(unconditional=False), view.root)
+    paths = [name for name in known.request.profiles if profiles.is_path(name)]  # files, as they were named
+    labels = {profiles.label(path) for path in paths}
+    try:
+        loaded = profiles.load(view, [*paths, *(name for name in known.profiles if name not in labels)])
+    except RocmcfgError:
+        loaded = ()
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
+    command = command_line(known.request, view.root)
     found: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):
-        if setting.id in applied and setting.when:
+        if setting.id in applied and setting.when and not known.request.unconditional:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
                 found[setting.id] = Unnecessary(setting.id, decision.text, command)
-    if not request.unconditional:
-        return tuple(found.values()), tuple(remarks)
-    remarks += [
-        info(
-            "RC2049",
-            f"{one.setting} is applied with --unconditional, and not needed here",
-            detail=one.reason,
-            hint=f"to drop what is not needed: {one.command}",
-        )
-        for one in found.values()
-    ]
-    return (), tuple(remarks)
-
-
-def _applied(view: HostView, known: Receipt) -> tuple[list[Profile], list[Diagnostic]]:
-    """The profiles in force as they are now; a file by the path under which it was applied."""
-    from rocmcfg.knowledge import profiles
-
-    paths = [name for name in known.request.profiles if profiles.is_path(name)]
-    labels = {profiles.label(path) for path in paths}
-    loaded: list[Profile] = []
-    remarks: list[Diagnostic] = []
-    for name in (*paths, *(n for n in known.profiles if n not in labels)):
-        try:
-            loaded += profiles.load(view, [name])
-        except RocmcfgError as problem:
-            remarks.append(
-                info(
-                    "RC1015",
-                    f"profile {name} can no longer be read; whether its settings are still needed "
-                    "cannot be told",
-                    detail=problem.diagnostics[0].summary,
-                    hint="what it set stays in force; apply another profile, or `rocmcfg rollback`",
-                )
-            )
-    return loaded, remarks
+    return tuple(found.values())

@@ -176,7 +176,7 @@ def test_lines_that_the_account_added_are_kept(home: Path, edit: str) -> None:
     _file(home).write_text(edited)
     for options in (("--set", "env.HSA_XNACK=1"), ("--remove",)):
         found = user(*options, "--json")
-        assert (found.code, found.ids) == (1, ["RC4002"])
+        assert (found.code, found.ids) == (1, ["RC4003"])
         assert "a file of your own" in found.document["diagnostics"][0]["hint"]
         assert _file(home).read_text() == edited
 

@@ -245,7 +245,7 @@ def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_local_profile_that_stands_in_for_a_shipped_one_is_told_of(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1201")
     new = rocmcfg("profile", "new", "gfx1201", "--root", root, "--json")
-    assert [(d["id"], d["severity"]) for d in new.document["diagnostics"]] == [("RC1016", "warning")]
+    assert [(d["id"], d["severity"]) for d in new.document["diagnostics"]] == [("RC1016", "info")]
     for name in ("auto", "gfx1201"):
         found = rocmcfg("plan", "-p", name, "--root", root, "--json").document["diagnostics"]
         assert [d["severity"] for d in found if d["id"] == "RC1016"] == ["info"]
@@ -261,7 +261,6 @@ def test_a_profile_of_another_gpu_is_shown_as_what_it_would_do(tmp_path: Path) -
     found = rocmcfg("profile", "show", "rdna4", "--root", root)
     assert "On this host it sets" not in found.out
     assert "No GPU of it is here; with --any-gpu it would set" in found.out
-    assert "RC2054" in found.err
     assert "On this host it sets" in rocmcfg("profile", "show", "rdna3", "--root", root).out
 
 
@@ -271,13 +270,6 @@ def test_how_sure_a_setting_is_is_always_shown_and_its_evidence_on_demand(tmp_pa
     assert plain.count("confidence: ") == plain.count("cost: ") > 3
     assert "https://" not in plain
     assert "https://github.com/" in rocmcfg("profile", "show", "rdna3", "--root", root, "-v").out
-
-
-def test_a_profile_that_is_given_is_not_advised(tmp_path: Path) -> None:
-    root = debian_grub_host(tmp_path, gfx=("gfx1201", "gfx1201"))
-    advice = "add --profile rccl-rdna4"
-    assert advice in rocmcfg("plan", "-p", "gfx1201", "--root", root).out
-    assert advice not in rocmcfg("plan", "-p", "gfx1201", "-p", "rccl-rdna4", "--root", root).out
 
 
 # -- APU or not ------------------------------------------------------------------------------------------
@@ -407,22 +399,15 @@ def test_status_asks_a_profile_from_a_file_again_by_its_path(tmp_path: Path) -> 
     place.unlink()
     gone = rocmcfg("status", "--root", root, "--json")
     assert gone.code == 0
-    assert [(d["id"], d["severity"]) for d in gone.document["diagnostics"]] == [("RC1015", "info")]
-    assert "RC1015" in rocmcfg("status", "--root", root).err
+    assert (gone.document["unnecessary"], gone.document["diagnostics"]) == ([], [])
 
 
-def test_what_unconditional_put_there_is_remarked_on_where_it_is_not_needed(tmp_path: Path) -> None:
+def test_what_unconditional_put_there_is_not_called_unnecessary(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.2.0")
     ask = ("-p", "gfx1201", "--unconditional")
     assert rocmcfg("apply", *ask, "--root", root, "--yes").code == 0
     found = rocmcfg("status", "--root", root, "--json").document
-    assert found["unnecessary"] == []
-    (note,) = [d for d in found["diagnostics"] if d["id"] == "RC2049"]
-    assert note["severity"] == "info"
-    assert note["summary"].startswith("amdgpu.cwsr_enable is applied with --unconditional")
-    assert "ROCm 7.2.0 is not" in note["detail"]
-    assert note["hint"].endswith(f"rocmcfg apply --profile gfx1201 --root {root}")
-    assert "RC2049" in rocmcfg("status", "--root", root).err
+    assert (found["unnecessary"], found["diagnostics"]) == ([], [])
 
 
 def test_what_to_do_next_names_the_host_that_was_asked_about(tmp_path: Path) -> None:

@@ -134,9 +134,10 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     require_tool("ssh-keygen", "openssh-client")
     other = debian_grub_host(tmp_path / "other", kernels=("6.14.0-37-generic",))
     bundle, key = tmp_path / "site.json", tmp_path / "key"
-    exported = run("knowledge", "export", bundle, "--as-version", "7", "--json", root=filled)
+    exported = run("knowledge", "export", bundle, "--json", root=filled)
     assert exported.code == 0, exported.err
     DOCUMENTS["knowledge export"].model_validate(exported.document)
+    bundle.write_text(bundle.read_text().replace(str(exported.document["version"]), "7"))
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
 
     def sign() -> None:

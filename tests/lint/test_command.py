@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.hosts import debian_grub_host, make_root, other_host
-from tests.support.program import Result, command, problem, process, rocmcfg
+from tests.support.program import Result, command, process, rocmcfg
 from tests.support.trees import tree
 
 
@@ -108,8 +108,9 @@ def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Pa
     old = _lint(root, file, "--kernel", "5.10.262")
     assert [(c, t) for _, t, c in _classes(old) if t == "wbrf=0"] == [("absent_here", "wbrf=0")]
     assert old.code == 3
-    for option, value, id in (("--gfx", "gfx99", "RC7003"), ("--kernel", "new", "RC7004")):
-        problem(rocmcfg("lint", file, option, value, "--root", root), id, 1)
+    for option, value, id, code in (("--gfx", "gfx99", "RC0001", 2), ("--kernel", "new", "RC7004", 1)):
+        found = rocmcfg("lint", file, option, value, "--root", root, "--json")
+        assert (found.ids, found.code) == ([id], code)
 
 
 def test_a_link_to_a_file_that_was_read_is_not_read_again(tmp_path: Path) -> None:
@@ -187,7 +188,6 @@ def test_places_of_one_token_are_said_once(tmp_path: Path) -> None:
     found = rocmcfg("lint", file, "--root", root)
     assert found.out.count("not a parameter of any kernel") == 1
     assert "also at 2:2" in found.out
-    assert "and 9 more" in found.out
     assert "30 warnings in 1 file" in found.out
     assert len(_lint(root, file).document["findings"]) == 30
 
@@ -294,7 +294,7 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
     )
     told = " ".join(found.out.split())
     assert "amdgpu.cwsr_enable=0 against rdna4-expert-sched-cwsr (confirmed); costs: " in told
-    assert "No remark on pci=noats; no known issue here is cured by it." in told
+    assert "No remark on pci=noats; no known issue here is cured by that." in told
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
     assert "against" not in fixed.out
     assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]

@@ -150,7 +150,7 @@ TYPED = {
     "rocmcfg plan --set amdgpu.runpm=2": "rocmcfg plan --set amdgpu.runpm=2 ",
     "rocmcfg plan --set=feature.gfxoff=f": "rocmcfg plan --set=feature.gfxoff=false ",
     "rocmcfg plan --set karg.pcie_aspm.policy=perf": "rocmcfg plan --set karg.pcie_aspm.policy=performance ",
-    "rocmcfg plan --set karg.iommu=pt,nopt": "rocmcfg plan --set karg.iommu=pt,nopt ",
+    "rocmcfg plan --set karg.iommu=used": "rocmcfg plan --set karg.iommu=usedac ",
     "rocmcfg plan -p strix --set profile.": "rocmcfg plan -p strix --set profile.gtt_gib=",
     "rocmcfg plan --root host -p mine --with a": "rocmcfg plan --root host -p mine --with amdgpu.aspm ",
     "rocmcfg env --root host -p mine --without a": "rocmcfg env --root host -p mine --without amdgpu.runpm ",
