@@ -126,11 +126,11 @@ def not_in_effect(report: VerificationReport) -> Iterator[str]:
 
 def no_login(view: HostView) -> Iterator[str]:
     """Why nobody is known to have logged in."""
-    from rocmcfg.facts.logins import logins
+    from rocmcfg.facts.logins import somebody_logged_in
 
-    found = logins(view)
+    found = somebody_logged_in(view)
     if found is None:
-        yield "whether anybody logged in cannot be told: neither the journal nor systemd-logind answers"
+        yield "whether anybody logged in cannot be told: the journal of this boot cannot be read"
     elif not found:
         yield "nobody has logged in since the boot"
 
