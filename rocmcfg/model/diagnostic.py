@@ -85,22 +85,11 @@ def fail(
     return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)
 
 
-_OURS = frozenset(
-    {"rocmcfg", "pydantic", "pydantic_core", "typer", "click", "jinja2", "markupsafe", "sh", "distro"}
-)
-
-
 def damage(problem: BaseException) -> Diagnostic | None:
     """What the user is told where a file of the program is missing, empty or cut short; None for any other
     problem, which is a defect."""
-    found = ""
-    if isinstance(problem, ImportError):
-        found = problem.name or ""
-    elif isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType):
-        found = problem.obj.__name__
-    elif isinstance(problem, SyntaxError) and problem.filename and "/rocmcfg/" in problem.filename:
-        found = "rocmcfg"  # nothing of ours is compiled but our own files
-    if found.partition(".")[0] not in _OURS:
+    lacks = isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType)
+    if not lacks and not isinstance(problem, ImportError | SyntaxError):
         return None
     return error(
         "RC9002",

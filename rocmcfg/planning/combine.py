@@ -71,7 +71,6 @@ def combine(
     for id, setting in asked.items():
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
-    problems += _contradictions(request, chosen)
     return list(chosen.values()), numbers, problems
 
 
@@ -108,20 +107,6 @@ def _twice(id: str, first: object, second: object) -> Diagnostic:
         location="--set",
         hint="keep one of them",
     )
-
-
-def _contradictions(request: Request, chosen: dict[str, Setting]) -> Iterable[Diagnostic]:
-    for id, setting in chosen.items():
-        if not named(id, request.without):
-            continue
-        added = "--set" if setting.location == "--set" else "--with" if named(id, request.with_) else ""
-        if added:
-            yield error(
-                "RC2040",
-                f"{added} adds {id}, and --without leaves it out",
-                location="--without",
-                hint="keep one of the two options",
-            )
 
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
@@ -247,22 +232,6 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
             detail=has,
             hint="give more than half, or leave it out",
         )
-
-
-def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
-    """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
-    takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
-    known = _declared(profiles)
-    now = {parsed.name for text in request.set if isinstance(parsed := parse(text), ProfileValue)}
-    for parsed in map(parse, before):
-        if isinstance(parsed, ProfileValue) and parsed.name in known and parsed.name not in now:
-            yield warning(
-                "RC2048",
-                f"the last apply was given profile.{parsed.name} = {parsed.value}, this one is given none",
-                location="--set",
-                detail="what needs it is taken back",
-                hint=f"to keep it add --set profile.{parsed.name}={parsed.value}",
-            )
 
 
 def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
-from rocmcfg.model.plan import FileChange, Plan, RowOutcome
-from rocmcfg.model.state import PASSES, Kind, Request
+from rocmcfg.model.plan import FileChange, Plan
+from rocmcfg.model.state import PASSES, Request
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id
@@ -42,13 +42,6 @@ def proven(view: HostView) -> Trial:
             location=record.PATH,
             hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
         )
-    if not found.approved:
-        raise fail(
-            "RC4341",
-            "an older rocmcfg began this trial, and did not put on record all that was agreed to",
-            location=record.PATH,
-            hint="end it with `rocmcfg reject`, then try it again",
-        )
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
         raise fail(
@@ -79,22 +72,6 @@ def _require_in_effect(view: HostView, found: Trial) -> None:
     ]
     if wrong:
         raise RocmcfgError(*wrong)
-
-
-def require_stays(made: Plan) -> None:
-    """What was tried is what boots afterwards, also where the host has changed meanwhile."""
-    beaten = [
-        error(
-            "RC4336",
-            f"{row.setting.id} would not stay: {row.source} sets {row.current} and wins",
-            location=row.source.partition(":")[0],
-            hint="take it out there, then confirm",
-        )
-        for row in made.rows
-        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV
-    ]
-    if beaten:
-        raise RocmcfgError(*beaten)
 
 
 def is_this_boot(view: HostView, found: steps.Journal) -> bool:
@@ -191,14 +168,11 @@ def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
         line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
     ):
         journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
-    again = ""
-    if record.repeated(host, found):
-        again = "kexec handed its arguments on to this boot: reboot through the firmware; "
     return info(
         "RC4327",
         f"the trial of transaction {one.id} was not confirmed, and is taken back",
         detail="\n".join((seen.text, *seen.lines)).strip(),
-        hint=f"{again}`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
+        hint="`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
     )
 
 

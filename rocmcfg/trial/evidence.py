@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from rocmcfg.doctor.reading.scan import message
 from rocmcfg.host.view import HostView, Unreadable
@@ -74,10 +73,10 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     """The id of the trial's boot; without it, why there is none."""
     if not view.runs_tools:
         return "", "no program of that host is run, so its journal was not read"
-    listed = view.query(_journalctl("--list-boots", "-o", "json"))
+    listed = view.query(_journalctl("--list-boots"))
     if listed is None or not listed.ok:
         return "", "its journal cannot be read"
-    ids = _ids(listed.stdout)
+    ids = re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed.stdout, re.M)  # oldest first
     before, now = (id.replace("-", "") for id in (trial.boot_id, boot_id(view)))
     later = [id for id in (ids[ids.index(before) + 1 :] if before in ids else ids) if id != now]
     # right after the boot of the apply comes the trial's; where that one is gone, it is among the newest
@@ -91,15 +90,6 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     if not view.is_dir("/var/log/journal"):
         return "", "the journal of this host is not kept across boots (there is no /var/log/journal)"
     return "", "it never began, or ended before its journal reached the disk"
-
-
-def _ids(listed: str) -> list[str]:
-    """Oldest first. Older releases (249 of Ubuntu 22.04) print lines for eyes, whatever was asked for."""
-    try:
-        rows = json.loads(listed)
-        return [row["boot_id"] for row in rows if isinstance(row["boot_id"], str)]
-    except (ValueError, TypeError, KeyError):
-        return re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed, re.M)
 
 
 def _carries(view: HostView, id: str, token: str) -> bool:
@@ -176,52 +166,35 @@ def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 # -- pstore -----------------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """A piece of a dump. `folder` and `crash` are the same for all of its pieces; of these the first is the
-    newest. `when` in nanoseconds since 1970."""
-
-    when: int
-    folder: str
-    crash: str
-    number: int
-    text: str
-
-
 def _dump(view: HostView, since: str) -> Evidence | None:
-    """The newest dump that was written after the trial was applied, panics before others."""
+    """What was written after the trial was applied; where there are several dumps, a panic comes last."""
     try:
         begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
     except ValueError:
         return None
-    parts = [part for part in _parts(view) if part.when >= begun * 1e9]
+    parts = sorted(_parts(view, begun * 1e9))
     if not parts:
         return None
-    newest = max(parts, key=lambda part: (part.crash.startswith("Panic"), part.when))
-    ours = [p for p in parts if (p.folder, p.crash) == (newest.folder, newest.crash)]
-    ours.sort(key=lambda part: -part.number)
-    said = [_level_and_text(line) for part in ours for line in part.text.splitlines()[1:]]
+    said = [_level_and_text(line) for *_, text in parts for line in text.splitlines()[1:]]
     panic = next((m[0] for _, text in said if (m := _PANIC.search(text))), "")
-    kind = newest.crash.partition("#")[0] or "dump"
+    kind = parts[-1][1].partition("#")[0]
     told = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
     return Evidence("pstore", "", told, _telling(said))
 
 
-def _parts(view: HostView) -> Iterator[_Part]:
-    """Each begins with a line such as `Panic#1 Part2` (fs/pstore/platform.c). systemd joins them besides, in
-    dmesg.txt, which is left out: the pieces lie beside it."""
+def _parts(view: HostView, since: float) -> Iterator[tuple[bool, str, int, str]]:
+    """The pieces of dumps, to be sorted. Each begins with a line such as `Panic#1 Part2`, of which Part1 is
+    the end of the log (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
     paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
     for path in paths[:_DUMPS]:
-        folder, _, name = path.rpartition("/")
-        if not name.startswith("dmesg-"):
-            continue
         try:
-            state = view.state(path)
+            state = view.state(path) if "/dmesg-" in path else None
         except Unreadable:
             continue
-        text = state.content.decode("utf-8", "replace") if state is not None else ""
+        text = state.content.decode("utf-8", "replace") if state and state.mtime_ns >= since else ""
         head = re.match(r"([A-Z][A-Za-z]*#[0-9]+) Part([0-9]{1,4})\b", text)
-        if state is not None and head is not None:
-            yield _Part(state.mtime_ns, folder, head[1], int(head[2]), text)
+        if head is not None:
+            yield head[1].startswith("Panic"), head[1], -int(head[2]), text
 
 
 def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:
