@@ -173,11 +173,11 @@ def named(arguments: list[str]) -> str:
 
 def _damaged(problem: Exception) -> int:
     """A command that could not be loaded."""
-    from rocmcfg.model.diagnostic import damage
+    from rocmcfg.model.diagnostic import unexpected
 
-    found = damage(problem)
-    if found is None or "--debug" in sys.argv:
+    if "--debug" in sys.argv:
         raise problem
+    found = unexpected(problem)
     printer = Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
     printer.document([found], {"outcome": "nothing_changed"})
     printer.problems([found])

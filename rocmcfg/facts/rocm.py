@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
-from rocmcfg.model.version import Version, comparable, parse_version
+from rocmcfg.model.version import Version, parse_version
 
 # The system's Python, one built by the administrator, and what AMD's container images use.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
@@ -24,18 +24,9 @@ _LAST_COMMON = (7, 2)
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
     """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
     to the release in use, and from 7.13 on /opt/rocm/core does (TheRock, build_tools/packaging/linux,
-    amdrocm-core-postinst.j2); otherwise the newest of all releases counts."""
-    for folder in ("/opt/rocm", "/opt/rocm/core"):
-        best, source = _rocm_in(view, folder)
-        if best is not None:
-            return best, source
-    releases = [f"/opt/{name}" for name in view.names("/opt") if re.match(r"rocm-\d", name)]
-    releases += [f"/opt/rocm/{name}" for name in view.names("/opt/rocm") if re.match(r"core-\d", name)]
-    for folder in releases:
-        version, path = _rocm_in(view, folder)
-        if version is not None and (best is None or comparable(version) > comparable(best)):
-            best, source = version, path
-    return best, source
+    amdrocm-core-postinst.j2)."""
+    found = (_rocm_in(view, folder) for folder in ("/opt/rocm", "/opt/rocm/core"))
+    return next((one for one in found if one[0] is not None), (None, ""))
 
 
 def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import partial
-from types import ModuleType
 
 from rocmcfg.model.published import published
 
@@ -85,14 +84,11 @@ def fail(
     return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)
 
 
-def damage(problem: BaseException) -> Diagnostic | None:
-    """What the user is told where a file of the program is missing, empty or cut short; None for any other
-    problem, which is a defect."""
-    lacks = isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType)
-    if not lacks and not isinstance(problem, ImportError | SyntaxError):
-        return None
+def unexpected(problem: BaseException) -> Diagnostic:
+    """What the user is told where a defect, or a missing file of the program, shows."""
     return error(
-        "RC9002",
-        f"this installation is damaged: {problem}",
-        hint="reinstall rocmcfg, then run the command again",
+        "RC9000",
+        f"unexpected: {type(problem).__name__}: {problem}",
+        hint="reinstall rocmcfg, of which a file may be damaged; if it stays this is a defect: please report "
+        "it with what --debug prints",
     )

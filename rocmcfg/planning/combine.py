@@ -142,19 +142,12 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     )
 
 
-def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
-    """Every parameter of the profiles by its name; several profiles may share one."""
-    found: dict[str, list[ProfileParameter]] = {}
-    for parameter in (p for profile in profiles for p in profile.parameters):
-        found.setdefault(parameter.name, []).append(parameter)
-    return found
-
-
 def wrong_numbers(
     numbers: Mapping[str, int], profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
     """Problems with the numbers of `--set profile.NAME`; GPUs count where the host shows any that fit."""
-    known = _declared(profiles)
+    every = [parameter for profile in profiles for parameter in profile.parameters]
+    known = {parameter.name for parameter in every}
     for name, value in numbers.items():
         if name not in known:
             near = closest(name, list(known)) or list(known)
@@ -164,7 +157,7 @@ def wrong_numbers(
                 location="--set",
                 hint="they have " + ", ".join(f"profile.{n}" for n in near) if near else "they have none",
             )
-        for parameter in known.get(name, ()):
+        for parameter in (one for one in every if one.name == name):
             if value < parameter.low or (parameter.high is not None and value > parameter.high):
                 end = " or more" if parameter.high is None else f" to {parameter.high}"
                 yield error(
@@ -239,16 +232,17 @@ def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Pro
     if not isinstance(setting.value, Multiple) or setting.value.parameter in numbers:
         return ""
     name = setting.value.parameter
-    parameter = _declared(profiles)[name][0]
+    parameter = next(p for profile in profiles for p in profile.parameters if p.name == name)
     unit = parameter.unit or "NUMBER"
     return f"needs a value: --set profile.{name}={unit.upper()} ({parameter.summary.rstrip('.')})"
 
 
-def filled(setting: Setting, numbers: Mapping[str, int]) -> tuple[Setting, str]:
+def filled(setting: Setting, numbers: Mapping[str, int]) -> Setting:
     """The setting with its number, and how it came about; as it is where it waits for none."""
     if not isinstance(setting.value, Multiple):
-        return setting, ""
+        return setting
     amount, times = numbers[setting.value.parameter], setting.value.times
-    value: int | str = amount * times
-    note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
-    return setting._replace(value=value), note
+    note = f"{amount} (profile.{setting.value.parameter})" + (
+        f" × {times} = {amount * times}" if times > 1 else ""
+    )
+    return setting._replace(value=amount * times, because=f"{setting.because} It is {note}.".strip())

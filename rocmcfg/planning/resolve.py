@@ -44,7 +44,6 @@ class _Work:
     problems: list[Diagnostic] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     desired: list[DesiredSetting] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)  # how a value came about, by setting
 
     def types(self, id: str) -> set[str]:
         """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
@@ -76,10 +75,7 @@ def resolve(
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
             continue
-        complete, note = filled(setting, numbers)
-        settings.append(complete)
-        if note:
-            work.notes[setting.id] = note
+        settings.append(filled(setting, numbers))
     work.problems[:0] = [*disbelieved(profiles), *hand_overs(settings, catalogue)]
     for setting in settings:
         if setting.kind is Kind.PARAMETER:
@@ -145,14 +141,11 @@ def _needed(work: _Work, setting: Setting) -> bool:
 
 
 def _decision(work: _Work, setting: Setting) -> str:
-    if setting.when and work.request.unconditional:
-        said = "conditions are ignored (--unconditional)"
-    elif setting.when:
-        said = decide(setting.when, work.facts, work.catalogue).text
-    else:
-        said = "always"
-    note = work.notes.get(setting.id, "")
-    return said if not note else note if not setting.when else f"{note}; {said}"
+    if not setting.when:
+        return "always"
+    if work.request.unconditional:
+        return "conditions are ignored (--unconditional)"
+    return decide(setting.when, work.facts, work.catalogue).text
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:

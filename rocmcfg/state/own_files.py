@@ -5,21 +5,18 @@ from __future__ import annotations
 from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.records.journal import TRANSACTIONS, digest
+from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import Receipt
 
 
 def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
-    unsure = view.hidden(TRANSACTIONS)
     return [
         warning(
             "RC5001",
             f"{path} is not as rocmcfg left it",
             location=path,
             detail="it is gone" if view.read(path) is None else "its content was changed",
-            hint="run verify as root: only root can tell whether an apply was interrupted"
-            if unsure
-            else "`sudo rocmcfg rollback` takes back what is left; `rocmcfg plan` with your profile shows "
+            hint="`sudo rocmcfg rollback` takes back what is left; `rocmcfg plan` with your profile shows "
             "the difference, `sudo rocmcfg apply` restores it"
             if view.read(path) is not None or path not in edits.EDITORS
             else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",

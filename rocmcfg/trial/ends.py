@@ -27,21 +27,21 @@ def proven(view: HostView) -> Trial:
     found = record.load(view)
     if found is None:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
-    stage = record.stage(view, found)
-    if stage is Stage.ARMED:
-        raise fail(
+    not_now = {
+        Stage.ARMED: (
             "RC4321",
-            "the trial has not begun: this is still the boot before it",
-            location=record.PATH,
-            hint="reboot, look whether all is well, then confirm",
-        )
-    if stage is Stage.OVER:
-        raise fail(
+            "has not begun: this is still the boot before it",
+            "reboot, look, then confirm",
+        ),
+        Stage.OVER: (
             "RC4322",
-            "the trial is over: this boot has the old configuration again",
-            location=record.PATH,
-            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
-        )
+            "is over: this boot has the old configuration again",
+            "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
+        ),
+    }
+    if (stage := record.stage(view, found)) in not_now:
+        id, said, hint = not_now[stage]
+        raise fail(id, f"the trial {said}", location=record.PATH, hint=hint)
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
         raise fail(
@@ -129,20 +129,10 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
     its files stands in the way of a boot: a copy stays in the transaction's folder."""
     try:
         found = record.load(host)
+        one = journal.read(host, found.transaction) if found is not None else None
     except record.BadTrial:  # the journal knows what to take back
-        one = record.newest(host)
-        if one is None:
-            return []
-        said = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-        journal.append(host, one.id, steps.TrialEvent(steps.Event.NOT_CONFIRMED, evidence=said))
-        return [_undone(host, one, (), progress)]
-    one = journal.read(host, found.transaction) if found is not None else None
-    if (
-        found is None
-        or one is None
-        or one.state is not steps.JournalState.COMMITTED
-        or one.header.trial is None
-    ):
+        found, one = None, record.newest(host)
+    if one is None or one.state is not steps.JournalState.COMMITTED or one.header.trial is None:
         return [sweep(host, standing.plan_without(host, force=True), progress)]
     return [_undone(host, one, (_note_end(host, found, one),), progress)]
 
@@ -153,12 +143,14 @@ def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], pro
     return carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)
 
 
-def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
+def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic:
     """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
-    seen = evidence(host, found)
-    loader = registry.trial(found.boot_backend)
+    seen = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    if found is not None:
+        seen = evidence(host, found)
+    loader = registry.trial(one.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED

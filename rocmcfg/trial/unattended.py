@@ -106,9 +106,7 @@ def in_log(
     if not begins:
         yield "the beginning of this boot's kernel log is gone, and with it what happened then"
     if resets:
-        count = sum(one.count for one in resets)
-        more = f" (the first of {count} such lines)" if count > 1 else ""
-        yield f"a GPU hung or was reset: {resets[0].text}{more}"
+        yield f"a GPU hung or was reset: {resets[0].text}"
     for match, lines in issues:
         if match.there:
             line = lines[0].text if lines else match.issue.title

@@ -54,7 +54,7 @@ def test_a_boot_that_broke_off_is_found_by_its_command_line(tmp_path: Path) -> N
     )
     assert (found.source, found.boot_id) == ("journal", TRIED.replace("-", ""))
     assert re.match(r"its boot lasted [0-9].* and broke off: there is no shutdown in its journal", found.text)
-    assert found.lines == (RESET, "amdgpu: GPU reset begin!")
+    assert found.lines == (RESET,)
 
 
 @journald.usable
@@ -113,7 +113,6 @@ def test_a_panic_is_read_from_pstore_without_any_journal(tmp_path: Path) -> None
     assert found.text == f"the kernel ended with: Kernel panic - not syncing: sysrq triggered crash{UNSURE}"
     assert found.lines == (
         "amdgpu: page fault",
-        "Call Trace:",
         "Kernel panic - not syncing: sysrq triggered crash",
     )
 
@@ -173,13 +172,15 @@ def test_the_table_of_boots_is_read(tmp_path: Path) -> None:
         answer("--list-boots", text=table),
         answer(f"_BOOT_ID={id}", "cat", text=f"Linux version\n{MARKED}\n"),
         answer(
-            f"_BOOT_ID={id}", "_TRANSPORT=kernel", text='{"MESSAGE": [65, 255], "PRIORITY": "3"}\n{"\n[]\n'
+            f"_BOOT_ID={id}",
+            "_TRANSPORT=kernel",
+            text='{"MESSAGE": [65, 255], "PRIORITY": "3"}\n{"\n[]\n{"MESSAGE": "A", "PRIORITY": "3"}\n',
         ),
         answer(f"_BOOT_ID={id}", text=last),
     )
     found = evidence(host, trial())
-    assert found.text.startswith("its boot lasted 4 min 12 s and broke off")
-    assert found.lines == ("A\N{REPLACEMENT CHARACTER}",)
+    assert found.text.startswith("its boot lasted 0:04:12 and broke off")
+    assert found.lines == ("A",)
     assert not any(f"_BOOT_ID={NOW.replace('-', '')}" in call for call in host.asked)
 
 
