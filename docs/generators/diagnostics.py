@@ -44,6 +44,8 @@ SAID = {
     "configuration of its own what it boots with",
     "RC3016": "the initramfs generator of this host is one that rocmcfg cannot configure yet",
 }
+# Ids that had a meaning once, and get no other.
+RETIRED = {"RC2040", "RC2048", "RC3028", "RC4325", "RC4331", "RC4336", "RC4341", "RC5004", "RC9002"}
 # Ids that are raised in several places or wordings, each with one meaning.
 ONE_MEANING = {
     "RC2001": "`--set` does not say what to set",
@@ -127,6 +129,9 @@ def page() -> str:
             lines.append(_row(id, found.pop(id)))
     if found:
         sys.exit(f"no section for {', '.join(found)}: add one to ROOMS")
+    lines += ["", f"Retired, and never used again: {', '.join(sorted(RETIRED))}."]
+    if again := RETIRED & {made.id for made in all_made()}:
+        sys.exit(f"{', '.join(again)} had another meaning once: take a new id")
     return "\n".join(lines) + "\n"
 
 
