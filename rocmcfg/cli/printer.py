@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
@@ -195,14 +195,7 @@ class Printer:
         except Exception as defect:
             if debug:
                 raise
-            from rocmcfg.model.diagnostic import damage
-
-            unexpected = error(
-                "RC9000",
-                f"unexpected: {type(defect).__name__}: {defect}",
-                hint="this is a defect of rocmcfg: please report it with what --debug prints",
-            )
-            self._stop([damage(defect) or unexpected], ExitCode.ERROR)
+            self._stop([unexpected(defect)], ExitCode.ERROR)
 
     def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
         """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""

@@ -116,8 +116,6 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
         if standing.until is not None:
             said.append(f"its time to confirm itself, if all is well: {standing.until_text}")
         said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
-    elif standing.repeated:
-        said = ["is over, and kexec handed its arguments on to this boot"]
     else:
         said = ["is over: the old configuration boots again"]
     return [
@@ -131,8 +129,6 @@ def _next(found: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
     if any(d.id == "RC4021" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg recover{root}"]
-    if any(d.id == "RC5004" for d in found.diagnostics):
-        return [f"Next: sudo rocmcfg rollback{root}"]
     if any(d.id in ("RC4016", "RC3017") for d in found.diagnostics):  # whose hint is the next step
         return []
     if found.trial is not None:

@@ -74,12 +74,8 @@ def read_os(view: HostView) -> Os:
                 root_dir=_NOWHERE,
             )
             found = Os(release.id(), _name(release), release.version())
-            debian = "debian" in (found.id, *release.like().split())
         except (OSError, UnicodeDecodeError, ValueError):
             return UNKNOWN
-    if debian and not found.version:  # unstable has no number (base-files)
-        version = text_or_empty(view, "/etc/debian_version").partition("\n")[0]
-        found = found._replace(version=version[:_LONGEST].rstrip())
     return found if found.name else found._replace(id=found.id or UNKNOWN.id, name=UNKNOWN.name)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum, IntEnum
 from functools import partial
-from types import ModuleType
 
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
@@ -84,25 +83,11 @@ def fail(
     return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)
 
 
-_OURS = frozenset(
-    {"rocmcfg", "pydantic", "pydantic_core", "typer", "click", "jinja2", "markupsafe", "sh", "distro"}
-)
-
-
-def damage(problem: BaseException) -> Diagnostic | None:
-    """What the user is told where a file of the program is missing, empty or cut short; None for any other
-    problem, which is a defect."""
-    found = ""
-    if isinstance(problem, ImportError):
-        found = problem.name or ""
-    elif isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType):
-        found = problem.obj.__name__
-    elif isinstance(problem, SyntaxError) and problem.filename and "/rocmcfg/" in problem.filename:
-        found = "rocmcfg"  # nothing of ours is compiled but our own files
-    if found.partition(".")[0] not in _OURS:
-        return None
+def unexpected(problem: BaseException) -> Diagnostic:
+    """What the user is told where a defect, or a missing file of the program, shows."""
     return error(
-        "RC9002",
-        f"this installation is damaged: {problem}",
-        hint="reinstall rocmcfg, then run the command again",
+        "RC9000",
+        f"unexpected: {type(problem).__name__}: {problem}",
+        hint="reinstall rocmcfg, of which a file may be damaged; if it stays this is a defect: please report "
+        "it with what --debug prints",
     )

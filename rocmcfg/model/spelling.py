@@ -268,20 +268,14 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
             location="--set",
             hint="give the bare value; no file that rocmcfg writes needs quotes around it",
         )
-    if scope == "profile":
-        if re.fullmatch("[0-9]{1,10}", value):
-            return ProfileValue(name, int(value))
+    if scope == "profile" and re.fullmatch("[0-9]{1,10}", value):
+        return ProfileValue(name, int(value))
+    wanted = {"profile": "a whole number", "feature": "true or false"}.get(scope)
+    if wanted is not None and asked.value not in ("true", "false"):
         return error(
             "RC2002",
-            f"--set {key}: a profile's parameter is a whole number, not {value!r}",
+            f"--set {key} takes {wanted}, not {value!r}",
             location="--set",
-            hint=f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
-        )
-    if scope == "feature" and asked.value not in ("true", "false"):
-        return error(
-            "RC2002",
-            f"--set {key}: a feature is true or false, not {value!r}",
-            location="--set",
-            hint=f"write --set {key}=true or --set {key}=false",
+            hint=f"`rocmcfg explain {key}` says what of",
         )
     return asked

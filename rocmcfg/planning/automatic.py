@@ -32,27 +32,14 @@ def expand_auto(
             hint="`rocmcfg profile list` shows the profiles; name one"
             + ("" if gfx or view.offline else "; for another installation add --root DIR"),
         )
-    left = [(gpu, names) for gpu, names in fitting if gpu not in computed_on or not names]
-    remark = _chosen(chosen, gfx, left)
+    none = dict.fromkeys(gpu.gfx or "" for gpu, names in fitting if gpu not in computed_on or not names)
+    others = dict.fromkeys(f"--profile {one}" for _, names in fitting for one in names if one not in chosen)
+    hint = f"if you compute on it too, add {' '.join(others)}" if others else "no shipped profile is for it"
+    remark = info(
+        "RC2025",
+        f"--profile auto chose {', '.join(chosen)} for {', '.join(one for one in gfx if one not in none)}"
+        + (f", and none for {', '.join(none)}" if none else ""),
+        hint=hint if none else "",
+    )
     named = tuple(name for name in request.profiles if name != "auto")
     return (*named, *(name for name in chosen if name not in named)), (remark,)
-
-
-def _chosen(
-    chosen: Sequence[str], gfx: Sequence[str], left: Sequence[tuple[Gpu, Sequence[str]]]
-) -> Diagnostic:
-    """What auto chose, and for which GPUs it chose nothing."""
-    said = f"--profile auto chose {', '.join(chosen)} for "
-    if not left:
-        return info("RC2025", said + ", ".join(gfx))
-    none = list(dict.fromkeys(gpu.gfx or "" for gpu, _ in left))
-    others = dict.fromkeys(name for _, names in left for name in names if name not in chosen)
-    more = " ".join(f"--profile {name}" for name in others)
-    return info(
-        "RC2025",
-        said + ", ".join(name for name in gfx if name not in none) + f", and none for {', '.join(none)}",
-        detail="what is set for the driver holds for every GPU of the host",
-        hint=f"if you compute on {'it' if len(none) == 1 else 'them'} too, add {more}"
-        if more
-        else "no shipped profile is for it",
-    )

@@ -71,7 +71,6 @@ def combine(
     for id, setting in asked.items():
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
-    problems += _contradictions(request, chosen)
     return list(chosen.values()), numbers, problems
 
 
@@ -110,20 +109,6 @@ def _twice(id: str, first: object, second: object) -> Diagnostic:
     )
 
 
-def _contradictions(request: Request, chosen: dict[str, Setting]) -> Iterable[Diagnostic]:
-    for id, setting in chosen.items():
-        if not named(id, request.without):
-            continue
-        added = "--set" if setting.location == "--set" else "--with" if named(id, request.with_) else ""
-        if added:
-            yield error(
-                "RC2040",
-                f"{added} adds {id}, and --without leaves it out",
-                location="--without",
-                hint="keep one of the two options",
-            )
-
-
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
     """`"amdgpu.runpm" = 0` under [cmdline] means the parameter, and becomes it."""
     module, dot, name = setting.name.partition(".")
@@ -157,19 +142,12 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     )
 
 
-def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
-    """Every parameter of the profiles by its name; several profiles may share one."""
-    found: dict[str, list[ProfileParameter]] = {}
-    for parameter in (p for profile in profiles for p in profile.parameters):
-        found.setdefault(parameter.name, []).append(parameter)
-    return found
-
-
 def wrong_numbers(
     numbers: Mapping[str, int], profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
     """Problems with the numbers of `--set profile.NAME`; GPUs count where the host shows any that fit."""
-    known = _declared(profiles)
+    every = [parameter for profile in profiles for parameter in profile.parameters]
+    known = {parameter.name for parameter in every}
     for name, value in numbers.items():
         if name not in known:
             near = closest(name, list(known)) or list(known)
@@ -179,7 +157,7 @@ def wrong_numbers(
                 location="--set",
                 hint="they have " + ", ".join(f"profile.{n}" for n in near) if near else "they have none",
             )
-        for parameter in known.get(name, ()):
+        for parameter in (one for one in every if one.name == name):
             if value < parameter.low or (parameter.high is not None and value > parameter.high):
                 end = " or more" if parameter.high is None else f" to {parameter.high}"
                 yield error(
@@ -249,37 +227,22 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
         )
 
 
-def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
-    """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
-    takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
-    known = _declared(profiles)
-    now = {parsed.name for text in request.set if isinstance(parsed := parse(text), ProfileValue)}
-    for parsed in map(parse, before):
-        if isinstance(parsed, ProfileValue) and parsed.name in known and parsed.name not in now:
-            yield warning(
-                "RC2048",
-                f"the last apply was given profile.{parsed.name} = {parsed.value}, this one is given none",
-                location="--set",
-                detail="what needs it is taken back",
-                hint=f"to keep it add --set profile.{parsed.name}={parsed.value}",
-            )
-
-
 def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:
     """Why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
     if not isinstance(setting.value, Multiple) or setting.value.parameter in numbers:
         return ""
     name = setting.value.parameter
-    parameter = _declared(profiles)[name][0]
+    parameter = next(p for profile in profiles for p in profile.parameters if p.name == name)
     unit = parameter.unit or "NUMBER"
     return f"needs a value: --set profile.{name}={unit.upper()} ({parameter.summary.rstrip('.')})"
 
 
-def filled(setting: Setting, numbers: Mapping[str, int]) -> tuple[Setting, str]:
+def filled(setting: Setting, numbers: Mapping[str, int]) -> Setting:
     """The setting with its number, and how it came about; as it is where it waits for none."""
     if not isinstance(setting.value, Multiple):
-        return setting, ""
+        return setting
     amount, times = numbers[setting.value.parameter], setting.value.times
-    value: int | str = amount * times
-    note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
-    return setting._replace(value=value), note
+    note = f"{amount} (profile.{setting.value.parameter})" + (
+        f" × {times} = {amount * times}" if times > 1 else ""
+    )
+    return setting._replace(value=amount * times, because=f"{setting.because} It is {note}.".strip())

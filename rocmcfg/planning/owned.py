@@ -191,10 +191,7 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             "RC4002",
             f"{file.path} was edited since rocmcfg wrote it",
             location=file.path,
-            hint="move your changes to lines of your own and delete those of rocmcfg, then run the command "
-            "again; or drop the edit with `rocmcfg rollback --force`"
-            if file.editor
-            else "move your lines to a file of your own and delete this one, then run the command again; "
+            hint="move your changes elsewhere and delete what rocmcfg wrote, then run the command again; "
             "or drop the edit with `rocmcfg rollback --force`",
         )
     if content == file.content or MARK in content[:400]:

@@ -182,10 +182,8 @@ def _images(
     ):
         return [], []
     if generator is None:
-        reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
-        if observed.boot is not None and not initramfs.booted(view, entries):
-            reason = "no entry boots one: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
-        return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
+        reason = "this host has none: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
+        return [Activation("initramfs", (("initramfs",),), reason, state=ActivationState.SKIPPED)], []
     images = generator.images(view, entries)
     carrying = [image.path for image in images if image.carries]
     state = ActivationState.PLANNED

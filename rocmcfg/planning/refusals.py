@@ -3,7 +3,7 @@ which settings on record a kernel refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import registry
@@ -12,7 +12,7 @@ from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.verdict import REFUSED, About
+from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
@@ -193,43 +193,42 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
                 )
 
 
-def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
-    now from loading."""
-    machine = facts.machine
+def _told(
+    settings: Iterable[DesiredSetting], machine: Machine, catalogue: Catalogue
+) -> Iterator[tuple[DesiredSetting, Verdict, Diagnostic]]:
+    """What there is to say of settings that were resolved before, on the kernels of a machine."""
     for setting in settings:
         if setting.parameter and setting.text is not None and machine.kernels:
             asked = parameter(setting.parameter, setting.text)
             for verdict in judge(asked, machine, catalogue):
-                if verdict.about in REFUSED and verdict.holds:
-                    told = worded(verdict, asked, setting.location, catalogue, machine)
-                    yield from (told,) if told is not None else ()
+                told = worded(verdict, asked, setting.location, catalogue, machine)
+                if told is not None:
+                    yield setting, verdict, told
+
+
+def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> list[Diagnostic]:
+    """Which values would keep the driver of a kernel that is installed now from loading."""
+    found = _told(settings, facts.machine, catalogue)
+    return [told for _, verdict, told in found if verdict.about in REFUSED and verdict.holds]
 
 
 def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
     """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
     those that are to be withdrawn."""
-    machine = Machine((kernel,))
-    said: list[Diagnostic] = []
-    harmful: list[str] = []
-    for setting in known.settings:
-        if not setting.parameter or setting.text is None:
-            continue
-        asked = parameter(setting.parameter, setting.text)
-        verdicts = judge(asked, machine, catalogue)
-        if any(verdict.about is About.ABSENT for verdict in verdicts):
-            said.append(
-                warning(
-                    "RC4041",
-                    f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there",
-                    hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
-                )
-            )
-        for verdict in verdicts:
-            if verdict.about is About.ILLEGAL and verdict.holds:
-                harmful.append(setting.id)
-                told = worded(verdict, asked, "", catalogue, machine)
-                said += [told] if told is not None else []
+    settings = (setting._replace(location="") for setting in known.settings)
+    found = [*_told(settings, Machine((kernel,)), catalogue)]
+    harmful = [s.id for s, verdict, _ in found if verdict.about is About.ILLEGAL and verdict.holds]
+    said = [
+        warning(
+            "RC4041",
+            f"kernel {kernel.release} has no {s.parameter}: {s.id} does nothing there",
+            hint=f"drop it with `rocmcfg apply … --without {s.id}`",
+        )
+        if verdict.about is About.ABSENT
+        else told
+        for s, verdict, told in found
+        if verdict.about is About.ABSENT or (verdict.about is About.ILLEGAL and verdict.holds)
+    ]
     return said, harmful
 
 

@@ -31,8 +31,7 @@ class Resolution(NamedTuple):
 
 
 class _Work:
-    """The state of one resolution; it never leaves this module. `notes` say how a value came about, by
-    setting."""
+    """The state of one resolution; it never leaves this module."""
 
     def __init__(
         self,
@@ -48,7 +47,6 @@ class _Work:
         self.problems: list[Diagnostic] = []
         self.skipped: list[Skipped] = []
         self.desired: list[DesiredSetting] = []
-        self.notes: dict[str, str] = {}
 
     def types(self, id: str) -> set[str]:
         """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
@@ -80,10 +78,7 @@ def resolve(
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
             continue
-        complete, note = filled(setting, numbers)
-        settings.append(complete)
-        if note:
-            work.notes[setting.id] = note
+        settings.append(filled(setting, numbers))
     work.problems[:0] = [*disbelieved(profiles), *hand_overs(settings, catalogue)]
     for setting in settings:
         if setting.kind is Kind.PARAMETER:
@@ -149,14 +144,11 @@ def _needed(work: _Work, setting: Setting) -> bool:
 
 
 def _decision(work: _Work, setting: Setting) -> str:
-    if setting.when and work.request.unconditional:
-        said = "conditions are ignored (--unconditional)"
-    elif setting.when:
-        said = decide(setting.when, work.facts, work.catalogue).text
-    else:
-        said = "always"
-    note = work.notes.get(setting.id, "")
-    return said if not note else note if not setting.when else f"{note}; {said}"
+    if not setting.when:
+        return "always"
+    if work.request.unconditional:
+        return "conditions are ignored (--unconditional)"
+    return decide(setting.when, work.facts, work.catalogue).text
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:

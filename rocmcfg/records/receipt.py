@@ -66,7 +66,7 @@ def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], Rocmcf
         document = exactly(dict, json.loads(content))
         version = document.get("schema_version")
         if not isinstance(version, int):
-            raise Malformed("is no number", "schema_version")
+            raise Malformed("schema_version is no number")
         asked = document.get("request")
         options = set(asked) - set(Request._fields) if isinstance(asked, dict) else set()
         if version > _VERSION or options:

@@ -21,11 +21,7 @@ _CLOSED = (DesiredSetting,)
 
 
 class Malformed(ValueError):
-    """`field` is the outermost field that is wrong; empty where the value itself is."""
-
-    def __init__(self, problem: str, field: str = "") -> None:
-        self.field = field
-        super().__init__(f"{field}: {problem}" if field and ":" in problem else f"{field} {problem}".strip())
+    """It is not what the type of a field says."""
 
 
 def read(noun: type[N], value: Any) -> N:
@@ -34,16 +30,16 @@ def read(noun: type[N], value: Any) -> N:
     fields = _fields(noun)
     missing = next((name for name in fields if name not in found and name not in noun._field_defaults), "")
     if missing:
-        raise Malformed("is missing", missing)
+        raise Malformed(f"{missing} is missing")
     unknown = next((name for name in found if name not in fields), "")
     if noun in _CLOSED and unknown:
-        raise Malformed("is not known", unknown)
+        raise Malformed(f"{unknown} is not known")
     values = {}
     for name in (name for name in fields if name in found):
         try:
             values[name] = _value(fields[name], found[name])
         except Malformed as problem:
-            raise Malformed(str(problem), name) from problem
+            raise Malformed(f"{name} {problem}") from problem
     make: Callable[..., N] = noun
     return make(**values)
 

@@ -50,7 +50,7 @@ class OneBoot(NamedTuple):
 class Begin(NamedTuple):
     """`kernel` is what the kernel gets: name to value, None for a bare flag. `confirms` is the trial that is
     made permanent; `swept`: only what was left of a trial is taken away. The programs that are run carry
-    `mark`, which only root knows; the first 0.1.0 did not write it."""
+    `mark`, which only root knows."""
 
     time: str
     user: str
@@ -59,7 +59,7 @@ class Begin(NamedTuple):
     request: Request
     settings: tuple[str, ...]
     expect: Expectations
-    kernel: Mapping[str, str | None] | None = None
+    kernel: Mapping[str, str | None]
     mark: str = ""
     confirms: int | None = None
     swept: bool = False
@@ -230,7 +230,7 @@ def parse(record: Any) -> Line:
     try:
         return read(_LINES[kind], record)
     except Malformed as problem:
-        raise Malformed(f"{problem.field!r} of a {kind} line is not what it should be") from problem
+        raise Malformed(f"a {kind} line is not what it should be: {problem}") from problem
 
 
 def document(line: Line) -> dict[str, Any]:

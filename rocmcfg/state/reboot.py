@@ -47,12 +47,19 @@ def due_now(view: HostView) -> bool:
 
 
 def has_unwanted(view: HostView, wanted: Sequence[DesiredSetting], booted: Values | None = None) -> bool:
-    """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more."""
-    if _tried_without_a_journal(view):
+    """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more: also from an
+    interrupted transaction of an earlier boot, or from a trial of which nothing is known any more."""
+    found = _journals(view)
+    tokens = [one.header.trial.token for one in found or () if one.header.trial]
+    if found is not None and trial_token(view) not in (None, *tokens):
         return True
     booted = booted_with(view) if booted is None else booted
-    names = kernel_gets(wanted)
-    return any(name not in names for name in {**(booted or {}), **_half_applied(view)})
+    running = Running(view)
+    has = [*(booted or ())]
+    for one in found or ():
+        if not one.of(Committed) and _was_there(view, one):
+            has += [name for name, text in one.header.kernel.items() if _shows(running, name, text)]
+    return not set(has) <= kernel_gets(wanted).keys()
 
 
 def kernel_gets(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
@@ -72,7 +79,7 @@ def booted_with(view: HostView) -> Values | None:
     found = _journals(view)
     if found is None:
         return None
-    began = (one.header.kernel or {} for one in found if one.of(Committed) and _was_there(view, one))
+    began = (one.header.kernel for one in found if one.of(Committed) and _was_there(view, one))
     return next(began, {})
 
 
@@ -85,25 +92,6 @@ def _was_there(view: HostView, one: Journal) -> bool:
     if tried is not None:
         return trial_token(view) == tried.token
     return all(line.boot_id == boot for line in one.of(UndoBegun)[-1:])
-
-
-def _tried_without_a_journal(view: HostView) -> bool:
-    """This boot is that of a trial of which nothing is known any more."""
-    found = _journals(view)
-    tokens = [one.header.trial.token for one in found or () if one.header.trial]
-    token = trial_token(view)
-    return found is not None and token is not None and token not in tokens
-
-
-def _half_applied(view: HostView) -> Values:
-    """What this kernel runs with, and an interrupted transaction of an earlier boot may have brought."""
-    running = Running(view)
-    found: dict[str, str | None] = {}
-    for one in _journals(view) or ():
-        if not one.of(Committed) and _was_there(view, one):
-            values = (one.header.kernel or {}).items()
-            found |= {name: text for name, text in values if _shows(running, name, text)}
-    return found
 
 
 def _shows(running: Running, name: str, text: str | None) -> bool:

@@ -110,14 +110,8 @@ def verify_running(
     kernel = host._replace(menu=None, receipt=None)
     checks = []
     for setting in settings:
-        check = _parameter(kernel, setting) if setting.parameter else _karg(kernel, setting)
-        configured = None
-        if setting.parameter and host.entries is not None:
-            configured = _configured(host, setting).value
-        elif host.entries:
-            found = last(read_by_kernel(host.entries[0].kargs), setting.name)
-            configured = ("present" if found.value is None else found.value) if found else None
-        checks.append(check._replace(configured=configured))
+        look = _parameter if setting.parameter else _karg
+        checks.append(look(kernel, setting)._replace(configured=look(host, setting).configured))
     return tuple(checks)
 
 

@@ -47,26 +47,17 @@ def record_lost(view: HostView) -> Diagnostic | None:
     left = files_without_record(view)
     if not left:
         return None
+    said = "and no record says what they shall be"
+    hint = "`rocmcfg apply` with your profile puts them on record; "
     if view.hidden(journal.TRANSACTIONS):
-        why, hint = (
-            "and the record of what was applied is missing or root's alone",
-            "run the command as root: root can tell whether an apply was interrupted",
-        )
+        said, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
     elif any(one.state is JournalState.COMMITTED for one in journal.read_all(view)):
-        why, hint = (
-            "and the receipt of the last apply is gone",
-            "`rocmcfg apply` with your profile writes a new one; "
-            "`rocmcfg rollback` undoes the last transaction",
-        )
+        hint += "`rocmcfg rollback` undoes the last transaction"
     else:
-        why, hint = (
-            "and no record of what was before them",
-            "`rocmcfg apply` with your profile puts them on record; to be rid of them: "
-            + by_hand(view, left),
-        )
+        hint += "to be rid of them: " + by_hand(view, left)
     return error(
         "RC4027",
-        f"files of rocmcfg are here, {why}",
+        f"files of rocmcfg are here, {said}",
         detail="\n".join(left),
         location=receipt.PATH,
         hint=hint,

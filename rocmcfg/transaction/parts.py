@@ -98,11 +98,6 @@ def _written(keeper: Keeper) -> tuple[str, ...]:
     return (keeper.BLOCK,) if keeper.BLOCK else ()
 
 
-def _ours(step: ToolChanged) -> str:
-    """The arguments that a transaction brought or took away."""
-    return f"{step.before or ''} {step.after or ''}"
-
-
 def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
     """What a transaction changed by programs, newest first; without those of keepers that nobody knows."""
     steps = [(registry.keeper(step.tool), step) for step in reversed(found.of(ToolChanged))]
@@ -115,7 +110,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
     for keeper, step in {step.tool: (keeper, step) for keeper, step in _kept(found)}.values():
         if step.saved is not None and keeper.damaged(view):
             continue  # its block is put back first, and then it is asked again
-        now = keeper.held(view, _ours(step))
+        now = keeper.held(view, f"{step.before or ''} {step.after or ''}")  # brought or taken away
         if now != step.before:
             command = keeper.keep(step.before, now)
             due.append(Activation(step.tool, (command,), keeper.KEEPS, writes_at=_written(keeper)))

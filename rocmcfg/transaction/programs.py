@@ -77,8 +77,6 @@ def run_tool(
             f"did not end within {limit:.0f} s and was stopped",
             "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
         )
-    if result.status == 127 and "not found" in result.stderr:
-        raise ToolFailed(result, "is not installed", "install the package that brings it")
     if not result.ok and result.status not in fine:
         raise ToolFailed(
             result,

@@ -6,13 +6,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, damage, error, has_errors, warning
+from rocmcfg.model.diagnostic import (
+    Diagnostic,
+    ExitCode,
+    RocmcfgError,
+    error,
+    has_errors,
+    unexpected,
+    warning,
+)
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
@@ -41,11 +49,8 @@ class ThirdPartyEdit(RocmcfgError):
                     "RC4022",
                     f"{path} was edited by somebody else since rocmcfg wrote it",
                     location=path,
-                    hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
-                    "the whole file back as it was (a copy stays in the transaction's folder)"
-                    if path in edits.EDITORS
-                    else "keep your lines elsewhere, then run the command again with --force, which drops "
-                    "the edit (a copy stays in the transaction's folder)",
+                    hint="keep your lines elsewhere, then run the command again with --force, which puts the "
+                    "whole file back as it was (a copy stays in the transaction's folder)",
                 )
                 for path in paths
             ),
@@ -59,12 +64,7 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
         return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
-    unexpected = error(
-        "RC9000",
-        f"unexpected: {problem!r}",
-        hint="this is a defect of rocmcfg: please report it, with what --debug prints",
-    )
-    return (damage(problem) or unexpected,)
+    return (unexpected(problem),)
 
 
 def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:

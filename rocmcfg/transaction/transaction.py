@@ -95,6 +95,7 @@ class Purpose:
             for tool, state in (old.activations if old else {}).items()
             if state is ActivationState.LEFT_TO_USER
         }
+        loader = self.plan.boot_backend
         ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
         content = receipt.dump(
             receipt.Receipt(
@@ -106,14 +107,10 @@ class Purpose:
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
-                self._deployment(host),
+                registry.argument_keeper(loader).deployment(host) if loader in registry.KEEPERS else "",
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
-
-    def _deployment(self, host: Host) -> str:
-        loader = self.plan.boot_backend
-        return registry.argument_keeper(loader).deployment(host) if loader in registry.KEEPERS else ""
 
     def log_line(self, done: Done) -> str:
         settings = " ".join(done.header.settings)

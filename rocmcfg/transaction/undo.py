@@ -65,17 +65,9 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     committed = [
         j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
     ]
-    trials = {j.id: j.header.trial is not None for j in committed} | {0: False}
-    if to is not None and to not in trials:
-        raise fail(
-            "RC4024", f"there is no applied transaction {to}", hint="see `rocmcfg history`; 0 is the start"
-        )
-    if to is not None and trials[to]:
-        raise fail(
-            "RC4325",
-            f"transaction {to} is a trial, and nobody can go back into one",
-            hint=f"to what was before it: `rocmcfg rollback --to {max(id for id in trials if id < to)}`",
-        )
+    if to and to not in (j.id for j in committed if j.header.trial is None):
+        said = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
+        raise fail("RC4024", said, hint="see `rocmcfg history`; 0 is the start")
     chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
     if not committed and (left := files_without_record(view)):
         raise RocmcfgError(beyond_undo(view, left))

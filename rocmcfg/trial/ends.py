@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
-from rocmcfg.model.plan import FileChange, Plan, RowOutcome
-from rocmcfg.model.state import PASSES, Kind, Request
+from rocmcfg.model.plan import FileChange, Plan
+from rocmcfg.model.state import PASSES, Request
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id
@@ -27,28 +27,21 @@ def proven(view: HostView) -> Trial:
     found = record.load(view)
     if found is None:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
-    stage = record.stage(view, found)
-    if stage is Stage.ARMED:
-        raise fail(
+    not_now = {
+        Stage.ARMED: (
             "RC4321",
-            "the trial has not begun: this is still the boot before it",
-            location=record.PATH,
-            hint="reboot, look whether all is well, then confirm",
-        )
-    if stage is Stage.OVER:
-        raise fail(
+            "has not begun: this is still the boot before it",
+            "reboot, look, then confirm",
+        ),
+        Stage.OVER: (
             "RC4322",
-            "the trial is over: this boot has the old configuration again",
-            location=record.PATH,
-            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
-        )
-    if not found.approved:
-        raise fail(
-            "RC4341",
-            "an older rocmcfg began this trial, and did not put on record all that was agreed to",
-            location=record.PATH,
-            hint="end it with `rocmcfg reject`, then try it again",
-        )
+            "is over: this boot has the old configuration again",
+            "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
+        ),
+    }
+    if (stage := record.stage(view, found)) in not_now:
+        id, said, hint = not_now[stage]
+        raise fail(id, f"the trial {said}", location=record.PATH, hint=hint)
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
         raise fail(
@@ -79,22 +72,6 @@ def _require_in_effect(view: HostView, found: Trial) -> None:
     ]
     if wrong:
         raise RocmcfgError(*wrong)
-
-
-def require_stays(made: Plan) -> None:
-    """What was tried is what boots afterwards, also where the host has changed meanwhile."""
-    beaten = [
-        error(
-            "RC4336",
-            f"{row.setting.id} would not stay: {row.source} sets {row.current} and wins",
-            location=row.source.partition(":")[0],
-            hint="take it out there, then confirm",
-        )
-        for row in made.rows
-        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV
-    ]
-    if beaten:
-        raise RocmcfgError(*beaten)
 
 
 def is_this_boot(view: HostView, found: steps.Journal) -> bool:
@@ -152,20 +129,10 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
     its files stands in the way of a boot: a copy stays in the transaction's folder."""
     try:
         found = record.load(host)
+        one = journal.read(host, found.transaction) if found is not None else None
     except record.BadTrial:  # the journal knows what to take back
-        one = record.newest(host)
-        if one is None:
-            return []
-        said = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-        journal.append(host, one.id, steps.TrialEvent(steps.Event.NOT_CONFIRMED, evidence=said))
-        return [_undone(host, one, (), progress)]
-    one = journal.read(host, found.transaction) if found is not None else None
-    if (
-        found is None
-        or one is None
-        or one.state is not steps.JournalState.COMMITTED
-        or one.header.trial is None
-    ):
+        found, one = None, record.newest(host)
+    if one is None or one.state is not steps.JournalState.COMMITTED or one.header.trial is None:
         return [sweep(host, standing.plan_without(host, force=True), progress)]
     return [_undone(host, one, (_note_end(host, found, one),), progress)]
 
@@ -176,12 +143,14 @@ def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], pro
     return carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)
 
 
-def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
+def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic:
     """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
-    seen = evidence(host, found)
-    loader = registry.trial(found.boot_backend)
+    seen = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    if found is not None:
+        seen = evidence(host, found)
+    loader = registry.trial(one.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
@@ -191,14 +160,11 @@ def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
         line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
     ):
         journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
-    again = ""
-    if record.repeated(host, found):
-        again = "kexec handed its arguments on to this boot: reboot through the firmware; "
     return info(
         "RC4327",
         f"the trial of transaction {one.id} was not confirmed, and is taken back",
         detail="\n".join((seen.text, *seen.lines)).strip(),
-        hint=f"{again}`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
+        hint="`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
     )
 
 

@@ -9,12 +9,11 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rocmcfg.doctor.reading.scan import message
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.trial import MARKER, Trial
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import Evidence
@@ -30,33 +29,25 @@ _PSTORE = ("/sys/fs/pstore", "/var/lib/systemd/pstore")  # systemd-pstore.servic
 # Message ids of sd-messages.h: the journal begins, and ends; logind shuts down; a unit was started.
 _JOURNAL_START, _JOURNAL_STOP = "f77379a8490b408bbe5f6940505a777b", "d93fb3c9c24d451a97cea615ce59c00b"
 _SHUTDOWN, _UNIT_STARTED = "98268866d1d54a499c4e98921d93bc40", "39f53479d3a045ac8e11786248231fbf"
-_LAST_UNITS = {
-    *("shutdown.target", "umount.target", "final.target", "reboot.target", "poweroff.target"),
-    *("halt.target", "kexec.target", "soft-reboot.target"),
-}
+_LAST_UNITS = {"shutdown.target", "umount.target", "final.target"}  # of every way to go down
 _ERROR = 3  # LOG_ERR of syslog(3); smaller is worse
-_TELLING = re.compile(
-    r"Kernel panic|\bBUG\b|\bOops\b|soft lockup|hard LOCKUP|blocked for more than|rcu.*stall|Call Trace"
-    r"|GPU reset|ring \S+ timeout|device wedged|general protection|Unable to handle"
-)
 _PANIC = re.compile(r"Kernel panic - not syncing.*")
 
 
 def evidence(view: HostView, trial: Trial) -> Evidence:
     """Never raises for what a host may hold."""
     seen: Evidence | None = None
-    lasted = ""
     try:
         boot, why = _find(view, trial)
         if boot:
-            orderly, lasted, seen = _end(view, boot)
+            orderly, seen = _end(view, boot)
             if orderly:
                 return seen
     except RocmcfgError as problem:
         why = f"its journal cannot be read: {problem.diagnostics[0].summary}"
     dump = _dump(view, trial.time)
     if dump is not None and seen is not None:
-        return dump._replace(boot_id=seen.boot_id, text=f"its boot lasted {lasted}; {dump.text}")
+        return dump._replace(boot_id=seen.boot_id, text=f"{seen.text}; {dump.text}")
     if dump is not None:
         return dump._replace(text=f"{dump.text}; in which boot since the apply, it does not say")
     return seen or Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
@@ -74,16 +65,13 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     """The id of the trial's boot; without it, why there is none."""
     if not view.runs_tools:
         return "", "no program of that host is run, so its journal was not read"
-    listed = view.query(_journalctl("--list-boots", "-o", "json"))
+    listed = view.query(_journalctl("--list-boots"))
     if listed is None or not listed.ok:
         return "", "its journal cannot be read"
-    ids = _ids(listed.stdout)
-    before, now = (id.replace("-", "") for id in (trial.boot_id, boot_id(view)))
-    later = [id for id in (ids[ids.index(before) + 1 :] if before in ids else ids) if id != now]
-    # right after the boot of the apply comes the trial's; where that one is gone, it is among the newest
-    asked = later[:_BOOTS] if before in ids else later[: -_BOOTS - 1 : -1]
+    ids = re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed.stdout, re.M)[::-1]  # newest first
+    others = {id.replace("-", "") for id in (trial.boot_id, boot_id(view))}
     deadline = time.monotonic() + _PATIENCE
-    for id in asked:
+    for id in [id for id in ids if id not in others][:_BOOTS]:
         if _carries(view, id, trial.token):
             return id, ""
         if time.monotonic() > deadline:
@@ -91,15 +79,6 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     if not view.is_dir("/var/log/journal"):
         return "", "the journal of this host is not kept across boots (there is no /var/log/journal)"
     return "", "it never began, or ended before its journal reached the disk"
-
-
-def _ids(listed: str) -> list[str]:
-    """Oldest first. Older releases (249 of Ubuntu 22.04) print lines for eyes, whatever was asked for."""
-    try:
-        rows = json.loads(listed)
-        return [row["boot_id"] for row in rows if isinstance(row["boot_id"], str)]
-    except (ValueError, TypeError, KeyError):
-        return re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed, re.M)
 
 
 def _carries(view: HostView, id: str, token: str) -> bool:
@@ -111,19 +90,18 @@ def _carries(view: HostView, id: str, token: str) -> bool:
         return any(marker.search(stream.readline(_LONGEST)) for _ in range(_HEAD))
 
 
-def _end(view: HostView, boot: str) -> tuple[bool, str, Evidence]:
-    """Whether the boot was shut down in order, how long it lasted, and what its journal says of that."""
+def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
+    """Whether the boot was shut down in order, and what its journal says of its end."""
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
     said = [_entry(record) for record in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
-    lasted = _duration(last[0].get("__MONOTONIC_TIMESTAMP") if last else None)
     orderly = _was_shut_down(last)
     how = "was shut down in order; nobody had confirmed the trial"
     if not orderly:
         how = "broke off: there is no shutdown in its journal, as after a hang, a panic or a power cut"
-    text = f"its boot lasted {lasted} and {how}"
-    return orderly, lasted, Evidence("journal", boot, text, _telling(said))
+    text = f"its boot lasted {_duration(last[0] if last else {})} and {how}"
+    return orderly, Evidence("journal", boot, text, _telling(said))
 
 
 def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:
@@ -149,79 +127,56 @@ def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
 
 
 def _entry(record: dict[str, object]) -> tuple[int, str]:
-    """Level and text. Bytes that are no UTF-8 come as numbers (systemd's JOURNAL_EXPORT_FORMATS)."""
+    """Level and text; none where it is no UTF-8."""
     said, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
-    if isinstance(said, list):
-        said = bytes(n for n in said if isinstance(n, int) and 0 <= n < 256).decode("utf-8", "replace")
     text = message(said.encode()) if isinstance(said, str) else ""
     return int(level) if level in set("01234567") else 7, text
 
 
-def _duration(microseconds: object) -> str:
-    """The clock that starts with the kernel and does not jump. "38 s", "4 min 12 s", "2 h 5 min"."""
-    if not isinstance(microseconds, str) or not re.fullmatch(r"[0-9]{1,20}", microseconds):
-        return "an unknown time"
-    minutes, seconds = divmod(int(microseconds) // 1_000_000, 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+def _duration(record: dict[str, object]) -> str:
+    """Of hours, minutes and seconds, by the clock that starts with the kernel and does not jump."""
+    found = re.fullmatch(r"[0-9]{1,17}", str(record.get("__MONOTONIC_TIMESTAMP")))
+    return str(timedelta(seconds=int(found[0]) // 1_000_000)) if found else "an unknown time"
 
 
 def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """`said` is level and text, oldest first."""
-    chosen = [text for level, text in said if text and (level <= _ERROR or _TELLING.search(text))]
+    chosen = [text for level, text in said if text and level <= _ERROR]
     return tuple(chosen[-_LINES:] or [text for _, text in said if text][-_LAST:])
 
 
 # -- pstore -----------------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """A piece of a dump. `folder` and `crash` are the same for all of its pieces; of these the first is the
-    newest. `when` in nanoseconds since 1970."""
-
-    when: int
-    folder: str
-    crash: str
-    number: int
-    text: str
-
-
 def _dump(view: HostView, since: str) -> Evidence | None:
-    """The newest dump that was written after the trial was applied, panics before others."""
+    """What was written after the trial was applied; where there are several dumps, a panic comes last."""
     try:
         begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
     except ValueError:
         return None
-    parts = [part for part in _parts(view) if part.when >= begun * 1e9]
+    parts = sorted(_parts(view, begun * 1e9))
     if not parts:
         return None
-    newest = max(parts, key=lambda part: (part.crash.startswith("Panic"), part.when))
-    ours = [p for p in parts if (p.folder, p.crash) == (newest.folder, newest.crash)]
-    ours.sort(key=lambda part: -part.number)
-    said = [_level_and_text(line) for part in ours for line in part.text.splitlines()[1:]]
+    said = [_level_and_text(line) for *_, text in parts for line in text.splitlines()[1:]]
     panic = next((m[0] for _, text in said if (m := _PANIC.search(text))), "")
-    kind = newest.crash.partition("#")[0] or "dump"
+    kind = parts[-1][1].partition("#")[0]
     told = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
     return Evidence("pstore", "", told, _telling(said))
 
 
-def _parts(view: HostView) -> Iterator[_Part]:
-    """Each begins with a line such as `Panic#1 Part2` (fs/pstore/platform.c). systemd joins them besides, in
-    dmesg.txt, which is left out: the pieces lie beside it."""
+def _parts(view: HostView, since: float) -> Iterator[tuple[bool, str, int, str]]:
+    """The pieces of dumps, to be sorted. Each begins with a line such as `Panic#1 Part2`, of which Part1 is
+    the end of the log (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
     paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
     for path in paths[:_DUMPS]:
-        folder, _, name = path.rpartition("/")
-        if not name.startswith("dmesg-"):
-            continue
         try:
-            state = view.state(path)
+            state = view.state(path) if "/dmesg-" in path else None
         except Unreadable:
             continue
-        text = state.content.decode("utf-8", "replace") if state is not None else ""
+        text = state.content.decode("utf-8", "replace") if state and state.mtime_ns >= since else ""
         head = re.match(r"([A-Z][A-Za-z]*#[0-9]+) Part([0-9]{1,4})\b", text)
-        if state is not None and head is not None:
-            yield _Part(state.mtime_ns, folder, head[1], int(head[2]), text)
+        if head is not None:
+            yield head[1].startswith("Panic"), head[1], -int(head[2]), text
 
 
 def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
-from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
@@ -16,10 +16,9 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_k
 from rocmcfg.model.trial import MARKER, Terms, Trial, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.planning.plan import Known
-from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, dump
-from rocmcfg.records.steps import Begin, Expectations, JournalState, OneBoot, UndoBegun
+from rocmcfg.records.steps import Begin, Expectations, OneBoot
 from rocmcfg.state import reboot
 from rocmcfg.state.values import Configured, Running, default_of, read_configured, trial_token
 from rocmcfg.transaction.transaction import Done, Purpose
@@ -50,10 +49,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     own_panic = any(Karg(text).key == "panic" for text in wanted)
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
-    problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
-    problems += _not_as_this_boot(view, known)
-    of_an_apply = tuple(newer_kernel(known.facts))
-    said = [one for one in made.diagnostics if one not in of_an_apply]
+    problems = [*_refusals(view, made, wanted, terms, known.receipt), *remarks]
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
@@ -71,7 +67,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
         changes=tuple(changes),
         activations=registry.backend(made.boot_backend).activations(view, why) if activated else (),
         rows=rows,
-        diagnostics=tuple(dict.fromkeys((*said, *problems))),
+        diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
         tools=(loader.arming(view, arguments),) if loader else (),
@@ -79,9 +75,9 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
 
 
 def _refusals(
-    view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, unable: bool
+    view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, receipt: Receipt | None
 ) -> Iterable[Diagnostic]:
-    if unable:
+    if registry.trial(made.boot_backend) is None:
         yield error(
             "RC4310",
             f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}",
@@ -100,14 +96,16 @@ def _refusals(
             "nothing of this is new to the kernel command line, so that there is nothing to try",
             hint="apply without --trial",
         )
-    for row in made.rows:
-        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
-            yield error(
-                "RC4312",
-                f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed",
-                location=row.source.partition(":")[0],
-                hint="take it out there first: a trial would show what could not be kept",
-            )
+    yield from beaten(made)
+    in_force = receipt.settings if receipt else ()
+    untested = trial_token(view) is not None or reboot.due(view, in_force, receipt, replaced=False)
+    if Running(view).known and untested:
+        yield error(
+            "RC4332",
+            "this boot is a trial, or does not have what was applied or taken back: another trial would fall "
+            "back to a configuration that has not booted yet",
+            hint="reboot first, see `rocmcfg verify`, then try this",
+        )
     for text in wanted:
         if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
             yield error(
@@ -117,13 +115,6 @@ def _refusals(
             )
         if Karg(text).key.startswith("rocmcfg."):
             yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
-    if kexec := _kexec(view):
-        yield warning(
-            "RC4331",
-            "this host reboots by kexec, past the boot loader, and so past the trial",
-            location=kexec,
-            hint="switch it off (LOAD_KEXEC in /etc/default/kexec) and unload what is loaded: sudo kexec -u",
-        )
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
     if variables:
         yield info(
@@ -137,62 +128,21 @@ def unit_ready(view: HostView) -> bool:
     """Whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
-    asked = view.query(("systemctl", "is-enabled", _UNIT))
-    if asked is not None:
-        # enabled-runtime is for this boot alone, and the trial is the next one (systemctl(1))
-        return asked.ok and asked.stdout.strip() == "enabled"
+    # not those of /run, which are for this boot alone, and the trial is the next one (systemctl(1))
     folders = (name for name in view.names(_ENABLED) if name.endswith((".wants", ".requires")))
     return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
 
 
-def _untested(view: HostView, receipt: Receipt | None) -> bool:
-    """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
-    what is in force is what booted before it, unless it was changed since."""
-    if trial_token(view) is None:
-        return reboot.due(view, receipt.settings if receipt else (), receipt, replaced=False)
-    boot = boot_id(view)
-    try:
-        journals = journal.read_all(view)
-    except (Unreadable, journal.BadJournal):  # root's alone; apply, which is root's, looks again
-        return False
-    return any(
-        boot in (one.header.boot_id, *(line.boot_id for line in one.of(UndoBegun)[-1:]))
-        for one in journals
-        if one.header.trial is None and not one.header.swept
-        if not (one.header.confirms and one.state is JournalState.ROLLED_BACK)
-    )
-
-
-_KEXEC_CONFIG, _KEXEC_LOADED = "/etc/default/kexec", "/sys/kernel/kexec_loaded"
-
-
-def _kexec(view: HostView) -> str:
-    """The file that says that the next boot skips the boot loader; empty where none does. Debian's
-    kexec-tools load a kernel at every reboot where LOAD_KEXEC is true."""
-    if text_or_empty(view, _KEXEC_LOADED).strip() == "1":
-        return _KEXEC_LOADED
-    configured = re.search(r"^LOAD_KEXEC=[\"']?true", text_or_empty(view, _KEXEC_CONFIG), re.M)
-    return _KEXEC_CONFIG if configured else ""
-
-
-def _not_as_this_boot(view: HostView, known: Known) -> Iterable[Diagnostic]:
-    """What the trial's boot, or the one that it falls back to, would have besides the settings, and what this
-    boot has not: a newer kernel, or a configuration that nobody has booted with yet."""
-    newer = known.facts.newer_kernel
-    if newer is not None:
-        yield warning(
-            "RC3028",
-            f"the trial may boot kernel {newer.release}, which is newer than the one that runs",
-            detail="a trial that fails would not tell which of the two did it, kernel or settings",
-            hint="reboot first, then try the settings on the new kernel",
-        )
-    if Running(view).known and _untested(view, known.receipt):
-        yield error(
-            "RC4332",
-            "a reboot is due for what was applied or taken back before: the trial would fall back to a "
-            "configuration that has not booted yet",
-            hint="reboot first, see `rocmcfg verify`, then try this",
-        )
+def beaten(made: Plan) -> Iterable[Diagnostic]:
+    """What is tried is what boots once it is confirmed, also where the host has changed meanwhile."""
+    for row in made.rows:
+        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
+            yield error(
+                "RC4312",
+                f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed",
+                location=row.source.partition(":")[0],
+                hint="take it out there first: a trial would show what could not be kept",
+            )
 
 
 def _taken_away(

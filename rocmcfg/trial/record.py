@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
@@ -36,23 +36,15 @@ class TrialOnRecord(RocmcfgError):
     """Nothing else may be applied as long as a trial is on record."""
 
     def __init__(self, trial: Trial, found: Stage) -> None:
-        said = {
-            Stage.ARMED: ("waits for the next boot", "reboot to try it, or forget it with `rocmcfg reject`"),
-            Stage.RUNNING: (
-                "runs in this boot",
-                "keep it with `rocmcfg confirm`, or end it with `rocmcfg reject`; then run the command again",
-            ),
-            Stage.OVER: ("is over and not taken away yet", "run `rocmcfg recover`, then the command again"),
-        }
         super().__init__(
             error(
                 "RC4316",
-                f"a trial (transaction {trial.transaction}) {said[found][0]}, and nothing else is "
-                "applied meanwhile",
+                f"a trial (transaction {trial.transaction}) is {found.value}, and nothing else is applied "
+                "meanwhile",
                 location=PATH,
-                hint=said[found][1],
-            ),
-            exit_code=ExitCode.ERROR,
+                hint="keep it with `rocmcfg confirm` in its boot, or end it with `rocmcfg reject`; "
+                "then run the command again",
+            )
         )
 
 

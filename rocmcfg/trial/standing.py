@@ -32,17 +32,15 @@ from rocmcfg.trial import record
     "withheld",
 )
 class TrialOnRecord(NamedTuple):
-    """How the trial on record stands. `until` is when it confirms itself; None: it does not,
-    or its boot has not begun. `withheld` is why it did not confirm itself; empty also where only
-    root can tell. `waits` is False where the boot loader lost its arguments before its boot. `repeated`:
-    its boot is over, and kexec gave this one the same arguments."""
+    """How the trial on record stands. `until` is when it confirms itself, in seconds since 1970; None: it
+    does not, or its boot has not begun. `withheld` is why it did not confirm itself; empty also where only
+    root can tell. `waits` is False where the boot loader lost its arguments before its boot."""
 
     trial: Trial
     stage: Stage
     until: float | None
     withheld: tuple[str, ...]
     waits: bool = True
-    repeated: bool = False
 
     @property
     def until_text(self) -> str | None:
@@ -68,7 +66,7 @@ def trial_on_record(view: HostView) -> TrialOnRecord | None:
         begun = re.search(r"^btime ([0-9]+)$", text_or_empty(view, "/proc/stat"), re.M)
         until = float(begun[1]) + after if begun else None
     waits = stage is not Stage.ARMED or record.waits(view, found)
-    return TrialOnRecord(found, stage, until, withheld, waits, record.repeated(view, found))
+    return TrialOnRecord(found, stage, until, withheld, waits)
 
 
 class PastTrial(NamedTuple):

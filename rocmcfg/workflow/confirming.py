@@ -9,8 +9,9 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.trial import ends, record, unattended
+from rocmcfg.trial.plan import beaten
 from rocmcfg.workflow.applying import apply
-from rocmcfg.workflow.planning import Approved, Planned
+from rocmcfg.workflow.planning import Approved, Planned, require_no_errors
 
 
 def confirm(
@@ -20,7 +21,7 @@ def confirm(
     found = ends.proven(host)
 
     def as_tried(planned: Planned) -> bool:
-        ends.require_stays(planned.plan)
+        require_no_errors([*beaten(planned.plan)])
         return ask(planned)
 
     approved = Approved(found.profiles, found.approved)

@@ -92,7 +92,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.combine import forgotten, parse_set
+    from rocmcfg.planning.combine import parse_set
     from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.planning.resolve import modules_of
 
@@ -109,8 +109,6 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         from rocmcfg.trial.plan import trial_plan
 
         made, tried = trial_plan(view, made, terms, known)
-    if known.receipt is not None:
-        remarks += tuple(forgotten(known.receipt.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))

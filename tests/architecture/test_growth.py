@@ -128,12 +128,8 @@ READERS = {
     "drivers in the kernel": Reader(
         "lib/modules/6.12.1/modules.builtin", ("a/b.ko\n", "a/", "\n"), kernels.read_kernels
     ),
-    "greetd": Reader("etc/greetd/config.toml", ("\n", " ", "[a]\n"), lambda h: logins.logins(_Asked(h.root))),
-    "accounts": Reader(
-        "etc/passwd",
-        ("a:b:1000:\n", "v%d:x:1:\n", "a:b:", "9"),
-        lambda h: logins.logins(_Asked(h.root)),
-        "a:b:",
+    "greetd": Reader(
+        "etc/greetd/config.toml", ("\n", " ", "[a]\n"), lambda h: logins.somebody_logged_in(_Asked(h.root))
     ),
     "mounts": Reader(
         "proc/mounts",
@@ -155,12 +151,11 @@ FOLDERS = {
 
 
 class _Asked(LocalHost):
-    """A host whose logind knows of one session, so that its accounts are looked up."""
+    """A host whose journal knows of one login, so that what may have asked for it is looked up."""
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
-        said = {"list-sessions": "1 0 root\n", "show-session": "Name=root\nService=sshd\n"}
-        text = next((text for word, text in said.items() if word in argv), None)
-        return None if text is None else CommandResult(tuple(argv), 0, text, "")
+        said = "pam_unix(greetd:session): session opened for user root(uid=0) by root(uid=0)"
+        return CommandResult(tuple(argv), 0, f'{{"MESSAGE": "{said}"}}\n', "")
 
 
 def _host(folder: Path, files: dict[str, str]) -> LocalHost:

@@ -99,7 +99,7 @@ def test_the_script_that_needs_no_record_is_named_where_it_lies(applied: Path, t
 def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
     (applied / RECEIPT).unlink()
     said = " ".join(rocmcfg("verify", "--root", applied).err.split())
-    assert "the receipt of the last apply is gone" in said
+    assert "no record says what they shall be" in said
     assert "undoes the last transaction" in said
 
 
@@ -140,7 +140,7 @@ def test_a_user_is_told_that_root_knows(interrupted: Path, tools: Path) -> None:
     _reachable(interrupted)
     found = as_nobody(command("verify", "--json", "--root", interrupted))
     assert (found.code, found.ids) == (3, ["RC4027"])
-    assert "root can tell" in found.document["diagnostics"][0]["hint"]
+    assert "as root, who can tell" in found.document["diagnostics"][0]["hint"]
     status = as_nobody(command("status", "--json", "--root", interrupted))
     assert (status.code, status.document["status"]) == (0, "differences")
     assert "RC4027" in status.ids

@@ -150,8 +150,9 @@ def test_after_undo_sh_the_way_on_is_to_forget_what_was_applied(applied: Applied
     undo = [require_tool("sh", "dash"), str(SOURCE / "packaging/undo.sh"), "--root", str(root)]
     subprocess.run(undo, check=False, capture_output=True)  # programs of that host are left to its user
     check(root, "amdgpu.runpm", "drift", 3)
-    assert rocmcfg("verify", "--root", root, "--json").ids == ["RC5004"]
-    assert "Next: sudo rocmcfg rollback" in rocmcfg("status", "--root", root).out
+    said = rocmcfg("verify", "--root", root, "--json").document["diagnostics"]
+    assert {(one["id"], one["detail"]) for one in said} == {("RC5001", "it is gone")}
+    assert all("`sudo rocmcfg rollback" in one["hint"] for one in said)
     assert rocmcfg("rollback", "--root", root, "--yes").code == 0
     assert "none applied" in rocmcfg("status", "--root", root).out
 

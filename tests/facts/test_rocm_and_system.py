@@ -136,12 +136,6 @@ def test_a_system_without_a_pretty_name_is_called_by_what_it_says(
     assert os_of(tmp_path, {"etc/os-release": release})[1] == name
 
 
-def test_a_release_without_a_number_has_debians_own_word_for_it(tmp_path: Path) -> None:
-    release = 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nID=debian\n'
-    files: dict[str, File] = {"etc/os-release": release, "etc/debian_version": "forky/sid\n"}
-    assert os_of(tmp_path, files) == ("debian", "Debian GNU/Linux forky/sid", "forky/sid")
-
-
 def test_a_release_file_that_is_far_too_large_is_not_read_and_said_to_be_so(tmp_path: Path) -> None:
     found = os_of(tmp_path, {"etc/os-release": "ID=debian\n" + "A=a\n" * 10_000})
     assert found == ("unknown", "unknown system (/etc/os-release: it is larger than 16 KiB)", "")

@@ -1,4 +1,4 @@
-"""An installation that lost a file says so, in one error; it is no defect to report, and no traceback."""
+"""An installation that lost a file is told to be renewed, in one error and without a traceback."""
 
 from __future__ import annotations
 
@@ -47,4 +47,6 @@ def test_a_damaged_file_of_the_program(
     )
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert [d["id"] for d in json.loads(done.stdout)["diagnostics"]] == ["RC9002"], done.stdout
+    (said,) = json.loads(done.stdout)["diagnostics"]
+    assert "reinstall rocmcfg" in said["hint"]
+    assert [d["id"] for d in json.loads(done.stdout)["diagnostics"]] == ["RC9000"], done.stdout

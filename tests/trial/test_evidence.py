@@ -54,7 +54,7 @@ def test_a_boot_that_broke_off_is_found_by_its_command_line(tmp_path: Path) -> N
     )
     assert (found.source, found.boot_id) == ("journal", TRIED.replace("-", ""))
     assert re.match(r"its boot lasted [0-9].* and broke off: there is no shutdown in its journal", found.text)
-    assert found.lines == (RESET, "amdgpu: GPU reset begin!")
+    assert found.lines == (RESET,)
 
 
 @journald.usable
@@ -113,7 +113,6 @@ def test_a_panic_is_read_from_pstore_without_any_journal(tmp_path: Path) -> None
     assert found.text == f"the kernel ended with: Kernel panic - not syncing: sysrq triggered crash{UNSURE}"
     assert found.lines == (
         "amdgpu: page fault",
-        "Call Trace:",
         "Kernel panic - not syncing: sysrq triggered crash",
     )
 
@@ -159,8 +158,8 @@ def test_a_disk_whose_programs_are_not_run_says_so(tmp_path: Path) -> None:
     assert evidence(LocalHost(str(root(tmp_path, PANIC))), trial()).source == "pstore"
 
 
-def test_the_table_of_older_journalctl_is_read_too(tmp_path: Path) -> None:
-    """Releases such as 249 print it for -o json as well: list_boots() in journalctl.c."""
+def test_the_table_of_boots_is_read(tmp_path: Path) -> None:
+    """As releases from 249 on print it: list_boots() in journalctl.c."""
     id = TRIED.replace("-", "")
     table = (
         f"-2 {APPLY.replace('-', '')} Fri 2026-11-20 10:00:00 UTC—Fri 2026-11-20 10:10:00 UTC\n"
@@ -173,19 +172,21 @@ def test_the_table_of_older_journalctl_is_read_too(tmp_path: Path) -> None:
         answer("--list-boots", text=table),
         answer(f"_BOOT_ID={id}", "cat", text=f"Linux version\n{MARKED}\n"),
         answer(
-            f"_BOOT_ID={id}", "_TRANSPORT=kernel", text='{"MESSAGE": [65, 255], "PRIORITY": "3"}\n{"\n[]\n'
+            f"_BOOT_ID={id}",
+            "_TRANSPORT=kernel",
+            text='{"MESSAGE": [65, 255], "PRIORITY": "3"}\n{"\n[]\n{"MESSAGE": "A", "PRIORITY": "3"}\n',
         ),
         answer(f"_BOOT_ID={id}", text=last),
     )
     found = evidence(host, trial())
-    assert found.text.startswith("its boot lasted 4 min 12 s and broke off")
-    assert found.lines == ("A\N{REPLACEMENT CHARACTER}",)
+    assert found.text.startswith("its boot lasted 0:04:12 and broke off")
+    assert found.lines == ("A",)
     assert not any(f"_BOOT_ID={NOW.replace('-', '')}" in call for call in host.asked)
 
 
 def test_a_host_with_a_thousand_boots_is_searched_within_bounds(tmp_path: Path) -> None:
     ids = [*(f"{n:032x}" for n in range(1000)), NOW.replace("-", "")]
-    listed = json.dumps([{"index": n - 1000, "boot_id": id} for n, id in enumerate(ids)])
+    listed = "".join(f"{n - 1000:>5} {id} Fri 2026\n" for n, id in enumerate(ids))
     host = AskedHost(root(tmp_path), answer("--list-boots", text=listed), answer("cat", text=PLAIN))
     assert evidence(host, trial()).source == "none"
     asked = [word for call in host.asked for word in call if word.startswith("_BOOT_ID=")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -144,19 +143,13 @@ def test_what_is_kept_is_what_was_tried(root: Path, host: QuickHost) -> None:
     profile.unlink()
 
 
-def test_a_trial_of_an_older_rocmcfg_is_not_confirmed_without_what_was_agreed_to(
-    root: Path, host: QuickHost
-) -> None:
-    use.attempt(host, **CWSR)
-    record = root / "var/lib/rocmcfg/trial.json"
-    old = json.loads(record.read_text())
-    del old["approved"]
-    record.write_text(json.dumps(old))
+def test_a_trial_that_takes_a_setting_away_is_confirmed(root: Path, host: QuickHost) -> None:
+    use.apply(host, set=("amdgpu.runpm=0",))
     reboot(root)
-    with pytest.raises(RocmcfgError) as refused:
-        use.confirm(host)
-    assert ids(refused) == ["RC4341"]
-    use.reject(host)
+    use.attempt(host)
+    assert "amdgpu.runpm=-" in reboot(root)
+    use.confirm(host)
+    assert not applied_settings(host)
 
 
 def test_an_apply_cut_off_after_its_last_step_is_a_whole_trial_in_its_boot(

@@ -93,7 +93,7 @@ def test_a_storm_of_resets_is_one_sentence(tmp_path: Path) -> None:
     for count in range(300):
         storm += f"2026-11-21T10:06:00+0000 kernel: amdgpu {GPU}: amdgpu: GPU reset({count}) succeeded!\n"
     (said,) = objections(host(tmp_path, boot=storm), [GPU])
-    assert "(the first of 301 such lines)" in said
+    assert said.endswith("GPU reset begin!")
 
 
 def test_what_healthy_machines_print_is_no_reset(tmp_path: Path) -> None:
