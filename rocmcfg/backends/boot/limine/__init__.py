@@ -12,8 +12,8 @@ Entries of snapshots, fallback entries, those of other systems and everything th
 stay as they are; a snapshot that is taken later shows the system as it is then, our arguments included. An
 undo takes our arguments out again, of entries that were made since too, and leaves what others wrote.
 Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not boot once changed),
-unified kernel images under Secure Boot that hold a line of their own (they take that one), and the syntax
-of Limine before version 8.
+unified kernel images under Secure Boot that hold a line of their own (they take that one). The syntax of
+Limine before version 8 has no entries for us.
 
 A trial is an entry behind all others, a copy of the one that runs, and the EFI variable LoaderEntryOneShot:
 Limine from 11.4 on boots what it names, once, and deletes it before (common/lib/bli.c, common/menu.c). It is
