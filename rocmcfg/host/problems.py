@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
@@ -39,35 +38,38 @@ _WRITE_HINTS = {
 }
 
 
-class _Refused(RocmcfgError):
-    """`root` is that of the host: a rescue system has a path of that name too."""
+def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple[str, str]:
+    """A reason, and what to do about it."""
+    if isinstance(reason, OSError):
+        hint = hint or hints.get(reason.errno or 0, "")
+        reason = reason.strerror or str(reason)
+    return reason, hint or "mend what the message says, then run the command again"
 
-    ID: str
-    VERB: str
-    HINTS: Mapping[int, str]
+
+class Unreadable(RocmcfgError):
+    """A file that exists and cannot be read. Readers that can do without it catch this by name. `root` is
+    that of the host."""
 
     def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
-        if isinstance(reason, OSError):
-            hint = hint or self.HINTS.get(reason.errno or 0, "")
-            reason = reason.strerror or str(reason)
-        self.path, self.reason = path, reason
-        below = "" if root == "/" else f" below {root}"
-        hint = hint or "mend what the message says, then run the command again"
-        super().__init__(
-            error(self.ID, f"cannot {self.VERB} {path}{below}: {reason}", location=path, hint=hint)
-        )
+        self.path = path
+        self.reason, hint = _explained(reason, hint, _READ_HINTS)
+        summary = f"cannot read {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3001", summary, location=path, hint=hint))
 
 
-class Unreadable(_Refused):
-    """A file that exists and cannot be read. Readers that can do without it catch this by name."""
+class Unwritable(RocmcfgError):
+    """A write that the file system refused: read-only, full, no permission. `root` is that of the host."""
 
-    ID, VERB, HINTS = "RC3001", "read", _READ_HINTS
+    def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
+        self.path = path
+        self.reason, hint = _explained(reason, hint, _WRITE_HINTS)
+        summary = f"cannot write {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3002", summary, location=path, hint=hint))
 
 
-class Unwritable(_Refused):
-    """A write that the file system refused: read-only, full, no permission."""
-
-    ID, VERB, HINTS = "RC3002", "write", _WRITE_HINTS
+def _below(path: str, root: str) -> str:
+    """A rescue system has a path of that name too."""
+    return path if root == "/" else f"{path} below {root}"
 
 
 class ToolFailed(RocmcfgError):

@@ -17,14 +17,23 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
-_MODULES = ("initramfs_tools", "dracut", "mkinitcpio", "booster")
+_MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
+# Each is there where all of its evidence is.
 _RECOGNISED = (
+    # no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+    Detection(
+        "booster",
+        "booster",
+        ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook"),
+        proof=True,
+        manual="sudo /usr/lib/booster/regenerate_images",
+    ),
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
     Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )
-_NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\.img|initrd-(.+)")
+_NAME = re.compile(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
-# How the driver may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
+# How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
 _DRIVER = re.compile(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
 # Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
@@ -142,7 +151,7 @@ def detect(view: HostView) -> tuple[Detection, ...]:
     if view.exists(_OSTREE):
         return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
     supported = [found for one in backends() if (found := one.detect(view)) is not None]
-    return (*supported, *(one for one in _RECOGNISED if view.exists(*one.evidence)))
+    return (*supported, *(one for one in _RECOGNISED if all(map(view.exists, one.evidence))))
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
