@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.modprobe import PATH
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -51,11 +51,6 @@ class Image(NamedTuple):
     release: str
     carries: bool | None = None
     built: bool = True
-
-
-# What is looked at in an image, its bytes there, and those that it shall have, None for no such file; or None
-# where the image cannot be looked into.
-Contents = list[tuple[str, bytes | None, bytes | None]] | None
 
 
 class Generator(Protocol):
@@ -105,11 +100,13 @@ class Generator(Protocol):
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
         return ()
 
-    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
-        """Our file in an image, beside what it shall be."""
-        inside = PATH.lstrip("/")
-        found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
-        return None if found is None else [(PATH, found.get(inside), expected)]
+    def inside(self, host: Host, image: Image) -> bytes | None:
+        """Our file as an image has it; None for none. Raises Unreadable where it cannot be looked into."""
+        name = PATH.lstrip("/")
+        found = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
+        if found is None:
+            raise Unreadable(image.path, "it cannot be unpacked")
+        return found.get(name)
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the driver."""
@@ -130,17 +127,20 @@ class Generator(Protocol):
     def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds our file with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        for image in found:
-            contents = () if image.carries is False else self.contents(host, image, expected)
-            if contents is None:
+        for image in (one for one in found if one.carries is not False):
+            try:
+                inside = self.inside(host, image)
+            except Unreadable:
                 summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
                 hint = f"try {self.PROVES} on it by hand"
                 yield warning("RC3203", summary, location=image.path, hint=hint)
-            for what, inside, wanted in contents or ():
-                said = "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
-                summary, hint = f"{image.path} {said} {what}", self.HINT.format(image=image)
-                if inside != wanted:
-                    yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
+                continue
+            if inside != expected:
+                said = (
+                    "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
+                )
+                summary, hint = f"{image.path} {said} {PATH}", self.HINT.format(image=image)
+                yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
 
 def backends() -> tuple[Generator, ...]:
