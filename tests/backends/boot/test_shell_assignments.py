@@ -228,7 +228,7 @@ def test_a_value_is_the_shells_or_unknown(shell: Shell, text: str) -> None:
         ('GRUB_CMDLINE_LINUX_DEFAULT="quiet splash"', "quiet splash"),
         ("GRUB_CMDLINE_LINUX_DEFAULT='quiet'", "quiet"),
         ("GRUB_CMDLINE_LINUX_DEFAULT=quiet # why", "quiet"),
-        ("export GRUB_CMDLINE_LINUX_DEFAULT='a b'", None),
+        ("export GRUB_CMDLINE_LINUX_DEFAULT='a b'", "a b"),
         ('GRUB_CMDLINE_LINUX_DEFAULT="a \\\n b"', "a  b"),
         ("X=1\nGRUB_CMDLINE_LINUX_DEFAULT=a$X", "a1"),
         ('GRUB_CMDLINE_LINUX_DEFAULT="${GRUB_CMDLINE_LINUX_DEFAULT:+$GRUB_CMDLINE_LINUX_DEFAULT }a"', "a"),

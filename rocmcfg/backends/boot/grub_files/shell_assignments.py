@@ -1,9 +1,9 @@
 """Reads the assignments of a file that a shell sources, without running it, and never guesses.
 
-Covers `NAME=value` with the three kinds of quoting, `$NAME`, `${NAME}`, `${NAME:+word}`, `${NAME:-word}`. A
-value that is made of anything else, or exported, makes its variable unknown; a line that is no assignment
-alone makes all of them unknown, to the end of the file. Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3
-Token Recognition, 2.6.2 Parameter Expansion.
+Covers `NAME=value` with the three kinds of quoting, `$NAME`, `${NAME}`, `${NAME:+word}`, `${NAME:-word}`,
+`export`. A value that is made of anything else makes its variable unknown; a line that is no assignment alone
+makes all of them unknown, to the end of the file. Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token
+Recognition, 2.6.2 Parameter Expansion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rocmcfg.model.kargs import Karg, split
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
-_ASSIGNMENT = re.compile(rf"[ \t]*({_NAME})=")
+_ASSIGNMENT = re.compile(rf"[ \t]*(export[ \t]+)?({_NAME})=")
 _EXPANSION = re.compile(
     rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
@@ -107,14 +107,14 @@ class Environment:
 
     def _assign(self, line: str, where: str) -> bool:
         match = _ASSIGNMENT.match(line)
-        if match is None or match[1] in _COUNTED_BY_SHELL:
+        if match is None or match.group(2) in _COUNTED_BY_SHELL:
             return False
         try:
-            value = self._value(line[match.end() :], where)
+            value = self._value(line[match.end() :], where, splits=bool(match.group(1)))
         except NotPlain:
             return False
-        self.values[match[1]] = value
-        self.unknown.pop(match[1], None)
+        self.values[match.group(2)] = value
+        self.unknown.pop(match.group(2), None)
         return True
 
     def _alone(self, line: _Line, where: str) -> bool:
@@ -131,22 +131,27 @@ class Environment:
             return None
         return "".join(segment.text for segment in self.values.get(name, ()))
 
-    def _value(self, text: str, where: str) -> Value:
-        """One shell word, then nothing or a semicolon. Raises NotPlain."""
+    def _value(self, text: str, where: str, *, splits: bool) -> Value:
+        """One shell word, then nothing or a semicolon. `splits`: an argument of `export`, where shells differ
+        in what becomes of an unquoted expansion. Raises NotPlain."""
         if len(text) > LONGEST:
             raise NotPlain
-        segments = (segment for segment in self._segments(text, where) if segment.text)
+        segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
         value = tuple(islice(segments, MOST + 1))
         # lines that double a value come to gigabytes soon
         if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
             raise NotPlain
         return value
 
-    def _segments(self, text: str, where: str, *, all_quoted: bool = False) -> Iterator[Segment]:
+    def _segments(
+        self, text: str, where: str, *, splits: bool = False, all_quoted: bool = False
+    ) -> Iterator[Segment]:
         """`all_quoted`: double quotes open before the text and close after it."""
         quoted = all_quoted
         at = 0
         while at < len(text):
+            if splits and not quoted and text[at] in "$*?[":
+                raise NotPlain
             pattern = _EXPANSION if text[at] == "$" else _DOUBLE if quoted else _BARE
             match = pattern.match(text, at)
             if match is None:
