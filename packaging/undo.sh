@@ -409,7 +409,7 @@ enforced() {
 }
 
 plan_initramfs() {
-  for tool in update-initramfs dracut mkinitcpio booster; do
+  for tool in update-initramfs dracut mkinitcpio; do
     if ran "$tool"; then
       need "$tool" "$tool" "$tool"
       return
@@ -418,7 +418,7 @@ plan_initramfs() {
   # on record, and no image carries the driver; or left to who ran rocmcfg on a root that was not booted
   if recorded '"kind":"file"' '"path":"/etc/modprobe.d/' && ! grep -qs '"left_to_user"' "$state/receipt.json"; then return 0; fi
   wrote /etc/modprobe.d || return 0
-  for tool in update-initramfs mkinitcpio booster dracut; do
+  for tool in update-initramfs mkinitcpio dracut; do
     if has "$tool"; then
       need "$tool" "$tool" "$tool"
       return
@@ -448,27 +448,23 @@ step() { # STEP
     update-initramfs) run update-initramfs -u -k all ;;
     mkinitcpio) if has limine-mkinitcpio; then run limine-mkinitcpio; else run mkinitcpio -P; fi ;;
     env-update) run env-update --no-ldconfig ;;
-    dracut | booster) each_initramfs "$1" ;;
+    dracut) each_initramfs ;;
     images) each_image ;;
   esac
 }
 
 # Every image that has the name of a kernel, each beside the old one: a full partition costs none.
-each_initramfs() { # GENERATOR
+each_initramfs() {
   failures=0
   for modules in $(glob '/lib/modules/*/modules.dep'); do
     release=${modules%/modules.dep} release=${release##*/}
     base=$(cat "$root/lib/modules/$release/pkgbase" 2>/dev/null)
     for image in $(
-      glob "/boot/init*-$release" "/boot/init*-$release.img" "/boot/init*-$release+*.img" ${base:+"/boot/$1-$base.img"}
+      glob "/boot/init*-$release" "/boot/init*-$release.img" "/boot/init*-$release+*.img" ${base:+"/boot/dracut-$base.img"}
       for mounted in $PARTITIONS; do glob "$mounted/*/$release/init*"; done
     ); do
-      if [ "$1" = booster ]; then
-        run booster build --force --kernel-version "$release" "$image" || failures=1
-      else
-        run env NO_POST_UPDATE_HOOKS=1 dracut --force --rebuild "$image" "$image.new" "$release" &&
-          mv -f "$root$image.new" "$root$image" || failures=1
-      fi
+      run env NO_POST_UPDATE_HOOKS=1 dracut --force --rebuild "$image" "$image.new" "$release" &&
+        mv -f "$root$image.new" "$root$image" || failures=1
     done
   done
   return "$failures"

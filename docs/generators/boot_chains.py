@@ -29,6 +29,18 @@ Not every proof is worth the same:
 - **Recorded**: a tree of files like that of a host, and stand-ins for the host's programs that do what the
   source of each says. That shows what rocmcfg reads, writes and says, and not that the loader boots it.
 - **Refused**: rocmcfg tells the chain apart from all others, writes nothing, and says what to do by hand.
+
+What holds for all of them is said here once. Arguments take effect at the next boot, in the entries for
+everyday use of this system and in those of kernels that are installed later. Entries for rescue and
+fallback, of snapshots and of other systems stay as they are. An undo takes out what is ours, also of
+entries that were made since, and leaves what others wrote. In a line that is somebody else's, ours stands
+between rocmcfg.begin and rocmcfg.end.
+
+A trial with systemd-boot, or Limine, is a copy of an entry with the trial's arguments behind all others,
+which the loader boots once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything.
+With GRUB it is the word $rocmcfg_trial on every normal entry, and commands with which GRUB takes the
+arguments of one boot out of its environment block (grubenv) and fills them in: the boot after it has none.
+There is none where GRUB cannot write that block: on Btrfs, LVM and RAID.
 """
 
 

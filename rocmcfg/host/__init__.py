@@ -1,5 +1,5 @@
 """The only package that touches the operating system.
 
 `view.HostView` reads and `view.Host` writes; they are two types, so that a planner that writes does not
-type-check. `local.LocalHost` implements both over a root directory.
+type-check. Both are of a root directory, that of the running system or another one.
 """

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from rocmcfg.host import runner
 from rocmcfg.host.inside import Root
-from rocmcfg.host.view import Unreadable, Unwritable
+from rocmcfg.host.problems import Unreadable, Unwritable
 from rocmcfg.model.named_tuple import NamedTuple
 
 # bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with

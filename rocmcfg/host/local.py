@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
-from rocmcfg.host.local_view import READ_LIMIT, LocalView
-from rocmcfg.host.view import CommandResult, Locked, Unwritable, text_or_empty
+from rocmcfg.host.local_view import READ_LIMIT, LocalView, text_or_empty
+from rocmcfg.host.problems import CommandResult, Locked, Unwritable
 from rocmcfg.model.state import FileState
 
 # Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
@@ -22,9 +22,8 @@ _LOCALE = re.compile(r"""^(LANG|LANGUAGE|LC_MESSAGES|LC_ALL)=["']?([\w.@:-]+)"""
 
 
 class LocalHost(LocalView):
-    """See `view.Host` for what the methods promise."""
-
     def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
+        """Replace or create a file in one atomic, durable step. Raises Unwritable."""
         with self._written(path, len(state.content)) as place:
             atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
 
@@ -33,6 +32,7 @@ class LocalHost(LocalView):
             atomic.remove_file(place.name, directory=place.directory)
 
     def discard_temporary(self, path: str) -> None:
+        """Remove what a crash in the middle of `write` may have left beside `path`."""
         with self._written(path) as place:
             atomic.discard_temporary(place.name, directory=place.directory)
 
@@ -42,6 +42,7 @@ class LocalHost(LocalView):
                 atomic.make_directory(place.name, mode, directory=place.directory)
 
     def remove_dir(self, path: str) -> bool:
+        """False where the directory is not empty, which is not an error: somebody else uses it now."""
         try:
             with self._place(path, follow_last=False) as place:
                 atomic.remove_directory(place.name, directory=place.directory)
@@ -54,10 +55,13 @@ class LocalHost(LocalView):
         return True
 
     def append(self, path: str, line: bytes) -> None:
+        """Append to a file of the private state directory and make it durable."""
         with self._written(path) as place:
             atomic.append_line(place.name, line, directory=place.directory)
 
     def settle(self, paths: Sequence[str]) -> None:
+        """Put on the disk what programs wrote to the file systems that hold these files or directories, so
+        that a boot loader finds it after a power cut. Raises Unwritable."""
         from rocmcfg.host.durability import settle
 
         for there in dict.fromkeys(map(self._existing, paths)):
@@ -68,6 +72,7 @@ class LocalHost(LocalView):
                 raise Unwritable(there, problem, root=self.root) from problem
 
     def writable_problem(self, path: str) -> str:
+        """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
         probe = self._existing(path)
         if probe != path and not self.is_dir(probe):
             return f"{probe} is not a directory"
@@ -95,6 +100,8 @@ class LocalHost(LocalView):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
+        """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8. By `mark`, which
+        nobody else must know, `survivors` finds it."""
         # as where the owner runs it: a boot menu in another language has other titles
         text = "\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)
         result = runner.execute(
@@ -107,9 +114,11 @@ class LocalHost(LocalView):
         return result._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:
+        """Programs of root, started with this mark or by one that was, that are still there."""
         return [f"{name} (process {pid})" for pid, name in runner.started(mark)]
 
     def survivors(self, mark: str) -> list[str]:
+        """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
         if not self.runs_tools or not mark:
             return []
         return [f"{name} (process {pid})" for pid, name in runner.survivors(mark)]
@@ -117,6 +126,9 @@ class LocalHost(LocalView):
     def unpack(
         self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
     ) -> dict[str, bytes] | None:
+        """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
+        keyed by their path relative to it; None where the program failed. `here`: it takes no directory and
+        unpacks where it stands."""
         import shutil
         import tempfile
 
@@ -135,6 +147,7 @@ class LocalHost(LocalView):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
+        """One writer per host. Raises Locked at once where another holds it."""
         from rocmcfg.host import lock
 
         path = lock.OFFLINE if self.offline else lock.FILE
@@ -152,6 +165,7 @@ class LocalHost(LocalView):
                 self._lock_is_ours = None
 
     def require_lock(self) -> None:
+        """Raises Locked where the lock is not, or no longer, ours."""
         from rocmcfg.host import lock
 
         if self._lock_is_ours is None or not self._lock_is_ours():
@@ -175,6 +189,7 @@ class LocalHost(LocalView):
                     self.remove_dir(folder)
 
     def log(self, message: str) -> None:
+        """One line for the host's own journal or syslog; silent on an offline root. Never raises."""
         if self.offline:
             return
         import syslog
@@ -186,6 +201,7 @@ class LocalHost(LocalView):
         syslog.closelog()
 
     def user(self) -> str:
+        """Who asked: the account behind sudo, else the one that runs us."""
         sudo = os.environ.get("SUDO_USER")
         if sudo and os.geteuid() == 0:
             return sudo
@@ -195,6 +211,7 @@ class LocalHost(LocalView):
             return str(os.getuid())
 
     def new_file(self, content: bytes, mode: int) -> FileState:
+        """A file of ours, owned by whoever this host's files belong to (root, or us on an offline root)."""
         return FileState(content, mode, os.geteuid(), os.getegid(), 0)
 
     @contextmanager

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from rocmcfg.host import runner
 from rocmcfg.host.files import log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
-from rocmcfg.host.view import CommandResult, Locked, Unreadable
+from rocmcfg.host.problems import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
 
 # bytes; no file that we read whole comes near, a sparse one has no end, and a parser takes many times as much
@@ -22,7 +22,7 @@ READ_LIMIT = 16 << 20
 
 
 class LocalView:
-    """See `view.HostView` for what the methods promise."""
+    """Read-only: it has no method that writes."""
 
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
@@ -32,17 +32,21 @@ class LocalView:
 
     @property
     def root(self) -> str:
+        """For messages, and for what a user is to type; a path within the host is read by these methods."""
         return self._root
 
     @property
     def offline(self) -> bool:
+        """A root other than the running system: no /proc or /sys of ours belongs to it."""
         return self._root != "/"
 
     @property
     def runs_tools(self) -> bool:
+        """Whether programs of this host may be run."""
         return not self.offline or self._chroot
 
     def read(self, path: str) -> bytes | None:
+        """The content; None where there is no such file. Raises Unreadable."""
         descriptor = self._opened(path)
         if descriptor is None:
             return None
@@ -52,10 +56,12 @@ class LocalView:
             os.close(descriptor)
 
     def text(self, path: str) -> str | None:
+        """As `read`, decoded as UTF-8; bytes that are not UTF-8 become U+FFFD."""
         content = self.read(path)
         return None if content is None else content.decode("utf-8", "replace")
 
     def state(self, path: str) -> FileState | None:
+        """Content and metadata of a regular file, None if absent. Raises Unreadable for anything else."""
         descriptor = self._opened(path, follow_last=False)
         if descriptor is None:
             return None
@@ -84,6 +90,7 @@ class LocalView:
         return found is not None and stat.S_ISLNK(found.st_mode)
 
     def real_path(self, path: str) -> str:
+        """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
         try:
             with self._tree.place(path) as place:
                 return place.path
@@ -91,6 +98,9 @@ class LocalView:
             return path
 
     def weakness(self, path: str) -> Weakness | None:
+        """The first part of a path, from the root on, that somebody else than root may change: what lies
+        behind it must not be believed. None where there is none, and where the caller is not root and so has
+        nothing to hand over. Raises Unreadable."""
         if os.geteuid() != 0:
             return None
         try:
@@ -99,12 +109,14 @@ class LocalView:
             raise Unreadable(path, problem) from problem
 
     def names(self, path: str) -> tuple[str, ...]:
+        """Sorted names in a directory; empty where it is absent or unreadable."""
         try:
             return tuple(sorted(self._listed(path)))
         except OSError:
             return ()
 
     def hidden(self, path: str) -> bool:
+        """Whether a directory is there whose names may not be read: it must not be taken for an empty one."""
         try:
             self._listed(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -114,6 +126,8 @@ class LocalView:
         return False
 
     def closed_to_us(self, path: str) -> str | None:
+        """The group that may use a device, its number where this host has no name for it; None where whoever
+        runs us may use it too, where there is no device, and on an offline root."""
         found = self._stat(path)
         if found is None or self.offline or os.access(path, os.R_OK | os.W_OK):
             return None
@@ -124,6 +138,7 @@ class LocalView:
         return str(found.st_gid)
 
     def locked_by(self) -> Locked | None:
+        """What a second rocmcfg is told while another is at work here; None where none is. Writes nothing."""
         from rocmcfg.host import lock
 
         try:
@@ -134,6 +149,7 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
+        """Whether a program of this name lies where the host keeps its programs."""
         folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
         for folder in folders:
             with suppress(OSError), self._place(f"{folder}/{name}") as place:
@@ -142,16 +158,19 @@ class LocalView:
         return False
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
+        """Run a program that changes nothing; None where no program may be run or it is missing."""
         if not self.runs_tools:
             return None
         result = runner.query(self._inside(argv))
         return result and result._replace(argv=tuple(argv))
 
     def stream(self, path: str) -> BinaryIO | None:
+        """A file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
         descriptor = self._opened(path)
         return None if descriptor is None else log_from(descriptor, path, pipes=False)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
+        """As `query`, for output of any size; the exit status is not told."""
         if not self.runs_tools:
             return None
         try:
@@ -252,3 +271,22 @@ def _xattrs(descriptor: int) -> tuple[tuple[str, bytes], ...]:
         return tuple((name, os.getxattr(descriptor, name)) for name in sorted(os.listxattr(descriptor)))
     except OSError:  # the file system keeps none
         return ()
+
+
+def text_or_empty(view: LocalView, path: str) -> str:
+    """For readers that can do without a file: empty where it is absent, and where it may not be read."""
+    try:
+        return view.text(path) or ""
+    except Unreadable:
+        return ""
+
+
+def drop_ins(view: LocalView, folders: Sequence[str], suffix: str) -> tuple[str, ...]:
+    """The files with this suffix, in order of their base names. Of one name in several folders the first
+    counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for name in view.names(folder):
+            if name.endswith(suffix) and not name.startswith("."):
+                found.setdefault(name, f"{folder}/{name}")
+    return tuple(found[name] for name in sorted(found))

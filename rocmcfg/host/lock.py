@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from rocmcfg.host.inside import Place
-from rocmcfg.host.view import Locked
+from rocmcfg.host.problems import Locked
 
 # In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
 # and /run/lock is everybody's.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
-from rocmcfg.host.view import CommandResult
+from rocmcfg.host.problems import CommandResult
 
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")

@@ -58,7 +58,7 @@ from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
-from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
+from rocmcfg.backends.initramfs import Generator, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
 from rocmcfg.planning.owned import owned_files, owned_paths
@@ -109,7 +109,6 @@ GENERATORS: tuple[Generator, ...] = (
     initramfs_tools.GENERATOR,
     dracut.GENERATOR,
     mkinitcpio.GENERATOR,
-    booster.GENERATOR,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -48,7 +48,7 @@ class ReadOnly:
 def test_planning_touches_nothing(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True, kernels=("6.14.0-37-generic",))
     before = with_directory_times(root)
-    view: HostView = ReadOnly(QuickHost(str(root)))
+    view = cast(HostView, ReadOnly(QuickHost(str(root))))
     made = plan(view, profiles=("rdna4",), set=("feature.gfxoff=false",), via="modprobe")
     assert made.changes
     assert with_directory_times(root) == before

@@ -22,8 +22,6 @@ dracut --rebuild OLD NEW RELEASE   copies /etc/modprobe.d in host-only mode alon
 mkinitcpio -P      makes the images of each preset, as a shell would read it; one that fails does not keep the
                    others from being made, and is told by status 1 (v41, process_preset). The hook modconf
                    copies *.conf of /etc/modprobe.d (install/modconf). lsinitcpio --list, --extract.
-booster build      writes the options of the modules that it has to etc/booster.init.yaml (0.13,
-                   generator/kmod.go and generator.go); ls and cat look into an image.
 
 They are no oracle: what GRUB, kmod and initramfs-tools really do is shown by the tests in real guests.
 """
@@ -51,10 +49,10 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 
 
 _OURS = "/etc/grub.d/01_rocmcfg_trial"
-_GENERATORS = ("update-initramfs", "dracut", "mkinitcpio", "booster")
+_GENERATORS = ("update-initramfs", "dracut", "mkinitcpio")
 # Those that change something, by their first word.
 TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "grub-editenv", "grub2-editenv", *_GENERATORS)
-LOOKS = ("lsinitramfs", "lsinitrd", "lsinitcpio", "booster")
+LOOKS = ("lsinitramfs", "lsinitrd", "lsinitcpio")
 EVERYWHERE = ("mv",)
 
 
@@ -174,21 +172,6 @@ def _mkinitcpio(root: Path, path: str) -> int:
     return 0
 
 
-def booster(root: Path, arguments: list[str]) -> int:
-    image = root / arguments[-1].lstrip("/")
-    options: dict[str, list[str]] = {}
-    for folder in ("usr/lib/modprobe.d", "etc/modprobe.d", "run/modprobe.d"):
-        for path in sorted((root / folder).glob("*")):
-            for module, text in re.findall(r"^options (\S+) (.*)", path.read_text(), re.M):
-                options.setdefault(module, []).append(text)
-    files = unpacked(image)
-    carried = {Path(name).name.split(".")[0] for name in files}
-    lines = [f"    {m}: {' '.join(texts)}\n" for m, texts in sorted(options.items()) if m in carried]
-    text = "mounttimeout: 180\n" + ("modprobeoptions:\n" if lines else "") + "".join(lines)
-    _replace(image, _archive(files | {"etc/booster.init.yaml": text.encode()}))
-    return 0
-
-
 def _modprobe_d(root: Path, pattern: str = "*") -> dict[str, bytes]:
     found = sorted((root / "etc/modprobe.d").glob(pattern))
     return {f"etc/modprobe.d/{path.name}": path.read_bytes() for path in found if path.is_file()}
@@ -200,15 +183,12 @@ def _without_options(image: Path) -> dict[str, bytes]:
 
 def look(root: Path, argv: list[str]) -> tuple[int, str]:
     """What a program that looks into an image prints, with its status."""
-    name = argv[-1] if argv[:2] == ["booster", "cat"] or argv[1] == "--file" else ""
-    image = root / (argv[2] if argv[:2] == ["booster", "cat"] else argv[-1]).lstrip("/")
+    image = root / argv[-1].lstrip("/")
     if not image.read_bytes().startswith(b"070701"):
         return 1, ""
     files = unpacked(image)
     if argv[0] == "lsinitrd" and argv[1] == "--file":
         return 0, files.get(argv[2], b"").decode()
-    if name:
-        return (0, files[name].decode()) if name in files else (1, "")
     before = "-rw-r--r--   1 root     root            5 Jan  1  1970 " if argv[0] == "lsinitrd" else ""
     return 0, "".join(f"{before}{path}\n" for path in files)
 
@@ -273,7 +253,6 @@ def run(root: Path, argv: list[str]) -> int:
         "grub2-mkconfig": grub_mkconfig,
         "dracut": dracut,
         "mkinitcpio": mkinitcpio,
-        "booster": booster,
         "mv": move,
     }
     if tool in with_arguments:

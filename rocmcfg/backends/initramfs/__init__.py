@@ -12,20 +12,29 @@ from typing import ClassVar, Protocol
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.modprobe import PATH
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 
-_MODULES = ("initramfs_tools", "dracut", "mkinitcpio", "booster")
+_MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
+# Each is there where all of its evidence is.
 _RECOGNISED = (
+    # no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+    Detection(
+        "booster",
+        "booster",
+        ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook"),
+        proof=True,
+        manual="sudo /usr/lib/booster/regenerate_images",
+    ),
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
     Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )
-_NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\.img|initrd-(.+)")
+_NAME = re.compile(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
-# How the driver may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
+# How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
 _DRIVER = re.compile(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
 # Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
@@ -43,11 +52,6 @@ class Image(NamedTuple):
     release: str
     carries: bool | None = None
     built: bool = True
-
-
-# What is looked at in an image, its bytes there, and those that it shall have, None for no such file; or None
-# where the image cannot be looked into.
-Contents = list[tuple[str, bytes | None, bytes | None]] | None
 
 
 class Generator(Protocol):
@@ -97,11 +101,13 @@ class Generator(Protocol):
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
         return ()
 
-    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
-        """Our file in an image, beside what it shall be."""
-        inside = PATH.lstrip("/")
-        found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
-        return None if found is None else [(PATH, found.get(inside), expected)]
+    def inside(self, host: Host, image: Image) -> bytes | None:
+        """Our file as an image has it; None for none. Raises Unreadable where it cannot be looked into."""
+        name = PATH.lstrip("/")
+        found = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
+        if found is None:
+            raise Unreadable(image.path, "it cannot be unpacked")
+        return found.get(name)
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the driver."""
@@ -122,17 +128,20 @@ class Generator(Protocol):
     def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds our file with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        for image in found:
-            contents = () if image.carries is False else self.contents(host, image, expected)
-            if contents is None:
+        for image in (one for one in found if one.carries is not False):
+            try:
+                inside = self.inside(host, image)
+            except Unreadable:
                 summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
                 hint = f"try {self.PROVES} on it by hand"
                 yield warning("RC3203", summary, location=image.path, hint=hint)
-            for what, inside, wanted in contents or ():
-                said = "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
-                summary, hint = f"{image.path} {said} {what}", self.HINT.format(image=image)
-                if inside != wanted:
-                    yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
+                continue
+            if inside != expected:
+                said = (
+                    "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
+                )
+                summary, hint = f"{image.path} {said} {PATH}", self.HINT.format(image=image)
+                yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
 
 def backends() -> tuple[Generator, ...]:
@@ -143,7 +152,7 @@ def detect(view: HostView) -> tuple[Detection, ...]:
     if view.exists(_OSTREE):
         return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
     supported = [found for one in backends() if (found := one.detect(view)) is not None]
-    return (*supported, *(one for one in _RECOGNISED if view.exists(*one.evidence)))
+    return (*supported, *(one for one in _RECOGNISED if all(map(view.exists, one.evidence))))
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:

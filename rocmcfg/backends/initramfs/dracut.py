@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Contents, Generator, Image, asked, of_the_host, release_of
+from rocmcfg.backends.initramfs import Generator, Image, asked, of_the_host, release_of
 from rocmcfg.backends.modprobe import PATH
 from rocmcfg.backends.templates import HEAD
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 
 CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
 _QUIET = ("env", "NO_POST_UPDATE_HOOKS=1")
@@ -67,10 +67,10 @@ class Dracut(Generator):
             yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
             yield ("mv", "-f", f"{path}.new", path)
 
-    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
+    def inside(self, host: Host, image: Image) -> bytes | None:
         listing = asked(host, (self.LOOKS, image.path))
         if listing is None:
-            return None
+            raise Unreadable(image.path, "it cannot be listed")
         listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them
         inside = None
         for name in (f"{root}{PATH.lstrip('/')}" for root in _ROOTS):
@@ -78,8 +78,8 @@ class Dracut(Generator):
                 said = host.query((self.LOOKS, "--file", name, image.path))
                 inside = said.stdout.encode() if said is not None and said.ok else b""
                 if not inside:  # 059 lists what squash has packed, and cannot print it
-                    return None
-        return [(PATH, inside, expected)]
+                    raise Unreadable(image.path, f"{name} cannot be printed")
+        return inside
 
 
 GENERATOR = Dracut()

@@ -151,20 +151,6 @@ def test_our_part_comes_and_goes_without_a_trace() -> None:
         assert with_arguments(with_ours, OURS, Role.FOREIGN) == content
 
 
-@pytest.mark.parametrize(
-    ("text", "old"),
-    [
-        (":Arch\n PROTOCOL=linux\n", True),
-        ("TIMEOUT=5\n\n\t:Arch\n", True),
-        (TREE, False),
-        ("", False),
-        ("a: b", False),
-    ],
-)
-def test_the_syntax_of_before_version_8_is_told(text: str, old: bool) -> None:
-    assert reader.old_syntax(text) == old
-
-
 def test_many_entries_take_linear_time() -> None:
     def work(count: int) -> Work:
         text = "".join(f"//linux-{n}\nprotocol: linux\ncmdline: root=UUID=1\n" for n in range(count))

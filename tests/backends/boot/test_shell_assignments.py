@@ -235,7 +235,7 @@ def test_a_value_is_the_shells_or_unknown(shell: Shell, text: str) -> None:
         ("GRUB_CMDLINE_LINUX_DEFAULT=a\nGRUB_CMDLINE_LINUX_DEFAULT+=b", None),
         ("GRUB_DISTRIBUTOR=`( . /etc/os-release; echo ${NAME:-D} ) 2>/dev/null || echo D`\n", ""),
         ("GRUB_DISTRIBUTOR=$(lsb_release -i -s)\nGRUB_CMDLINE_LINUX_DEFAULT=quiet", "quiet"),
-        ("if [ -x /bin/a ]; then\n  X=1\nfi\nGRUB_CMDLINE_LINUX_DEFAULT=quiet", "quiet"),
+        ("if [ -x /bin/a ]; then\n  X=1\nfi\nGRUB_CMDLINE_LINUX_DEFAULT=quiet", None),
         ("# it's a note \\\nGRUB_CMDLINE_LINUX_DEFAULT=quiet", "quiet"),
         ('GRUB_CMDLINE_LINUX_DEFAULT="root=$GRUB_DEVICE"', None),
         ("if true; then GRUB_CMDLINE_LINUX_DEFAULT=a; fi", None),

@@ -3,11 +3,8 @@ libostree 2026.1 and later, but for 2026.2.
 
 `bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with our arguments,
 which boots next, and notes in its boot entry that they are ours (x-options-source-rocmcfg). Updates inherit
-both. What others put there, and the image's own kargs.d, stay. The deployment that runs now keeps its line.
-
-An undo is one call again, which takes away what came from us. The new deployment is put in place when the
-host goes down; `rocmcfg verify` after the reboot says whether it was. There is no trial: the older
-entry of the boot menu, which has to be chosen by hand, is the way back.
+both. What others put there, and the image's own kargs.d, stay. What is said of deployments under rpm-ostree
+holds here as well.
 
 With an older bootc, or libostree 2026.2, which forgets whose the arguments are, rpm-ostree is used where it
 is installed. A host that boots from composefs without ostree, its command line being part of a signed kernel

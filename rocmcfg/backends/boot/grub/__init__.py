@@ -1,19 +1,14 @@
 """GRUB as Debian, Ubuntu and SteamOS set it up: /etc/default/grub with a folder of drop-ins, and update-grub.
 
 The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
-GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it, now and for every kernel that is installed
-later. Recovery entries stay as they are. They take effect at the next boot. An undo takes the file away
-and makes the menu anew; /etc/default/grub and the drop-ins of others are never written.
+GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it. /etc/default/grub and the drop-ins of others are
+never written.
 
 SteamOS has the menu on its EFI partition, /efi/EFI/steamos/grub.cfg. An update there is a second system,
 which takes over of /etc what is listed alone: /etc/atomic-update.conf.d/rocmcfg.conf lists each file that
 rocmcfg wrote, and the update runs update-grub. Valve's /etc/default/grub-steamos is never written: a copy
-that is kept would hide what later versions bring.
-
-A trial puts a word of ours on every normal entry, and a script in /etc/grub.d prints the commands with
-which GRUB takes the arguments of one boot out of its environment block and fills them in: the boot after
-it has none. There is none where GRUB cannot write that block, and none on SteamOS: nobody has seen what
-Valve's steamenv module makes of it.
+that is kept would hide what later versions bring. There is no trial: nobody has seen what Valve's steamenv
+module makes of one.
 
 Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d), whose own
 grub-mkconfig the menus are held against. SteamOS: from steamos-customizations, branch jupiter-3.8.x of

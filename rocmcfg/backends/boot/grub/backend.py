@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends import templates
-from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub.reader import DROP_IN
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
-from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
+from rocmcfg.backends.boot.grub_files.mkconfig import reads_drop_ins
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 _FOLDER, _, _NAME = DROP_IN.rpartition("/")
@@ -44,11 +42,12 @@ class _Trial(GrubTrial):
             yield from super().problems(view, observed, arguments)
 
 
-class _Grub(Chain):
+class _Grub(defaults.DefaultsChain):
     OWNED: tuple[str, ...] = (DROP_IN,)
     TITLE = "GRUB (Debian, Ubuntu)"
     MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
-    LOADER = "grub"
+    LOSER = "a drop-in"
+    CURE = f"rename it so that it sorts before {_NAME}"
     TRIAL = _Trial(reader)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,44 +60,23 @@ class _Grub(Chain):
         found = super().detect(view)
         return found._replace(title="GRUB (SteamOS)") if found and reader.on_steamos(view) else found
 
-    def observe(self, view: HostView) -> Observed:
-        own = text_or_empty(view, DROP_IN)
-        return defaults.observed(
-            reader.read(view),
-            _sourced(view),
-            (DROP_IN, own),
-            lambda source: source.startswith(_FOLDER) and source > DROP_IN,
-        )
+    def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
+        return reader.menu(view), (reader.TOOL,)
+
+    def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
+        """/etc/default/grub and grub.d/*.cfg (a Debian patch); GRUB fills the drop-in of a trial."""
+        own = text_or_empty(view, DROP_IN) if kargs is None else _line(" ".join(kargs))
+        others = sorted({*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN})
+        texts = [(path, text_or_empty(view, path)) for path in (defaults.PATH, *others)]
+        first = sum(path < DROP_IN for path in others) + 1
+        return defaults.Parts(texts[:first], (DROP_IN, own), texts[first:])
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {DROP_IN: templates.own_file(settings, _line(karg_line(settings)), _REMARK)}
 
-    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        return (activation((reader.TOOL,), reader.menu(view), reason),)
-
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        sources = _sourced(view, _line(" ".join(kargs)))
-        ours = [path for path, _ in sources].index(DROP_IN)
-        lost_at = defaults.dropped_by(sources, ours, kargs)
-        cure = f"rename it so that it sorts before {_NAME}"
-        return defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)
-
-    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        return defaults.not_from_defaults(view, reader.menu(view))
-
 
 def _line(kargs: str) -> str:
     return f'{defaults.DEFAULT}="${defaults.DEFAULT} {kargs}"'
-
-
-def _sourced(view: HostView, ours: str | None = None) -> list[defaults.Sourced]:
-    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg (a Debian patch). Our
-    drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
-    others = {*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN}
-    texts = {path: text_or_empty(view, path) for path in others}
-    if ours is not None:
-        texts[DROP_IN] = ours
-    return [(defaults.PATH, text_or_empty(view, defaults.PATH)), *sorted(texts.items())]
 
 
 BACKEND = _Grub(reader)

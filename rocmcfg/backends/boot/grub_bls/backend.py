@@ -1,11 +1,9 @@
 """GRUB with entries as files: their options, and the two places that make later ones (`entry_options`).
 
-grubby is not used: it writes the rescue entry as well, and its exit status says little. grub2-mkconfig makes
-the options of all entries of both variables in /etc/default/grub, so that our part, marks and all, is there;
-Fedora's those of the rescue entry too (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline
-alone). So no menu is generated for a trial, whose word stands in our part: the menu reads user.cfg before the
-entries, which exists for a password (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as
-well), and there stand the commands that fill the word in.
+grubby is not used: it writes the rescue entry as well, and its exit status says little. So does Fedora's
+grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline alone), and no menu is
+generated for a trial: its commands stand in user.cfg, which exists for a password and is read before the
+entries (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as well).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Reads the assignments of a file that a shell sources, without running it, and never guesses.
 
 Covers `NAME=value` with the three kinds of quoting, `$NAME`, `${NAME}`, `${NAME:+word}`, `${NAME:-word}`,
-`export`. A line with anything else makes the variables that it assigns unknown, and one that may assign
-anything (`.`, `eval`, a function, a here-document) makes all of them unknown. Source of the rules:
-POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition, 2.6.2 Parameter Expansion.
+`export`. A value that is made of anything else makes its variable unknown; a line that is no assignment alone
+makes all of them unknown, to the end of the file. Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token
+Recognition, 2.6.2 Parameter Expansion.
 """
 
 from __future__ import annotations
@@ -43,19 +43,9 @@ _BARE = re.compile(
 )
 _DOUBLE = re.compile(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
 
-_TOKEN = re.compile(r"[^ \t\n;&|()<>]+|[;&|()<>]")
-_OPENS = {"if", "case", "for", "while", "until", "select", "{", "("}
-_CLOSES = {"fi": ("if",), "esac": ("case",), "done": ("for", "while", "until", "select"), "}": ("{",)}
-_BEFORE_COMMAND = {";", "&", "|", "(", ")", "{", "then", "do", "else", "elif", "if", "while", "until", "!"}
-# Commands that assign without `=`, or run text that may.
-_ASSIGN_ANYTHING = re.compile(
-    r"\.|alias|builtin|command|declare|eval|exec|function|getopts|let|local|mapfile|read|readarray|source|trap"
-    r"|typeset|unalias|unset"
-)
-_LEAVES = {"return", "exit"}
-_ANY_ASSIGNMENT = re.compile(rf"(?:^|[ \t\n;&|{{(])({_NAME})\+?=")
-_ASSIGNING_EXPANSION = re.compile(rf"\$\{{({_NAME}):?=")
-_LOOP_NAME = re.compile(rf"\b(?:for|select)[ \t]+({_NAME})")
+# A line that sets one variable, whatever its value may be, as the reader sees it with quoted parts hidden.
+_ALONE = re.compile(rf"[ \t]*(?:export[ \t]+)?({_NAME})\+?=[^ \t\n;&|()<>]*[ \t]*;?[ \t]*")
+_ASSIGNING_EXPANSION = re.compile(rf"\$\{{{_NAME}:?=")
 # Of the names that no file assigns, only those of the first kind are certainly empty: grub-mkconfig, the
 # environment and the shell itself set others.
 _SURELY_UNSET = re.compile(r"GRUB_CMDLINE_\w+")
@@ -107,18 +97,12 @@ class Environment:
         self.opaque = ""
 
     def read(self, path: str, text: str) -> None:
-        nesting: list[str] = []
         for line in _logical_lines(text):
             where = f"{path}:{line.number}"
-            if line.code is None:
-                self._lose(where)
+            if line.code is None or not (self._assign(line.text, where) or self._alone(line, where)):
+                self.values.clear()
+                self.opaque = self.opaque or where
                 return
-            nested = bool(nesting)
-            _nest(nesting, line.code)
-            if nested or nesting or not self._assign(line.text, where):
-                self._command(line.text, line.code, where)
-            if _LEAVES.intersection(_TOKEN.findall(line.code)):
-                nesting.append("return")  # what follows may never run
 
     def _assign(self, line: str, where: str) -> bool:
         match = _ASSIGNMENT.match(line)
@@ -132,17 +116,13 @@ class Environment:
         self.unknown.pop(match.group(2), None)
         return True
 
-    def _command(self, line: str, code: str, where: str) -> None:
-        if _may_assign_anything(code) or (self.opaque and _runs_something(code)):
-            self._lose(where)
-        for pattern, text in ((_ANY_ASSIGNMENT, code), (_ASSIGNING_EXPANSION, line), (_LOOP_NAME, code)):
-            for name in pattern.findall(text):
-                self.values.pop(name, None)
-                self.unknown[name] = where
-
-    def _lose(self, where: str) -> None:
-        self.values.clear()
-        self.opaque = self.opaque or where
+    def _alone(self, line: _Line, where: str) -> bool:
+        found = _ALONE.fullmatch(line.code or "")
+        if found is None or _ASSIGNING_EXPANSION.search(line.text):
+            return False
+        self.values.pop(found[1], None)
+        self.unknown[found[1]] = where
+        return True
 
     def text(self, name: str) -> str | None:
         """The value as one string; None where it is unknown. An unset variable is empty."""
@@ -235,41 +215,3 @@ def _logical_lines(text: str) -> Iterator[_Line]:
         yield _Line(opened if quoted else number, line, None)
     elif code.strip(" \t"):
         yield _Line(start, line, code)
-
-
-def _nest(nesting: list[str], code: str) -> None:
-    """Follow compound commands. In doubt one stays open, which only makes more unknown."""
-    previous = ";"
-    for token in _TOKEN.findall(code):
-        if token in _OPENS:
-            nesting.append(token)
-        elif (token == ")" and nesting[-1:] == ["("]) or (
-            token in _CLOSES and previous in (";", ")") and nesting and nesting[-1] in _CLOSES[token]
-        ):
-            nesting.pop()
-        previous = token
-
-
-def _may_assign_anything(code: str) -> bool:
-    tokens = _TOKEN.findall(code)
-    function = re.search(r"\([ \t]*\)", code)  # any later command may be a call of it
-    if function or any(map(_ASSIGN_ANYTHING.fullmatch, tokens)):
-        return True
-    starts, declares = True, False
-    for token in tokens:
-        if token in _BEFORE_COMMAND:
-            starts, declares = True, False
-        elif declares:
-            if not re.fullmatch(rf"{_NAME}(=.*)?", token):
-                return True
-        elif starts and not re.match(rf"{_NAME}\+?=", token):
-            if _HIDDEN in token or "$" in token:  # a command whose name only a shell can tell
-                return True
-            starts, declares = False, token in ("export", "readonly")
-    return False
-
-
-def _runs_something(code: str) -> bool:
-    """Whether there is a command in it, and not only assignments and the words of compounds."""
-    words = (t for t in _TOKEN.findall(code) if t not in _BEFORE_COMMAND | _OPENS | _CLOSES.keys())
-    return any(not re.match(rf"{_NAME}=", word) for word in words)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, script
@@ -18,7 +17,6 @@ from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 
@@ -31,11 +29,12 @@ class _Trial(GrubTrial):
         return {DEFAULTS: (lines, 0o644), **script()}
 
 
-class _GrubMkconfig(Chain):
+class _GrubMkconfig(defaults.DefaultsChain):
     OWNED: tuple[str, ...] = ()
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
-    LOADER = "grub"
+    LOSER = "a line"
+    CURE = "move it above the lines of rocmcfg"
     TRIAL = _Trial(reader)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,35 +56,26 @@ class _GrubMkconfig(Chain):
         manual = f"append to {defaults.DEFAULT} in {DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}"
         return found and found._replace(supported=configurable and not lacks, lacks=lacks, manual=manual)
 
-    def observe(self, view: HostView) -> Observed:
+    def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
+        menu, tool = reader.layout(view)
+        return menu, (tool, "-o", menu)
+
+    def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
         text = appended_assignment.without_variable(text_or_empty(view, DEFAULTS))
-        before, ours, _ = appended_assignment.around(text)
-        last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
-        return defaults.observed(
-            reader.read(view),
-            [(DEFAULTS, appended_assignment.blanked(text))],
-            (DEFAULTS, ours),
-            lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
-        )
+        if kargs is not None:
+            text = appended_assignment.with_arguments(text, defaults.DEFAULT, kargs)
+        before, own, after = appended_assignment.around(text)
+        rest = [(DEFAULTS, appended_assignment.blanked(after))] if own else []
+        return defaults.Parts([(DEFAULTS, before)], (DEFAULTS, own), rest)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         kargs = karg_line(settings)
         return {DEFAULTS: appended_assignment.lines(defaults.DEFAULT, kargs) if kargs else None}
 
-    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        menu, tool = reader.layout(view)
-        return (mkconfig.activation((tool, "-o", menu), menu, reason),)
-
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        text = appended_assignment.with_arguments(text_or_empty(view, DEFAULTS), defaults.DEFAULT, kargs)
-        parts = [(DEFAULTS, part) for part in appended_assignment.around(text)]
-        lost_at = defaults.dropped_by(parts, 1, kargs)
-        cure = "move it above the lines of rocmcfg"
-        yield from defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)
-        yield from appended_assignment.continued(text, DEFAULTS)
-
-    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        return defaults.not_from_defaults(view, reader.layout(view)[0])
+        yield from super().preflight(view, observed, kargs)
+        ((_, before),) = self.sourced(view, kargs).before
+        yield from appended_assignment.continued(before, DEFAULTS)
 
 
 BACKEND = _GrubMkconfig(reader)

@@ -1,24 +1,19 @@
 """Limine, with limine-entry-tool (CachyOS, Omarchy) or with a limine.conf that somebody wrote.
 
-The command line of each normal entry in limine.conf gets the arguments, and takes effect at the next boot.
-Where limine-entry-tool makes the entries of kernels that are installed later, its configuration gets them
-too, where it says the line today: lines at the end of /etc/default/limine; or a drop-in of ours,
-/etc/limine-entry-tool.d/zz-rocmcfg.conf, where only drop-ins say it; or /etc/kernel/cmdline. Where it
-would take the line of the running kernel, nothing is written: a drop-in alone would cost the next entry
-its root=. limine-mkinitcpio and limine-update are not run, so that no image is built anew: an image that
-the firmware starts without Limine has its old line until then.
+The command line of each normal entry in limine.conf gets the arguments. Where limine-entry-tool makes the
+entries of later kernels, its configuration gets them too, where it says the line today: lines at the end of
+/etc/default/limine; or a drop-in of ours, /etc/limine-entry-tool.d/zz-rocmcfg.conf, where only drop-ins say
+it; or /etc/kernel/cmdline. Where it would take the line of the running kernel, nothing is written: a drop-in
+alone would cost the next entry its root=. limine-mkinitcpio and limine-update are not run, so that an image
+that the firmware starts without Limine has its old line until it is built anew.
 
-Entries of snapshots, fallback entries, those of other systems and everything that holds its own arguments
-stay as they are; a snapshot that is taken later shows the system as it is then, our arguments included. An
-undo takes our arguments out again, of entries that were made since too, and leaves what others wrote.
-Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not boot once changed),
-unified kernel images under Secure Boot that hold a line of their own (they take that one), and the syntax
-of Limine before version 8.
+A snapshot that is taken later shows the system as it is then, our arguments included. Refused: a limine.conf
+whose checksum is enrolled in Limine itself (it would not boot once changed), and unified kernel images under
+Secure Boot that hold a line of their own (they take that one).
 
-A trial is an entry behind all others, a copy of the one that runs, and the EFI variable LoaderEntryOneShot:
-Limine from 11.4 on boots what it names, once, and deletes it before (common/lib/bli.c, common/menu.c). It is
-refused for older ones, with `remember_last_entry: yes`, with which Limine would boot it again after a hang,
-and where the running entry is none that gets our arguments.
+A trial is an entry behind all others, a copy of the one that runs. It is refused for Limine before 11.4, with
+`remember_last_entry: yes`, with which Limine would boot it again after a hang, and where the running entry is
+none that gets our arguments.
 
 Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
 and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.

@@ -22,7 +22,7 @@ from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.limine.trial import LimineTrial, with_copy
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
 from rocmcfg.model.state import DesiredSetting
@@ -89,19 +89,11 @@ class _Limine(MenuChain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
-        menu = observed.menu
-        if menu.unreadable == reader.OLD:
-            yield error(
-                "RC3129",
-                f"cannot use {menu.path}: {menu.unreadable}",
-                location=menu.path,
-                hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
-            )
         if sealed_by := _sealed_by(view):
             yield error(
                 "RC3123",
                 f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
-                location=menu.path,
+                location=observed.menu.path,
                 hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
             )
         elif efi.starts_only_signed(view):
@@ -110,26 +102,16 @@ class _Limine(MenuChain):
                 yield error(
                     "RC3124",
                     f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
-                    location=menu.path,
+                    location=observed.menu.path,
                     hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew (sudo "
                     "limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
                 )
         yield from _of_later_kernels(view, observed, kargs)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Unified kernel images with arguments of their own; and what the tool would make anew with ours."""
-        found = [*reader.judged(view)]
-        foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
+        """Unified kernel images with arguments of their own."""
+        foreign = (one for one, role in reader.judged(view) if role is Role.FOREIGN and one.is_image)
         yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
-        spare = (one for one, role in found if role is Role.RECOVERY and "kernel-id=" in one.comments)
-        fallbacks = [one.titles[-1] for one in spare if entry_tool.FALLBACK in one.titles[-1]]
-        if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
-            yield info(
-                "RC3130",
-                f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
-                location=DEFAULTS,
-                hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
-            )
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:

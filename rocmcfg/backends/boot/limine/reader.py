@@ -21,7 +21,6 @@ from rocmcfg.model.named_tuple import NamedTuple
 NAME = "limine"
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
-OLD = "it is written for a Limine before version 8 (KEY=value)"
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = re.compile(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = re.compile(r"\bversion: (\S+)")
@@ -30,7 +29,6 @@ _KERNEL = ("path", "kernel_path", "image_path")
 _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
 _MACRO = re.compile(r"^\$\{([^}\n]*)\}=(.*)$")
 _USE = re.compile(r"\$\{([^}\n]*)\}")
-_OLD_ENTRY = re.compile(r"^[ \t]*:[^:/\n]", re.MULTILINE)  # `:Title`, with `KEY=value` below it
 _VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 
@@ -72,10 +70,7 @@ def folders(view: HostView) -> Iterator[str]:
 
 
 def read(view: HostView) -> Menu:
-    found = files(view)
-    menu = entry_options.menu_of(view, found, "limine.conf", written)
-    old = any(old_syntax(text_or_empty(view, path)) for path in found)
-    return menu._replace(unreadable=OLD) if old else menu
+    return entry_options.menu_of(view, files(view), "limine.conf", written)
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:
@@ -107,11 +102,6 @@ def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
         else:
             role = roles.told((*one.titles, *one.initrds), split(one.cmdline), root)
         yield one, role
-
-
-def old_syntax(text: str) -> bool:
-    """Whether it is written for a Limine before version 8, which no later one reads."""
-    return bool(_OLD_ENTRY.search(text)) and not any(one.protocol for one in sections(text))
 
 
 def sections(text: str) -> Iterator[Section]:

@@ -1,7 +1,7 @@
 """A trial with Limine: an entry behind all others, a copy of the one that runs, and LoaderEntryOneShot.
 
-Limine from 11.4 on boots what that variable names, by the titles on the way to it, and deletes it before it
-boots anything (common/lib/bli.c, common/menu.c). With `remember_last_entry` it would boot the trial again.
+Limine from 11.4 on boots what that variable names, by the titles on the way to it, and deletes it before
+(common/lib/bli.c, common/menu.c). With `remember_last_entry` it would boot the trial again.
 """
 
 from __future__ import annotations

@@ -1,0 +1,98 @@
+"""What a program of the host said, and why something of a host cannot be read, written or done."""
+
+from __future__ import annotations
+
+import errno
+
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
+
+
+class CommandResult(NamedTuple):
+    """`status` is the exit status, or None where the program was stopped at its time limit."""
+
+    argv: tuple[str, ...]
+    status: int | None
+    stdout: str
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+
+_READ_HINTS = {
+    errno.EACCES: "run the command as root, or mend the file's permissions",
+    errno.EPERM: "run the command as root, or mend the file's permissions",
+    errno.ENOENT: "check the path, and what it is relative to",
+    errno.ENOTDIR: "check the path: a part of it is no directory",
+}
+
+
+_WRITE_HINTS = {
+    errno.EROFS: "the file system is read-only: mount -o remount,rw it, then run the command again",
+    errno.ENOSPC: "the file system is full: free some space, then run the command again",
+    errno.EDQUOT: "the quota is used up: free some space, then run the command again",
+    errno.EACCES: "run the command as root",
+    errno.EPERM: "run the command as root; if you are root, look for an immutable flag (lsattr)",
+}
+
+
+def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple[str, str]:
+    """A reason, and what to do about it."""
+    if isinstance(reason, OSError):
+        hint = hint or hints.get(reason.errno or 0, "")
+        reason = reason.strerror or str(reason)
+    return reason, hint or "mend what the message says, then run the command again"
+
+
+class Unreadable(RocmcfgError):
+    """A file that exists and cannot be read. Readers that can do without it catch this by name. `root` is
+    that of the host."""
+
+    def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
+        self.path = path
+        self.reason, hint = _explained(reason, hint, _READ_HINTS)
+        summary = f"cannot read {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3001", summary, location=path, hint=hint))
+
+
+class Unwritable(RocmcfgError):
+    """A write that the file system refused: read-only, full, no permission. `root` is that of the host."""
+
+    def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
+        self.path = path
+        self.reason, hint = _explained(reason, hint, _WRITE_HINTS)
+        summary = f"cannot write {_below(path, root)}: {self.reason}"
+        super().__init__(error("RC3002", summary, location=path, hint=hint))
+
+
+def _below(path: str, root: str) -> str:
+    """A rescue system has a path of that name too."""
+    return path if root == "/" else f"{path} below {root}"
+
+
+class ToolFailed(RocmcfgError):
+    """A program of the host that is missing, failed, or did not end in time."""
+
+    def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
+        self.result = result
+        said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
+        summary = f"{' '.join(result.argv)}: {reason}"
+        super().__init__(error("RC3003", summary, detail="\n".join(said), hint=hint))
+
+
+class Locked(RocmcfgError):
+    """`lost`: it was ours, and somebody took the file away under us."""
+
+    def __init__(self, path: str, holder: str, *, lost: bool = False) -> None:
+        detail = f"{path} is held by {holder}" if holder else f"{path} is held"
+        super().__init__(
+            error(
+                "RC3004",
+                f"another rocmcfg {'may be' if lost else 'is'} at work on this host",
+                detail=f"{path} was removed while it was held" if lost else detail,
+                location=path,
+                hint="wait until it has ended, then run the command again",
+            )
+        )
