@@ -46,7 +46,20 @@ SAID = {
 }
 # Ids that had a meaning once, and get no other.
 RETIRED = {
-    *("RC1015", "RC2030", "RC2040", "RC2048", "RC2049", "RC2054", "RC3028", "RC4325", "RC4331", "RC4336"),
+    *(
+        "RC1015",
+        "RC2030",
+        "RC2040",
+        "RC2048",
+        "RC2049",
+        "RC2054",
+        "RC3028",
+        "RC3129",
+        "RC3130",
+        "RC4325",
+        "RC4331",
+        "RC4336",
+    ),
     *("RC4341", "RC5004", "RC6004", "RC7003", "RC9002"),
 }
 # Ids that are raised in several places or wordings, each with one meaning.
