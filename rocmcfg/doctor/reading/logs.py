@@ -1,8 +1,8 @@
 """Where logs come from: named files and pipes, this host's journal or ring buffer, the files of another root.
 
-Compressed ones are known by their first bytes, not by their names. Of a damaged one, all that comes before
-the damage is read: Python's own readers throw away what they had already unpacked of a block when the next
-byte is wrong. Like `zcat`, this ignores what stands behind the packed data and is not packed.
+Compressed ones are known by their first bytes, not by their names. Of a damaged one, what comes before the
+damage is read, but for a few KiB: Python's own readers throw away a whole block. Like `zcat`, this ignores
+what stands behind the packed data and is not packed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.named_tuple import NamedTuple
 
-_CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
-_MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip2 more than a million
+_CHUNK = 4 << 10  # bytes that are read, and unpacked, at once: what a damage can take along
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
 # How a packed file begins, and what unpacks it.
 _PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
@@ -177,29 +176,15 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
                 if not waiting:
                     continue
             begun = True
-            for piece in _unpacked(decompressor, waiting):
-                given += len(piece)
-                yield piece
+            piece = decompressor.decompress(waiting, _CHUNK)
+            given += len(piece)
+            yield piece
             waiting = getattr(decompressor, "unconsumed_tail", b"")
             if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
                 raise OSError(
                     f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
         waiting, first = decompressor.unused_data, False
-
-
-def _unpacked(decompressor: Any, chunk: bytes) -> Iterator[bytes]:
-    """What a chunk begins with; of a damaged one, all that comes before the damage, where that can be had."""
-    if not hasattr(decompressor, "copy"):  # a damage takes the output of this call along
-        yield decompressor.decompress(chunk, _CHUNK)
-        return
-    before = decompressor.copy()
-    try:
-        yield decompressor.decompress(chunk, _MOST)
-    except Exception:  # zlib.error: decompressors of bz2 and lzma cannot be copied
-        for byte in chunk:
-            yield before.decompress(bytes((byte,)))
-        raise
 
 
 # -- into the scanner -----------------------------------------------------------------------------------
