@@ -40,7 +40,10 @@ people alone.
 
 ## Doctor
 
-Told means a score of 0.5 and more. The public threads are few: they show where doctor fails, and no rate.
+Told means a score of 0.5 and more. The public threads are few: they show where doctor fails, and no rate. A
+thread whose miss or false accusation changed the data is held out no longer, and has a row of its own: those
+left are the easier ones. Doctor on all 68 before they changed anything, which says more of logs to come: 26 of
+35 right, 29 of 33 silent, 7 wrongly told.
 
 | logs | how many | first told is right | nothing told where nothing is known | wrongly told |
 |---|---|---|---|---|
@@ -69,6 +72,7 @@ def page() -> str:
     logs: dict[str, list[Case]] = {
         "what patterns were made from: the samples of a fault": [*_of_samples(catalogue.known_issues())],
         "public threads that nothing was made from (tests/doctor/held_out.toml)": [*_held_out()],
+        "threads of that file whose miss changed the data since": [*_held_out(taught=True)],
         "healthy machines": [(path.read_text(), (), "") for path in sorted((DATA / "healthy").iterdir())],
     }
     told = []
@@ -99,9 +103,10 @@ def _of_samples(known: Sequence[KnownIssue]) -> Iterable[Case]:
             yield "\n".join(lines), machine, issue.id
 
 
-def _held_out() -> Iterable[Case]:
+def _held_out(taught: bool = False) -> Iterable[Case]:
     for log in toml.loads(HELD_OUT.read_text())["log"]:
-        yield log["text"].strip(), log["machine"], log["issue"]
+        if ("taught" in log) == taught:
+            yield log["text"].strip(), log["machine"], log["issue"]
 
 
 def _judged(host: Path, log: Path, cases: Iterable[Case]) -> tuple[int, int, int]:

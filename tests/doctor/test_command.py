@@ -534,7 +534,10 @@ def test_what_kfd_mesa_and_vulkan_say_of_a_lost_gpu_is_an_error(
 
 
 FAULT = "Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000. Reason: Unknown.\n"
-PAGE_FAULT = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32771)\n"
+PAGE_FAULT = (
+    "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32771)\n"
+    "amdgpu 0000:03:00.0: amdgpu: \t Faulty UTCL2 client ID: TCP (0x8)\n"
+)
 
 
 @pytest.mark.parametrize("line", [FAULT, PAGE_FAULT])
