@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from rocmcfg.explain.explanation import (
@@ -23,7 +23,6 @@ from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
 from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
-from rocmcfg.model.facts import Kernel
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import Spelling, as_number, closest, hexint, parameter, split, well_named
 from rocmcfg.model.state import Kind
@@ -154,35 +153,19 @@ def _new(question: Question) -> Explanation | None:
     asked = as_parameter(question.asked)
     if asked is None:
         return None
-    kernels = [k for k in question.machine.kernels if asked.name in k.parameters.get(asked.module, {})]
-    if not kernels and question.seen(asked.id) is not True:
+    declared = any(asked.name in k.parameters.get(asked.module, {}) for k in question.machine.kernels)
+    if not declared and question.seen(asked.id) is not True:
         return None
     question = _judged(question._replace(asked=asked), asked)
-    description = _description(question.modinfo, kernels[-1], asked) if kernels else ""
     return Explanation(
         asked.id,
         "new",
-        f"modinfo says: {description}" if description else "This host has it; nothing more is known of it.",
+        f"This host has it; `modinfo -p {asked.module}` may say what it is for.",
         ("new: the catalogue does not have it, so that its default, its range and its traps are not known",),
         kernels=_on_kernels(question),
         issues=mentions(question, [asked.id]),
         sources=("modinfo of this host's kernels, or its sysfs",),
     )
-
-
-def _description(modinfo: Callable[[Kernel, str], str], kernel: Kernel, asked: Spelling) -> str:
-    """What modinfo says, up to the type; a description may go over several lines."""
-    own = kernel.parameters[asked.module]
-    said: list[str] = []
-    for line in modinfo(kernel, asked.module).splitlines():
-        first, colon, rest = line.partition(":")
-        if colon and first in own:
-            if said:
-                break
-            said = [rest] if first == asked.name else []
-        elif said:
-            said.append(line.strip())
-    return " ".join(said).removesuffix(f" ({own[asked.name]})").strip()
 
 
 def _misnamed(question: Question) -> Explanation:

@@ -16,7 +16,7 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
-from rocmcfg.model.facts import Kernel, Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
@@ -28,15 +28,13 @@ Role = Literal["helps", "does_not_help", "unset"]
 
 class Question(NamedTuple):
     """`seen` says of a parameter's id whether sysfs of the running kernel has it, None where that cannot be
-    told. `modinfo` is what it prints of the parameters of a kernel's module, empty where it cannot be asked.
-    `verdicts` are the judge's, empty where no value was asked about."""
+    told. `verdicts` are the judge's, empty where no value was asked about."""
 
     asked: Spelling
     machine: Machine
     catalogue: Catalogue
     issues: tuple[KnownIssue, ...] = ()
     seen: Callable[[str], bool | None] = lambda _: None
-    modinfo: Callable[[Kernel, str], str] = lambda *_: ""
     verdicts: tuple[Verdict, ...] = ()
 
 

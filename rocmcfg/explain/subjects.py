@@ -27,22 +27,9 @@ def issue(known: KnownIssue, here: bool) -> Explanation:
         ("fixed", [known.fixed_in] if known.fixed_in else []),
         ("no help", known.does_not_help),
         ("note", known.notes),
-        ("printed", _printers(known)),
     ]
     summary = f"{known.title} ({known.confidence})\n{known.summary}"
     return Explanation(known.id, "issue", summary, details=_details(rows), sources=known.evidence)
-
-
-def _printers(known: KnownIssue) -> list[str]:
-    """Which releases print a line of it, of those that were read."""
-    found: dict[str, set[str]] = {}
-    for name in (name for one in known.signatures for name in one.printed_by):
-        program, _, release = name.rpartition(" ")
-        found.setdefault(program or "kernel", set()).add(release)
-    return [
-        f"by {program} {', '.join(sorted(releases, key=lambda one: [*map(int, one.split('.'))]))}"
-        for program, releases in found.items()
-    ]
 
 
 def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[KnownIssue]) -> Explanation:

@@ -102,15 +102,6 @@ def concerns_argument(name: str) -> bool:
     return trapped or (not dot and bool(bare_parameter(f"{name}=1")))
 
 
-def mentions_anything(text: str) -> bool:
-    """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
-    known = catalogue.load()
-    prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
-    prefixes |= {space.prefix for space in catalogue.namespaces()}
-    marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
-    return any(mark in text for mark in marks)
-
-
 @functools.cache
 def near_variable(name: str) -> str:
     """The variable that was meant, where `name` is within a slip of it; empty where it may be another one."""

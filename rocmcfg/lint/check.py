@@ -25,7 +25,6 @@ from rocmcfg.model.state import Kind
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
-_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
 MOST = 1000  # findings of one text that are told
@@ -98,8 +97,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     """Judges a text alone. `file` is its path, which may tell its kind."""
     reading = Reading()
     chosen = kind or kinds.of(file, text)
-    if len(text) < _LARGE or names.mentions_anything(text):
-        readers.read(chosen, whole(text), reading)
+    readers.read(chosen, whole(text), reading)
     checked = Checked(file, chosen, Source(text), reading.assignments, frozenset(reading.anew))
     listed = file == kinds.PASTED and not kinds.BOOT_WORDS.search(text)  # for nobody knows which place
     for start, stop, slip in reading.slips:
@@ -126,8 +124,6 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
             checked.add(found, remark, knowledge, spelt)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
-    for needless, remark in superseded.needless(reading.assignments, checked.line):
-        checked.add(needless, remark, knowledge)
     checked.settle()
     return checked
 

@@ -21,7 +21,6 @@ class FileKind(str, Enum):
     DOCKERFILE = "Dockerfile"
     YAML = "YAML"
     PYTHON = "Python"
-    NOTEBOOK = "notebook"
     MARKDOWN = "document"
 
 
@@ -55,7 +54,6 @@ _NAMES = (
     (FileKind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
     (FileKind.YAML, r".*\.ya?ml$"),
     (FileKind.UNIT, r".*\.(?:service|socket|timer)$"),
-    (FileKind.NOTEBOOK, r".*\.ipynb$"),
     (FileKind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
     (FileKind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
@@ -70,16 +68,10 @@ _CONTENTS = (
     (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
-    (FileKind.NOTEBOOK, r"\A\s*\{", '"cells"', '"cell_type"'),
 )
 _SHEBANG = re.compile(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
 _SHELL_WORDS = re.compile(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
-# What compose files, Kubernetes, workflows and playbooks begin with, at the margin.
-_YAML_KEY = re.compile(
-    r"^(?:services|apiVersion|kind|version|jobs|env|environment|spec|x-[\w-]+|-[ \t]+(?:hosts|name)):", re.M
-)
-_YAML_LINE = re.compile(r"---|[ \t]*(?:-[ \t]+\S|[\w.\"'/$-]+:(?:[ \t]|\r?$))")
 _BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
 _BARE = re.compile(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
@@ -111,15 +103,7 @@ def by_content(text: str) -> FileKind | None:
     for kind, *patterns in _CONTENTS:
         if all(re.search(pattern, head, re.M) for pattern in patterns):
             return kind
-    if _YAML_KEY.search(head) and _is_yaml(head):
-        return FileKind.YAML
     return _by_lines(head)
-
-
-def _is_yaml(head: str) -> bool:
-    """Most lines are keys or items; what is left may be a text that one of them holds."""
-    said = _telling(head.split("\n")[:200])
-    return sum(bool(_YAML_LINE.match(line)) for line in said) >= 0.8 * len(said)
 
 
 def _telling(lines: list[str]) -> list[str]:

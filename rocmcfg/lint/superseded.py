@@ -22,7 +22,6 @@ RUNNING = "/proc/cmdline"
 _UNTIL_REBOOT = (
     "It is what this boot has; no file here says it. If the next one has it too, the boot menu is old."
 )
-_CLOSE = 12  # lines
 
 
 def repeated(
@@ -53,25 +52,6 @@ def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
         if each.where.scope and not each.opaque and _counts_once(each):
             groups.setdefault((each.where.scope, _key(each)), []).append(each)
     return list(groups.values())
-
-
-def needless(
-    found: Sequence[Assignment], line: Callable[[Assignment], int]
-) -> Iterator[tuple[Assignment, Remark]]:
-    """Variables that do nothing beside another variable, where both stand close enough to be set together."""
-    variables = [each for each in found if each.what is What.VARIABLE]
-    written: dict[str, list[int]] = {}
-    for each in variables:
-        written.setdefault(f"{each.name}={each.value}", []).append(line(each))
-    for each in variables:
-        variable = names.variable(each.name)
-        if variable is None or each.opaque or same(each.value, variable.default):
-            continue
-        for other, why in variable.beside.items():
-            if any(abs(at - line(each)) <= _CLOSE for at in written.get(other, ())):
-                said = f"{each.name}={each.value} adds nothing to {other}"
-                yield each, info("RC7113", said, why, remove=True, sources=variable.sources)
-                break
 
 
 def _key(each: Assignment) -> str:

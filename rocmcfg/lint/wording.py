@@ -30,12 +30,6 @@ _OF_A_TRAP = {
     "misread": "RC7116",
     "limited": "RC7120",
 }
-# Where not every GPU is known.
-_PERHAPS = {
-    "inverted": "may do the opposite of what it is set for",
-    "dangerous": "is harmful on some GPUs",
-    "default": "is what happens anyway on some GPUs",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +298,8 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
         said = f"{written} does nothing on {where}"
         needless = not unsure and trap.acts_on is not None and instead is None
         return info(id, said, why, instead=instead, remove=needless)
-    if unsure and kind in _PERHAPS:
-        return info(id, f"{written} {_PERHAPS[kind]}", why)
+    if unsure and kind in (*GRAVE, "default"):
+        return info(id, f"{said}, on some GPUs", why)
     if kind in GRAVE:
         return warning(id, said, why, instead=instead, remove=instead is None)
     if kind == "default":

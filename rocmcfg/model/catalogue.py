@@ -297,7 +297,7 @@ class Variable(NamedTuple):
     `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
     `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
     what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
-    "PyTorch 2.9". `beside`: NAME=VALUE of another variable beside which this one does nothing, and why.
+    "PyTorch 2.9".
     `strict`: the reader stops on any other value, or drops it with an error; else readers may take more.
     """
 
@@ -320,7 +320,6 @@ class Variable(NamedTuple):
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
-    beside: Mapping[str, str] = _NOTHING
     strict: bool = False
 
     def takes(self, text: str) -> bool:

@@ -73,13 +73,9 @@ def explain_name(
             return None
         return running.parameter(id).present
 
-    def modinfo(kernel: Kernel, module: str) -> str:
-        result = view.query(("modinfo", "-k", kernel.release, "-F", "parm", module))
-        return result.stdout if result is not None and result.ok else ""
-
     machine = Machine(_kernels(facts, versions, known), facts.gpus)
     try:
-        found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
+        found = explain(Question(asked, machine, known, catalogue.known_issues(), seen))
     except RocmcfgError:
         others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
         returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()

@@ -393,7 +393,7 @@ def test_a_parameter_that_only_the_hosts_modinfo_has_is_explained_as_new(tmp_pat
     for name in ("brand_new", "amdgpu.brand-new=3", "karg.amdgpu.brand_new"):
         found = explain_name(host, name).explanation
         assert (found.name, found.kind) == ("amdgpu.brand_new", "new")
-        assert found.summary == "modinfo says: Size of the new thing 0 = small, 1 = large"
+        assert "modinfo -p amdgpu" in found.summary
         assert found.kernels[0].types == ("uint",)
     assert explain_name(host, "brand_new=-1").explanation.kernels[0].verdict
 

@@ -29,7 +29,6 @@ PIECES = [
     '\x0b', '\x85', '\U0001d518', '\ufeff', '/sys/module/amdgpu/parameters/gfxoff', 'amd_iommu=pt',
     '--args=', 'docker run -e ', 'echo ', 'printf ', 'set -gx ', '=', ';', 'name: ', 'value: ',
     'https://x/', '~~~\n', 'rocmcfg: ignore',
-    '{"cells": [{"cell_type": "code", "source": ["', '\\\\"', '\\\\u0041', '"]', '%env ',
     '\x00', '&', '(', "'''", '"""', '\x0c',
 ]  # fmt: skip
 TEXTS = st.one_of(

@@ -212,45 +212,11 @@ def test_severities() -> None:
     }
 
 
-EXPORT = "export HIP_VISIBLE_DEVICES="
-STRAIGHT = [
-    (f"{EXPORT}0\n{EXPORT}1\n", ["0"]),
-    (f"{EXPORT}0\n./a\n{EXPORT}1\n", []),
-    (f"{EXPORT}0\nif x; then\n{EXPORT}1\nfi\n", []),
-    (f"if x; then\n{EXPORT}1\nelse\n{EXPORT}2\nfi\n", []),
-    (f"{EXPORT}0\nx && {EXPORT}1\n", []),
-    (f"{EXPORT}0 ||\n  {EXPORT}1\n", []),
-    (f"f() {{\n{EXPORT}0\n}}\n{EXPORT}1\n", []),
-    (f"{EXPORT}0\nunset HIP_VISIBLE_DEVICES\n{EXPORT}1\n", []),
-    (f"bash -c '{EXPORT}0'\nbash -c '{EXPORT}1'\n", []),
-]
-
-
-@pytest.mark.parametrize(("text", "losers"), STRAIGHT)
-def test_in_a_script_only_what_nothing_could_have_used_is_dead(text: str, losers: list[str]) -> None:
-    found = told(judged("a.sh", text))
-    assert found == [(f"HIP_VISIBLE_DEVICES={value}", "conflict") for value in losers]
-
-
-def test_in_a_dockerfile_a_command_in_between_has_had_the_value() -> None:
-    env = "ENV HIP_VISIBLE_DEVICES="
-    assert len(told(judged("Dockerfile", f"FROM a\n{env}0\nLABEL a=b\n{env}1\n"))) == 1
-    assert told(judged("Dockerfile", f"FROM a\n{env}0\nRUN x\n{env}1\n")) == []
-    assert told(judged("Dockerfile", f"FROM a\n{env}0\nFROM b\n{env}1\n")) == []
-
-
 def test_a_leading_0_makes_a_number_octal() -> None:
     text = "options amdgpu dcdebugmask=010 runpm=00 disable_cu=010 cwsr_enable=0 noretry=-1\n"
     found = [f for f in judged("modprobe.d/a.conf", text).findings if f.remark.kind == "misread"]
     assert [(f.text, f.remark.severity.value) for f in found] == [("dcdebugmask=010", "warning")]
     assert "read as 8" in found[0].remark.summary
-
-
-def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
-    text = "AMD_SERIALIZE_KERNEL=3 HIP_LAUNCH_BLOCKING=1 python x\n"
-    assert told(judged("a.sh", text)) == [("HIP_LAUNCH_BLOCKING=1", "no_effect")]
-    assert told(judged("a.sh", text.replace("=3", "=1"))) == []
-    assert told(judged("a.sh", "AMD_SERIALIZE_KERNEL=3 a\n" + "\n" * 40 + "HIP_LAUNCH_BLOCKING=1 b\n")) == []
 
 
 def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:

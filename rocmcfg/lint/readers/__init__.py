@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.readers import environment, kernel, lines, markdown, notebook, python, shell
+from rocmcfg.lint.readers import environment, kernel, lines, markdown, python, shell
 from rocmcfg.lint.source import Span
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
@@ -26,7 +26,6 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.DOCKERFILE: environment.read_dockerfile,
     FileKind.YAML: environment.read_yaml,
     FileKind.PYTHON: python.read,
-    FileKind.NOTEBOOK: notebook.read,
     FileKind.MARKDOWN: markdown.read,
 }
 # Files that their reader takes as one: of two values of a name, the later one is the value.
@@ -35,7 +34,6 @@ _AS_ONE = set(FileKind) - {
     FileKind.DOCKERFILE,
     FileKind.YAML,
     FileKind.PYTHON,
-    FileKind.NOTEBOOK,
     FileKind.MARKDOWN,
 }
 _BUILDS = re.compile(

@@ -17,14 +17,9 @@ _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 _DIRECTIVE = re.compile(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironment)[ \t]*=[ \t]*")
 _EXEC = re.compile(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
-# Between two ENV they run nothing that would have had the first value.
-_ONLY_DESCRIBE = frozenset({"ENV", "ARG", "LABEL", "EXPOSE", "WORKDIR", "COPY", "ADD", "USER", "VOLUME"})
 _SEPARATE = re.compile(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
 _MAP = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
 _ITEM = re.compile(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
-_FLOW = re.compile(r"[{,][ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]*(?=[^\s,}])")
-_NAME = re.compile(r"[ \t]*(?:-[ \t]*)?name:[ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*$")
-_VALUE = re.compile(r"[ \t]*value:[ \t]*")
 
 
 def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
@@ -81,23 +76,19 @@ def add_word(
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
     from rocmcfg.lint.readers import shell
 
-    run = 0
     for line in piece.logical_lines(("#",), blanks_behind=True):
         found = _INSTRUCTION.match(line.text)
         if found is None:
             continue
         rest, word = line.cut(found.end()), found[1].upper()
-        run += word not in _ONLY_DESCRIBE
-        straight = where.scope or where.trust is not Trust.FILE
-        scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
         separate = _SEPARATE.match(rest.text)
         if word in ("RUN", "CMD", "ENTRYPOINT"):
             shell.read(rest, out, replace(where, scope=""))
         elif word == "ENV" and separate and "=" not in separate[1]:
             name = rest.cut(*separate.span(1))
-            _pair(rest, name, separate.span(2), out, replace(where, scope=scope), line.place)
+            _pair(rest, name, separate.span(2), out, where, line.place)
         elif word == "ENV":
-            read_words(rest, out, replace(where, scope=scope))
+            read_words(rest, out, where)
 
 
 def _pair(
@@ -117,42 +108,22 @@ def _pair(
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
-    """Line by line: a mapping's or a list's item, Kubernetes' name and value, anything else as text."""
-    named: Span | None = None
-    free = replace(where, scope="")
+    """Line by line: a mapping's or a list's item, anything else as text."""
     for line in piece.lines():
         text = line.text
         if not text or text.lstrip().startswith("#"):
             continue
-        if found := _NAME.match(text):
-            named = line.cut(*found.span(1))
-            continue
-        if named and (found := _VALUE.match(text)):
-            _pair(line, named, _scalar(text, found.end()), out, free)
-        elif (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
+        if (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
             opened = found.end() - (text[found.end() - 1] in "\"'")
             stop = _scalar(text, opened)[1]
             # of a plain scalar, quotes inside are part of the text
             quotes = "" if opened == found.end() else '"'
             start, place = found.end(), line.place
-            out.add(What.VARIABLE, line, start=start, stop=stop, where=free, statement=place, quotes=quotes)
-        elif "{" in text and (pairs := list(_FLOW.finditer(text))) and not _ITEM.match(text):
-            for found in pairs:
-                _pair(line, line.cut(*found.span(1)), _flow_scalar(text, found.end()), out, free)
+            out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=place, quotes=quotes)
         elif (found := _MAP.match(text)) and names.concerns(found[1]):
-            _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, free, line.place)
+            _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, where, line.place)
         else:
-            lines.read_line(line, out, free)
-        named = None
-
-
-def _flow_scalar(text: str, at: int) -> tuple[int, int]:
-    """A YAML scalar between braces, where a comma or a brace ends it too."""
-    start, stop = _scalar(text, at)
-    if start != at:
-        return start, stop
-    found = re.compile(r"[^,}\]]*").match(text, at, stop)
-    return at, at + len(found.group().rstrip() if found else "")
+            lines.read_line(line, out, where)
 
 
 def _scalar(text: str, at: int) -> tuple[int, int]:

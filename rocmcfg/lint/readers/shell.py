@@ -11,7 +11,7 @@ from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, Where
+from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -59,28 +59,9 @@ _PROMPT = re.compile(
 def read(piece: Span, out: Reading, where: Where) -> None:
     waiting: list[Span] = []  # what the command before in a pipe prints
     filled: dict[str, list[int]] = {}
-    run = 0
     for command in split_commands(piece):
-        lasting = where
-        if not where.scope and where.trust is Trust.FILE and _is_lasting(piece, command):
-            lasting = replace(where, scope=f"straight on {piece.at(0)} {run}")
-        else:
-            run += 1  # what runs in between has had the value
-        printed = _Reader(piece, out, lasting, command, waiting, filled).run()
+        printed = _Reader(piece, out, where, command, waiting, filled).run()
         waiting = printed if command.piped else []
-
-
-def _is_lasting(piece: Span, command: Command) -> bool:
-    """Whether the command only sets variables, and does so whatever the command before it did."""
-    if command.depth or command.piped or not command.words:
-        return False
-    before = piece.text[: command.words[0].start][-20:].rstrip(" \t\\\n")
-    if before.endswith(("&&", "||", "|", "(", "`")):
-        return False
-    first, *rest = (piece.text[word.start : word.stop] for word in command.words)
-    if first == "export":
-        return bool(rest) and all(_ASSIGNMENT.match(word) for word in rest)
-    return not rest and _ASSIGNMENT.match(first) is not None
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:

@@ -138,8 +138,6 @@ class _Lexer:
         at = self.at + 1
         if quote == "'":
             end = self.text.find("'", at)
-            if end >= 0 and self._is_apostrophe(end):
-                return -1
         else:
             end = -1
             while found := _IN_QUOTES.search(self.text, at):
@@ -149,11 +147,6 @@ class _Lexer:
                 at = found.end() + 1
         self.endless[quote] = end < 0
         return end
-
-    def _is_apostrophe(self, end: int) -> bool:
-        """Between two letters, and nothing on its line closes it."""
-        around = self.text[self.at - 1 : self.at] + self.text[self.at + 1 : self.at + 2]
-        return len(around) == 2 and around.isalpha() and "\n" in self.text[self.at : end]
 
     def _inside(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Between double quotes: without the backslash before what it escapes, continued lines joined."""
