@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)
 _HEAD = """# Written by rocmcfg env --user; the next one replaces this file.
 # Undo: rocmcfg env --user --remove
 # sha256 of the lines below: """
-_SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
+_SUMMED = regex(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:

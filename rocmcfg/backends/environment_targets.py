@@ -32,14 +32,15 @@ from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
 from rocmcfg.model.state import DesiredSetting
 
 Pairs = Iterator[tuple[str, str]]
 _UNITS = "/etc/systemd/system"
 _NAME = "90-rocmcfg.conf"
 UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
-_SPELLED = re.compile(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
-_UNIT_FILE = re.compile(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
+_SPELLED = regex(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
+_UNIT_FILE = regex(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
 _UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
 _LONGEST = 1023
 _PROFILE_ENV = "/etc/profile.env"

@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 
 from rocmcfg.model.edit import Edit, appended
+from rocmcfg.model.regex import regex
 
 BEGIN = "# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback"
 _END = "# rocmcfg end"
-_OWN = re.compile(
+_OWN = regex(
     rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.MULTILINE
 )
 

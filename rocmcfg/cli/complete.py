@@ -20,6 +20,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Catalogue
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 
 _PATIENCE = 3.0  # seconds; a network file system that hangs must not take the terminal with it
-_HARMLESS = re.compile(r"[A-Za-z0-9._,:@%+=/-]+")
-_SUMMARY = re.compile(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
+_HARMLESS = regex(r"[A-Za-z0-9._,:@%+=/-]+")
+_SUMMARY = regex(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
 Candidates = Iterator[tuple[str, str]]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
+from rocmcfg.model.regex import regex
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
@@ -32,7 +33,7 @@ _MEANS = {
 _OURS = os.urandom(8).hex()
 # C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
 _CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
-_CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
+_CONTROL = regex(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
 _gone: list[TextIO] = []  # streams that took no more text
 _unwritten: list[TextIO] = []  # those of them that no reader had enough of
 
@@ -105,14 +106,14 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-_FOR_A_HOST = re.compile(
+_FOR_A_HOST = regex(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
     r"(?: [^`]*)?)`"
 )
 
 
 # A label and a command, which is to be copied whole
-_COMMAND = re.compile(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")
+_COMMAND = regex(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")
 
 
 class Printer:

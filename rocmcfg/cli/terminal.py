@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import re
 import sys
 from typing import TextIO
 
 from rocmcfg.model.diagnostic import cut
+from rocmcfg.model.regex import regex
 
 _NARROW, _WIDTH, _WIDE = 60, 80, 100  # columns, at least, where there is no terminal, and at most
 # For a terminal without these characters; what else it does not have becomes a question mark.
@@ -19,8 +19,8 @@ _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–":
 _LINKING = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM")
 _LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby")
 _WORD = 255  # characters of one that is shown whole
-_ENDLESS = re.compile(rf"\S{{{_WORD + 1},}}")
-_ADDRESS = re.compile(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
+_ENDLESS = regex(rf"\S{{{_WORD + 1},}}")
+_ADDRESS = regex(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
 
 
 def open_streams() -> None:

@@ -7,7 +7,6 @@ kfd_device.c (kgd2kfd_device_init: when KFD leaves a GPU out), the names of the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts.gpus import driver_of
@@ -16,9 +15,10 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts, Gpu
+from rocmcfg.model.regex import regex
 
 _PCI, _KFD = "/sys/bus/pci/devices", "/sys/class/kfd/kfd/topology/nodes"
-_TARGET = re.compile(r"gfx\d+[0-9a-f]*(?:-generic)?")
+_TARGET = regex(r"gfx\d+[0-9a-f]*(?:-generic)?")
 _WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri and Hawaii had one
 
 

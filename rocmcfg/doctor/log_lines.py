@@ -3,7 +3,6 @@ the parameters that the driver did not take."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
@@ -16,9 +15,10 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.issue import Strength
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
+from rocmcfg.model.regex import regex
 
-_UNKNOWN = re.compile(r"^(\w+): unknown parameter '([^']+)' ignored$")
-_ILLEGAL = re.compile(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
+_UNKNOWN = regex(r"^(\w+): unknown parameter '([^']+)' ignored$")
+_ILLEGAL = regex(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
 
 
 @published("log", "line", "last_line", "count=times", "more", "text", "strength")

@@ -11,11 +11,12 @@ import re
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
+from rocmcfg.model.regex import regex
 
 _KFD = "/sys/class/kfd/kfd/topology/nodes"
 _PCI = "/sys/bus/pci/devices"
 _AMD = 0x1002
-_PROPERTY = re.compile(r"^(\w+) ([0-9]{1,20})$", re.M)  # u64 at most
+_PROPERTY = regex(r"^(\w+) ([0-9]{1,20})$", re.M)  # u64 at most
 
 
 def gfx_name(target: int) -> str:

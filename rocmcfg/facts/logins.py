@@ -12,26 +12,27 @@ import json
 import re
 
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.regex import regex
 
 _AUTHPRIV = 10  # its facility in syslog(3)
 _JOURNAL = (
     *("journalctl", "--no-pager", "--quiet", "-b", "0", "-o", "json", "--output-fields=MESSAGE,_CMDLINE"),
     *("_UID=0", f"SYSLOG_FACILITY={_AUTHPRIV}"),
 )
-_OPENED = re.compile(r"pam_\w+\(([^():]{1,64}):session\): session opened for user ([^\s(]{1,256})")
-_UID = re.compile(r"[^:]*:[^:]*:([0-9]{1,10}):")
+_OPENED = regex(r"pam_\w+\(([^():]{1,64}):session\): session opened for user ([^\s(]{1,256})")
+_UID = regex(r"[^:]*:[^:]*:([0-9]{1,10}):")
 _FIRST_PERSON, _NOBODY = 1000, 65534  # UID_MIN of login.defs(5); systemd's UIDS-GIDS
 _DYNAMIC = range(61184, 65520)  # users of one service while it runs (DynamicUser=): UIDS-GIDS again
 # Those that ask who somebody is, and are called otherwise where they do not ask. lxdm and slim are not: their
 # automatic logins have the same service as all others.
-_ASKS = re.compile(
+_ASKS = regex(
     r"(sshd|login|remote|gdm-(password|fingerprint|smartcard|pin)|sddm|lightdm|xdm|kde|ly|lemurs|plasmalogin"
     r"|greetd|cockpit|xrdp-sesman)$"
 )
 # greetd(1): its initial session is begun once, for nobody who asked, and under the name of all the others
 _GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^[ \t]*\[initial_session\]", re.M)
 # agetty(8) --autologin runs `login -f`, with `--` and the user behind it (agetty.c)
-_GETTY_AUTOLOGIN = re.compile(r"(?:^|/)login (?:\S+ )*-f\b")
+_GETTY_AUTOLOGIN = regex(r"(?:^|/)login (?:\S+ )*-f\b")
 
 
 def somebody_logged_in(view: HostView) -> bool | None:

@@ -12,11 +12,12 @@ from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
+from rocmcfg.model.regex import regex
 from rocmcfg.model.version import Version, comparable, parse_version
 
 # The system's Python, one built by the administrator, and what AMD's container images use.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
-_VERSION_LINE = re.compile(r"^(__version__|hip|rocm)\b[^=\n]*=[ \t]*['\"]([^'\"\n]{1,100})['\"]", re.M)
+_VERSION_LINE = regex(r"^(__version__|hip|rocm)\b[^=\n]*=[ \t]*['\"]([^'\"\n]{1,100})['\"]", re.M)
 # HIP and ROCm releases share their first two numbers up to 7.2; later PyTorch has a `rocm` line as well.
 _LAST_COMMON = (7, 2)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import KernelArgument, Namespace, Variable
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.regex import regex
 
 # The names of traps.toml are those that people take for parameters of this module.
 MODULE_OF_TRAPS = "amdgpu"
@@ -18,8 +19,8 @@ MODULE_OF_TRAPS = "amdgpu"
 _SLIPS = ((8, 1), (16, 2))
 _EVERYDAY = frozenset({"audio", "backlight", "benchmark", "discovery", "modeset", "rebar", "seamless"})
 # What nobody means to be a name: HSA_X, MIOPEN_XXX.
-_NAME = re.compile(r"(?!.*_(?:X+|FOO|BAR|NAME|VAR|VARIABLE|VALUE)$)[A-Z][A-Z0-9_]*[A-Z0-9]")
-_INDEXED = re.compile(r"^(.+?)_\d+$")
+_NAME = regex(r"(?!.*_(?:X+|FOO|BAR|NAME|VAR|VARIABLE|VALUE)$)[A-Z][A-Z0-9_]*[A-Z0-9]")
+_INDEXED = regex(r"^(.+?)_\d+$")
 
 
 @functools.cache
@@ -100,6 +101,15 @@ def concerns_argument(name: str) -> bool:
     known = catalogue.load()
     trapped = canonical(name) in {trap.partition("=")[0] for trap in known.traps if "=" in trap}
     return trapped or (not dot and bool(bare_parameter(f"{name}=1")))
+
+
+def mentions_anything(text: str) -> bool:
+    """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
+    known = catalogue.load()
+    prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
+    prefixes |= {space.prefix for space in catalogue.namespaces()}
+    marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
+    return any(mark in text for mark in marks)
 
 
 @functools.cache

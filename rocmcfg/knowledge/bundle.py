@@ -6,15 +6,15 @@ of two bundles of a name the one with the higher version is the newer one.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 BEFORE = ".before"  # behind the name of the one that the present one took the place of
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
-_FILE = re.compile(r"(?:issues/)?[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml")
+_NAME = regex(r"[a-z0-9][a-z0-9-]{0,40}")
+_FILE = regex(r"(?:issues/)?[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml")
 
 
 class Broken(RocmcfgError):

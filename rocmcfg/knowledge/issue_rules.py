@@ -11,15 +11,16 @@ from pydantic import ValidationError
 
 from rocmcfg.knowledge.issue_schema import KnownIssueFile, SignatureTable
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
 from rocmcfg.model.version import parse_range
 
-_GFX = re.compile(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
-_LINK = re.compile(r"https://\S+")
+_GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
+_LINK = regex(r"https://\S+")
 # What Python and `grep -E` in the C locale read differently. It is looked for in the pattern without its
 # escaped punctuation and its bracket expressions.
-_PUNCTUATION = re.compile(r"\\[][\\(){}.*+?^$|]")
-_BRACKETS = re.compile(r"\[\^?\]?[^]]*\]")
+_PUNCTUATION = regex(r"\\[][\\(){}.*+?^$|]")
+_BRACKETS = regex(r"\[\^?\]?[^]]*\]")
 _NOT_FOR_BOTH = (
     (re.compile(r"[^ -~]"), "characters beyond ASCII"),
     (re.compile(r"\(\?"), "a group that starts with (?"),

@@ -13,11 +13,12 @@ from typing import Any
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
-NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
-_TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
-_INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x")
-_ISA = re.compile(r"_ISA([0-9a-f]{3,4})(?:_|$)")
+NAME = regex(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
+_TILE = regex(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
+_INSTRUCTION = regex(r"_MI(\d+)x(\d+)x")
+_ISA = regex(r"_ISA([0-9a-f]{3,4})(?:_|$)")
 
 
 class KernelPart(NamedTuple):

@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.regex import regex
 
 # The blanks inside the brackets belong to the name: two neighbours that both take blanks would backtrack.
-_HEADER = re.compile(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(
+_HEADER = regex(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
+_KEY = regex(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
-_PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
+_PART = regex(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
 # A key of so many parts, anywhere: its reader copies them once for each part, and for each key below them.
-_DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
-_PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_DEEP = regex(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
+_PLACE = regex(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.lint.source import Span, joined
+from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.lint.remark import Remark
@@ -31,8 +31,7 @@ class Trust(Enum):
     PROSE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(NamedTuple):
     """What all assignments of one piece of text have in common.
 
     `scope` names what reads several assignments as one, such as a command line: within it the last one of a
@@ -50,12 +49,11 @@ class Where:
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""
 
-    def inside(self, **changes: object) -> Where:
-        return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]
+    def inside(self, **changes: Any) -> Where:
+        return self._replace(depth=self.depth + 1, **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """`name` is `module.parameter` for a parameter. `value` is None for a bare name; with `opaque` only the
     name can be judged, because the value is known at run time or stands for any (`$GFX`, `<mask>`).
 
@@ -79,14 +77,14 @@ class Assignment:
     beside: str = ""
 
 
-@dataclass(slots=True)
 class Reading:
     """What the readers of one text have found. `slips` are errors of syntax, with the token's range.
     `anew` are the carriers to which the text gives a value without what they held before."""
 
-    assignments: list[Assignment] = field(default_factory=list)
-    slips: list[tuple[int, int, Remark]] = field(default_factory=list)
-    anew: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.assignments: list[Assignment] = []
+        self.slips: list[tuple[int, int, Remark]] = []
+        self.anew: set[str] = set()
 
     def add(
         self,

@@ -4,7 +4,6 @@ becomes of each of its settings: kept, changed or taken out, and why."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from rocmcfg.judging import names
@@ -19,31 +18,31 @@ from rocmcfg.lint.wording import Knowledge, remarks, spelled
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import as_number, hexint
 from rocmcfg.model.state import Kind
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
+_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
 MOST = 1000  # findings of one text that are told
 
 
-@dataclass(slots=True)
 class Checked:
     """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
     are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
     that override one of another file which stays there."""
 
-    file: str
-    kind: FileKind
-    source: Source
-    assignments: Sequence[Assignment]
-    anew: frozenset[str] = frozenset()
-    findings: list[Finding] = field(default_factory=list)
-    needed: set[tuple[int, int]] = field(default_factory=set)
-    left_out: int = 0
+    def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
+        self.file, self.kind, self.source = file, kind, source
+        self.assignments: Sequence[Assignment] = reading.assignments
+        self.anew = frozenset(reading.anew)
+        self.findings: list[Finding] = []
+        self.needed: set[tuple[int, int]] = set()
+        self.left_out = 0
 
     def add(
         self, found: Assignment, remark: Remark, knowledge: Knowledge, spelt: Spelt | None = None
@@ -97,8 +96,9 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     """Judges a text alone. `file` is its path, which may tell its kind."""
     reading = Reading()
     chosen = kind or kinds.of(file, text)
-    readers.read(chosen, whole(text), reading)
-    checked = Checked(file, chosen, Source(text), reading.assignments, frozenset(reading.anew))
+    if len(text) < _LARGE or names.mentions_anything(text):
+        readers.read(chosen, whole(text), reading)
+    checked = Checked(file, chosen, Source(text), reading)
     listed = file == kinds.PASTED and not kinds.BOOT_WORDS.search(text)  # for nobody knows which place
     for start, stop, slip in reading.slips:
         if listed and slip.id == ON_THE_LINE:
@@ -113,7 +113,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     for each in reading.assignments:
         found = each
         if found.what is What.PARAMETER and names.may_be_intended(found.name):
-            found = replace(each, beside=checked.beside(each))
+            found = each._replace(beside=checked.beside(each))
         # equal assignments are judged once: a text of megabytes repeats itself
         where = found.where
         key = (found.what, found.name, found.value, found.opaque, where.trust, where.builds, found.beside)
@@ -156,9 +156,9 @@ def _with_mask(
         return remark, None
     value = hexint(feature.compose(as_number(mask.value) or 0, instead.enabled))
     said = f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {value}."
-    numbers[scope, feature.parameter] = replace(mask, value=value)  # another feature comes on top of this
+    numbers[scope, feature.parameter] = mask._replace(value=value)  # another feature comes on top of this
     spelt = Spelt("", ((*mask.value_at, value),), f"{feature.parameter}={value}")
-    return replace(remark, why=f"{remark.why} {said}", instead=None), spelt
+    return remark._replace(why=f"{remark.why} {said}", instead=None), spelt
 
 
 # -- what becomes of each setting -------------------------------------------------------------------------
@@ -172,8 +172,7 @@ class Fate(str, Enum):
 
 
 @published("file", "line", "column", "text", "verdict=fate", "replacement", "setting", "summary", "severity")
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """`replacement` is what stands there in the end, and `setting` the same for --set; both are empty but for
     a change. `summary` is the gravest of what is said of it, empty with no `severity` where nothing is."""
 

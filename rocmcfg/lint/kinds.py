@@ -6,6 +6,8 @@ import re
 from enum import Enum
 from os.path import basename
 
+from rocmcfg.model.regex import regex
+
 
 class FileKind(str, Enum):
     GRUB_DEFAULTS = "grub defaults"
@@ -69,15 +71,15 @@ _CONTENTS = (
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
 )
-_SHEBANG = re.compile(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
+_SHEBANG = regex(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
-_SHELL_WORDS = re.compile(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
-_BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
-_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
-_BARE = re.compile(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
-_ARGUMENT = re.compile(r"[\w.-]+=")
-_OF_A_MODULE = re.compile(r"[\w-]+\.[\w-]+=")
-BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
+_SHELL_WORDS = regex(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
+_BLANK_OR_COMMENT = regex(r"^[ \t]*(?:[#;].*)?$")
+_ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
+_BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
+_ARGUMENT = regex(r"[\w.-]+=")
+_OF_A_MODULE = regex(r"[\w-]+\.[\w-]+=")
+BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
 def of(path: str, text: str) -> FileKind:

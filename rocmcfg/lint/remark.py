@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling
 
@@ -34,8 +34,7 @@ CLASSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
     `remove`: the token should go. `literal` is a replacement for the token that needs no spelling."""
 
@@ -70,8 +69,7 @@ GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 
-@dataclass(frozen=True, slots=True)
-class Spelt:
+class Spelt(NamedTuple):
     """`text` stands in for the token: None where there is none to propose, empty where the token should go.
     `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing."""
 
@@ -94,8 +92,7 @@ class Spelt:
     "setting=spelt.setting",
     "source=remark.source",
 )
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """`text` is the token as written, from `start` to `stop` of the file; `line` and `column` count from 1,
     columns in characters. The `replacement` is None where there is none, empty where the token goes."""
 

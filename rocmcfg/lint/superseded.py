@@ -4,7 +4,6 @@ name wins, and the earlier one is dead."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
@@ -115,7 +114,7 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     told |= {(f.remark.id, f.text) for each in entries for f in each.findings}
     for each in running:
         each.findings = [
-            replace(f, remark=replace(f.remark, why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())
+            f._replace(remark=f.remark._replace(why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())
             for f in each.findings
             if (f.remark.id, f.text) not in told
         ]

@@ -4,7 +4,6 @@ the author means, and what it proposes."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
@@ -32,8 +31,7 @@ _OF_A_TRAP = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(NamedTuple):
     """What a text is judged by. `issues` may be empty where the machine is not known."""
 
     catalogue: Catalogue
@@ -77,7 +75,7 @@ def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
             verdict.about in REFUSED or (verdict.about is About.DEFAULT and asked.kind is Kind.KARG)
         )
         if not unsure_of_its_end:
-            yield replace(_worded(verdict, case), sources=verdict.sources)
+            yield _worded(verdict, case)._replace(sources=verdict.sources)
     written = known.parameters.get(asked.id) if path and found.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)

@@ -1,7 +1,7 @@
 """How a noun becomes JSON: the one encoder behind every document of `--json`.
 
-A noun is a dataclass or a NamedTuple. It is published with all of its fields, or with those that the
-decorator `published` lists, in that order:
+A noun is a NamedTuple, or another class of fields. It is published with all fields of the tuple, or with those
+that the decorator `published` lists, in that order:
 
     "release"               the attribute of that name, which may be a property
     "path=source"           the same under another name
@@ -49,9 +49,7 @@ def is_text(noun: type) -> bool:
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
     """What a noun publishes; None for a class that is no noun."""
-    names = getattr(noun, _LIST, None)
-    if names is None:
-        names = getattr(noun, "__dataclass_fields__", None) or getattr(noun, "_fields", None)
+    names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
     return None if names is None else tuple(_entry(text) for text in names)
 
 

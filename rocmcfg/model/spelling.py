@@ -11,6 +11,7 @@ from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.model.state import Kind
 
 
@@ -28,11 +29,11 @@ class ParamType(str, Enum):
 
 # The only characters that ever reach a boot file. Everything else means something to a shell, to GRUB,
 # to kmod or to systemd.
-SAFE_VALUE = re.compile(r"^[A-Za-z0-9._,:;@%+=/-]+\Z")
+SAFE_VALUE = regex(r"^[A-Za-z0-9._,:;@%+=/-]+\Z")
 # The same for what stands before the `=`: a kernel argument or parameter, a module, a variable.
-SAFE_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
-SAFE_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
-SAFE_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
+SAFE_NAME = regex(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+SAFE_MODULE = regex(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
+SAFE_VARIABLE = regex(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # unsigned long is taken as 64 bits wide: ROCm has no 32-bit kernels.
 _BITS = {
@@ -43,7 +44,7 @@ _BITS = {
     ParamType.ULLONG: 64,
 }
 NUMBERS = frozenset(_BITS)
-_NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
+_NUMBER = regex(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
 _TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
 _FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
 

@@ -6,13 +6,14 @@ import operator
 import re
 
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 Version = tuple[int, ...]
 
-_KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
+_KERNEL = regex(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
 _LAST = 1 << 30  # stands for a number that a version does not tell
 _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
-_CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
+_CONDITION = regex(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
 class KernelVersion(NamedTuple):

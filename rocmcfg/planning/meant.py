@@ -16,12 +16,13 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.profile import ProfileParameter
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, parse
 from rocmcfg.model.state import Request
 
 # Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
-_MAKERS = re.compile(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
-_SIZE = re.compile(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
+_MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
+_SIZE = regex(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
 _BYTES = {"4 KiB pages": 4 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _FEWEST = 3  # characters of the beginning of a name
 # Of a word of the command line and what it may have meant: the command to be typed in its place.

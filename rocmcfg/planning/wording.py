@@ -3,7 +3,6 @@ user's own really does. Shipped profiles say the last of theirs in their own tex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -12,6 +11,7 @@ from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import Spelling, closest
 from rocmcfg.model.state import Kind
 
@@ -19,7 +19,7 @@ from rocmcfg.model.state import Kind
 _CAUTIONS = frozenset(
     {About.BUILD_ONLY, About.OCTAL, About.TRAP, About.NO_EFFECT, About.FEATURE_TAINTS, About.SIDE_EFFECT}
 )
-_DIGITS = re.compile("[0-9a-fA-F]+")
+_DIGITS = regex("[0-9a-fA-F]+")
 _BUG_REPORTS = "maintainers may turn a bug report away"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 
 @functools.cache
@@ -132,7 +133,7 @@ def tells(kind: str, text: str, *, certain: bool = False) -> bool:
 
 # -- keys ----------------------------------------------------------------------------------------------
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
+_WORDS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 _LONGEST = 80  # characters of a key that are looked at, from its end
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.report.looks import Meaning, is_mixed, is_ordinary, is_value, meaning, shape, tells, words
 from rocmcfg.report.rules import OPAQUE, Found
 
@@ -22,7 +23,7 @@ _FIRST = (
     "|user) )?"
 )
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
-_KEY = re.compile(
+_KEY = regex(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
     rf"(?:(?P<closing>{_QUOTE}\]?)?(?: ?\([^()\n]{{1,60}}\))?[ \t]{{0,40}}"
     rf"(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
@@ -33,40 +34,40 @@ _KEY = re.compile(
     r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
 # A pair or an element that names the key whose value its neighbour holds.
-_NAMED = re.compile(
+_NAMED = regex(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
-_NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,40}$")
-_NAMED_IN_LINE = re.compile(
+_NAMED_BEFORE = regex(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,40}$")
+_NAMED_IN_LINE = regex(
     r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"'},\s]{0,8}$"
 )
-_PERSON_BESIDE = re.compile(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
+_PERSON_BESIDE = regex(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
 _AROUND = 400  # characters in which a neighbour is looked for
 _ENCLOSED = {"<": ">", "{": "}"}
 # What sets the variable whose name follows: of csh, Dockerfile, fish, Windows.
-_SETS = re.compile(r"(?:^|[\s;&|])(?:setenv|ENV|setx|set(?:[ \t]+-\w+)+)[ \t]+$")
-_SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
-_ENDS = re.compile(r"[\"']?[ \t]*(?:$|[;&|#])")
+_SETS = regex(r"(?:^|[\s;&|])(?:setenv|ENV|setx|set(?:[ \t]+-\w+)+)[ \t]+$")
+_SETTING = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+_ENDS = regex(r"[\"']?[ \t]*(?:$|[;&|#])")
 # Values that say themselves where they end. In a string that is itself escaped, with the next escaped quote.
-_ENCLOSING = re.compile(
+_ENCLOSING = regex(
     r"(?i)(?:%22|%27|&quot;|&#34;|&#39;)(?P<encoded>(?:[^%&\s]|%(?!22|27|26)|&(?!quot;|#))*)"
     r"|[bru]{0,2}\\{1,8}[\"'`](?P<escaped>(?:[^\"'\\]|\\+[^\"'\\])*)"
     r"|[bruf]{0,2}(?:\"(?P<double>(?:[^\"\\]|\\.)*)|'(?P<single>(?:[^'\\]|\\.)*)|`(?P<back>[^`]*))"
 )
-_BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
+_BRACKETS = regex(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 # a quote within a word belongs to it; one behind it encloses it
-_BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
-_WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
+_BARE = regex(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
+_WORD = regex(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
 _BARS = ("|", "│", "┃")
-_CELL = re.compile(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
+_CELL = regex(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
 _LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
-_TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
+_TUPLE = regex(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
-_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?=\S)")
+_SCHEME = regex(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?=\S)")
 # where another pair, or what encloses this one, follows in a value that has no quotes
-_NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
-_OPAQUE = re.compile(f"[{OPAQUE}]+")
+_NEXT_PAIR = regex(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
+_OPAQUE = regex(f"[{OPAQUE}]+")
 
 
 class _Value(NamedTuple):

@@ -13,33 +13,34 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import Any
 
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.regex import regex
 from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, is_value, meaning, words
 from rocmcfg.report.pairs import pairs
 from rocmcfg.report.rules import OPAQUE, Found, rules, rules_of
 
-_COLOURS = re.compile(
+_COLOURS = regex(
     r"(?:\x1b|\x9b|#033|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\N{SYMBOL FOR ESCAPE})\[[0-9;:?]{0,40}[A-Za-z]"
     r"|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_=>]"
 )
 # What is not seen must not part a name: NUL (also of UTF-16), soft hyphens, joiners, marks of direction.
-_UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-_PRIVATE_USE = re.compile(f"[{OPAQUE}]")
+_UNSEEN = regex("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_PRIVATE_USE = regex(f"[{OPAQUE}]")
 _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
-_LINE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
+_LINE = regex("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+_HIDDEN = regex("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
 # Networks of many owners: the name of one of their machines does not make them somebody's own.
 _SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
 # "_" and "-" end a word here: "tower--vg-root" is a volume of the host tower
-_WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[^\W_]+|.", re.DOTALL)
+_WORD = regex(r"[^\W_]+")
+_PART = regex(r"[^\W_]+|.", re.DOTALL)
 # What systemd (\x2d), JSON (\n, \u001b) and URLs (%2F) write for a character ends before the word begins.
-_ESCAPED = re.compile(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
+_ESCAPED = regex(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
 _END = ""
 _LONGEST = 200  # characters of a name; as many steps at most are taken from each word of the text
 
@@ -99,27 +100,25 @@ def _lower(text: str) -> str:
     return "".join(small if len(small := c.lower()) == 1 else c for c in text)
 
 
-@dataclass(slots=True)
 class Redactor:
     """`hosts` and `users` are the names of this machine and of its accounts, `secrets` other texts that must
     not appear (serials that could be read), each with the kind that its placeholder names."""
 
-    hosts: Iterable[str] = ()
-    users: Iterable[str] = ()
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    _names: Names = field(default_factory=Names)
-    _texts: dict[str, str] = field(default_factory=dict)
-    _anywhere: re.Pattern[str] | None = None
-    _seen: dict[tuple[str, str], str] = field(default_factory=dict)
-    _counts: Counter[str] = field(default_factory=Counter)
-    _shown: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for host in self.hosts:
+    def __init__(
+        self,
+        hosts: Iterable[str] = (),
+        users: Iterable[str] = (),
+        secrets: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._names, self._texts, self._shown = Names(), dict[str, str](), dict[str, str]()
+        self._anywhere: re.Pattern[str] | None = None
+        self._seen: dict[tuple[str, str], str] = {}
+        self._counts: Counter[str] = Counter()
+        for host in hosts:
             self._learn("host", host, certain=True)
-        for user in self.users:
+        for user in users:
             self._learn("user", user, certain=True)
-        for text, kind in self.secrets.items():
+        for text, kind in secrets.items():
             if len(text) > 3 and text.lower() not in words("nobody"):
                 self._texts[_lower(text)] = kind
         if self._texts:
@@ -244,11 +243,11 @@ def redactor_of(view: HostView, environment: Mapping[str, str]) -> Redactor:
 
 # -- what only a neighbouring line gives away -------------------------------------------------------------
 
-_HEADER = re.compile(
+_HEADER = regex(
     r"(?<!\S)(?:USER[ \t]+(?:PID|TTY|UID|SEAT)|(?:PID|UID)[ \t]+USER|UID[ \t]+PID[ \t]+PPID)(?!\S)"
 )
-_COLUMN = re.compile(r"\S+")
-_ACCOUNT = re.compile(r"([A-Za-z_][\w.-]{0,63}\$?)\+?$")
+_COLUMN = regex(r"\S+")
+_ACCOUNT = regex(r"([A-Za-z_][\w.-]{0,63}\$?)\+?$")
 # What stands in the other columns of a row; a line with anything else ends the table.
 _OTHERS = {
     **dict.fromkeys(("PID", "PPID", "UID"), re.compile(r"\d+$")),
@@ -256,15 +255,15 @@ _OTHERS = {
 }
 _MOST_COLUMNS = 40
 
-_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----\s*$")
-_ENDS = re.compile(r"-----END [A-Z0-9 ]{1,40}-----")
-_BODY = re.compile(r"(?<![^\s\"'|>])[A-Za-z0-9+/]+={0,2}(?=[\"',\\rn]{0,4}$)")
-_BLANK = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
-_OPENED = re.compile(
+_BEGINS = regex(r"-----BEGIN [A-Z0-9 ]{1,40}-----\s*$")
+_ENDS = regex(r"-----END [A-Z0-9 ]{1,40}-----")
+_BODY = regex(r"(?<![^\s\"'|>])[A-Za-z0-9+/]+={0,2}(?=[\"',\\rn]{0,4}$)")
+_BLANK = regex(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
+_OPENED = regex(
     r"(?P<indent>[ \t]*)(?:- )?[\"']?(?P<key>[A-Za-z_][\w.-]*)[\"']?:[ \t]*(?P<block>[|>][-+]?[ \t]*)?$"
 )
-_VALUE = re.compile(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
-_NESTED = re.compile(r":(?:\s|$)|^\s*-")
+_VALUE = regex(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
+_NESTED = regex(r":(?:\s|$)|^\s*-")
 
 
 def _blocks(lines: list[str]) -> dict[int, Found]:

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.report.looks import LOOKS, data, is_ip, tells
 
 # What was replaced is one opaque character pair while the rules run, so that no rule finds anything in it.
 OPAQUE = "\U000f0000-\U0010ffff"
-_GONE = re.compile(f"[{OPAQUE}]+")
-_FORM = re.compile(r"\{([A-Z]\w*)\}")
-_HOLE = re.compile(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
+_GONE = regex(f"[{OPAQUE}]+")
+_FORM = regex(r"\{([A-Z]\w*)\}")
+_HOLE = regex(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
 _PLAIN = {"user": "{ACCOUNT}", "host": "{HOST}", "site": "{HOST}"}
 _AROUND = 32  # characters of its neighbours that say whether four numbers are an address
 

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from rocmcfg.doctor.reading.scan import message
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.regex import regex
 from rocmcfg.model.trial import MARKER, Trial
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import Evidence
@@ -31,7 +32,7 @@ _JOURNAL_START, _JOURNAL_STOP = "f77379a8490b408bbe5f6940505a777b", "d93fb3c9c24
 _SHUTDOWN, _UNIT_STARTED = "98268866d1d54a499c4e98921d93bc40", "39f53479d3a045ac8e11786248231fbf"
 _LAST_UNITS = {"shutdown.target", "umount.target", "final.target"}  # of every way to go down
 _ERROR = 3  # LOG_ERR of syslog(3); smaller is worse
-_PANIC = re.compile(r"Kernel panic - not syncing.*")
+_PANIC = regex(r"Kernel panic - not syncing.*")
 
 
 def evidence(view: HostView, trial: Trial) -> Evidence:

@@ -14,13 +14,14 @@ from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.report.redact import Redactor, redactor_of
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
 HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of machines with nothing wrong
 _MOST = 8  # signatures; more of them make no fault surer
-_DEVICE = re.compile(r"^(?:\[drm[^] ]*(?: \[\w+\])?\] |amdgpu(?: [0-9a-f:.]+)?: |kfd(?: [0-9a-f:.]+)?: )+")
-_SPECIAL = re.compile(r"[][\\(){}.*+?^$|]")
+_DEVICE = regex(r"^(?:\[drm[^] ]*(?: \[\w+\])?\] |amdgpu(?: [0-9a-f:.]+)?: |kfd(?: [0-9a-f:.]+)?: )+")
+_SPECIAL = regex(r"[][\\(){}.*+?^$|]")
 # What differs each time, in an escaped text: addresses, names of processes and files, numbers; and what a
 # redaction put in place of something, or what is no ASCII.
 _VARYING = (

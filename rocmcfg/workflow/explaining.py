@@ -17,10 +17,11 @@ from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
-_RETURNED = re.compile(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
+_RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
@@ -11,6 +10,7 @@ from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
+from rocmcfg.model.regex import regex
 from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
@@ -26,7 +26,7 @@ _UNREAD = ("RC8001", "RC8002", "RC8006", "RC8007")
 _EXCERPT = 120  # lines of a log that the text shows
 _BUNDLED = 20_000  # lines of a log that a bundle holds
 _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU
-_OF_GPU = re.compile(
+_OF_GPU = regex(
     rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
 )
 

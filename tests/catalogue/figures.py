@@ -42,8 +42,8 @@ people alone.
 
 Told means a score of 0.5 and more. The public threads are few: they show where doctor fails, and no rate. A
 thread whose miss or false accusation changed the data is held out no longer, and has a row of its own: those
-left are the easier ones. Doctor on all 68 before they changed anything, which says more of logs to come: 26 of
-35 right, 29 of 33 silent, 7 wrongly told.
+left are the easier ones. Doctor on all 68 before they changed anything, which says more of logs to come: 26
+of 35 right, 29 of 33 silent, 7 wrongly told.
 
 | logs | how many | first told is right | nothing told where nothing is known | wrongly told |
 |---|---|---|---|---|

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
+from rocmcfg.model.regex import regex
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
 _ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
-_VARIABLE = re.compile(rb' ?\\\$\w+(?="\n?\Z)')
-_OWN = re.compile(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
+_VARIABLE = regex(rb' ?\\\$\w+(?="\n?\Z)')
+_OWN = regex(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
 def lines(name: str, added: str) -> bytes:

@@ -17,11 +17,12 @@ from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
-_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_COMMENT = regex(r"^[ \t]*#.*", re.MULTILINE)
 
 
 class Written(NamedTuple):

@@ -12,6 +12,7 @@ from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
@@ -21,10 +22,10 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 TRIAL_ID = "_-rocmcfg-trial"
 TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 # Automatic Boot Assessment: tries left, tries done; and the ending, in any case, since FAT knows none
-_ENDING = re.compile(r"(?:\+[0-9]+(?:-[0-9]+)?)?\.conf\Z", re.IGNORECASE)
+_ENDING = regex(r"(?:\+[0-9]+(?:-[0-9]+)?)?\.conf\Z", re.IGNORECASE)
 # A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
 _LINE = b"options "
-_OWN_LINE = re.compile(
+_OWN_LINE = regex(
     rb"(?m)^options  rocmcfg\.begin [^\n]*?rocmcfg\.end\n|\noptions  rocmcfg\.begin [^\n]*?rocmcfg\.end\Z"
 )
 _BOOTS = ("linux", "efi", "uki")

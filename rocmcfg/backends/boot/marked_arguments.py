@@ -11,15 +11,16 @@ from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.regex import regex
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
 # With the blank before it, which goes and comes with it.
-_OWN = re.compile(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
+_OWN = regex(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
 
-_MARK = re.compile(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?!\S)".encode())
+_MARK = regex(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?!\S)".encode())
 
 # comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
-_FIRST = re.compile(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")
+_FIRST = regex(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")
 
 
 def part(arguments: str) -> bytes:

@@ -9,8 +9,9 @@ from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, last, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
-_SPARE = re.compile(r"fallback|\b(?:rescue|recovery|emergency|single[- ]user|minimal)\b", re.IGNORECASE)
+_SPARE = regex(r"fallback|\b(?:rescue|recovery|emergency|single[- ]user|minimal)\b", re.IGNORECASE)
 # what makes a system start without its services: bootparam(7), systemd(1)
 _SINGLE = {"single", "s", "S", "1", "emergency", "rescue", "-b"}
 _SINGLE_UNITS = ("rescue.target", "emergency.target")

@@ -17,6 +17,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
 # Each is there where all of its evidence is.
@@ -32,10 +33,10 @@ _RECOGNISED = (
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
     Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )
-_NAME = re.compile(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
+_NAME = regex(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
 # How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
-_DRIVER = re.compile(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
+_DRIVER = regex(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
 # Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (

@@ -13,10 +13,11 @@ from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image, booted
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import Detection
+from rocmcfg.model.regex import regex
 
 _MARK = "/etc/initramfs-tools"
-_RUNS_DRACUT = re.compile(r"^[ \t]*(?:if[ \t]+)?dracut\b", re.M)
-_IMAGE = re.compile(r"initrd\.img-(.+)(?<!\.bak)(?<!\.old)(?<!\.new)(?<!\.dpkg-bak)")
+_RUNS_DRACUT = regex(r"^[ \t]*(?:if[ \t]+)?dracut\b", re.M)
+_IMAGE = regex(r"initrd\.img-(.+)(?<!\.bak)(?<!\.old)(?<!\.new)(?<!\.dpkg-bak)")
 
 
 class InitramfsTools(Generator):

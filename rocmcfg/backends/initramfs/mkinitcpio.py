@@ -24,11 +24,12 @@ from rocmcfg.backends.boot.uki.reader import presets
 from rocmcfg.backends.initramfs import Generator, Image, booted, release_of
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.regex import regex
 
 _CONF = "/etc/mkinitcpio.conf"
 _LIMINE = "/usr/bin/limine-mkinitcpio"
-_LIST = re.compile(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
-_OUTPUT = re.compile(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
+_LIST = regex(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
+_OUTPUT = regex(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
 
 
 class Mkinitcpio(Generator):

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.reading.scan import Scanner
     from rocmcfg.knowledge.diagnosis import LogKnowledge
 
-_GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
+_GFX = regex(r"gfx\d{1,2}[0-9a-f]{2}")
 
 
 class Said(NamedTuple):

@@ -21,6 +21,7 @@ from rocmcfg.host import files
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 _CHUNK = 4 << 10  # bytes that are read, and unpacked, at once: what a damage can take along
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
@@ -34,9 +35,9 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _BINARY_JOURNAL = b"LPKSHHRH"  # HEADER_SIGNATURE in journal-def.h of systemd
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
-_FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
+_FILES = regex(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
 # At least three words, and no path: a line that somebody copied.
-_LINE = re.compile(r"(?![/.~])(?!.*\.\w{1,4}$)\s*\S+\s+\S+\s+\S")
+_LINE = regex(r"(?![/.~])(?!.*\.\w{1,4}$)\s*\S+\s+\S+\s+\S")
 _KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
 
 

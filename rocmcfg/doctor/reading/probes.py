@@ -17,6 +17,7 @@ from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]
@@ -100,7 +101,7 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
 
 
 # One piece of a pattern (an escape, a set, any other character) and the repeat behind it.
-_PIECE = re.compile(r"(\\.|\[\^?\]?[^]]*\]|[^\\\[])([*+](?![?+]))?", re.DOTALL)
+_PIECE = regex(r"(\\.|\[\^?\]?[^]]*\]|[^\\\[])([*+](?![?+]))?", re.DOTALL)
 _GAP = 256  # characters; those in names of GEMM kernels take up to 90
 
 

@@ -16,6 +16,7 @@ from rocmcfg.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, t
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
 from rocmcfg.model.diagnostic import cut
+from rocmcfg.model.regex import regex
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
@@ -31,13 +32,13 @@ _LINE_MASK = (1 << _LINE_BITS) - 1
 _MOST = 200  # wordings of one pattern that are kept apart
 _SHOWN = 400  # characters of a line that are kept
 # at the start of a line: syslog, journalctl (short, short-iso, short-precise), dmesg (seconds, -T), ISO times
-_STAMPS = re.compile(
+_STAMPS = regex(
     r"^(?:\[[^\]]{6,32}\]\s*|<\d+>"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?\s+)+"
 )
-_SENDER = re.compile(r"^(?:\S+ )?(?:kernel|klogd)(?:\[\d+\])?: ?(?:\[\s*\d+\.\d+\]\s*)?")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b|\d+")
+_SENDER = regex(r"^(?:\S+ )?(?:kernel|klogd)(?:\[\d+\])?: ?(?:\[\s*\d+\.\d+\]\s*)?")
+_NUMBER = regex(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b|\d+")
 
 
 # -- repeated lines as one: what differs only in times, numbers and addresses is the same message ---------

@@ -105,8 +105,8 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file. `cuts` as in Block; `size` is without `mark`, a line of our own behind
-    it: grep prints its number, which tells how many lines there are."""
+    """A part of a log in a scratch file. `cuts` as in Block; `size` is without `mark`, a line of our own
+    behind it: grep prints its number, which tells how many lines there are."""
 
     def __init__(self) -> None:
         self.file = scratch_file()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 
 from rocmcfg.lint import kinds
@@ -11,6 +10,7 @@ from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.readers import environment, kernel, lines, markdown, python, shell
 from rocmcfg.lint.source import Span
+from rocmcfg.model.regex import regex
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.GRUB_DEFAULTS: shell.read,
@@ -36,7 +36,7 @@ _AS_ONE = set(FileKind) - {
     FileKind.PYTHON,
     FileKind.MARKDOWN,
 }
-_BUILDS = re.compile(
+_BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"
 )

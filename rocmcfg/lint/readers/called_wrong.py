@@ -11,12 +11,13 @@ import re
 from bisect import bisect_right
 
 from rocmcfg.lint.source import Span
+from rocmcfg.model.regex import regex
 
 _NEAR = 200  # characters; what is further away speaks of something else
 _LISTED = 8  # settings of one enumeration
 # A paragraph's end, or the beginning of a list's item, a table's row or a heading.
-_BREAK = re.compile(r"\n[ \t>]*(?:\n|(?=[-*+|#]|\d+[.)][ \t]))")
-_LINE_END = re.compile(r"\s*\n[ \t>]*")
+_BREAK = regex(r"\n[ \t>]*(?:\n|(?=[-*+|#]|\d+[.)][ \t]))")
+_LINE_END = regex(r"\s*\n[ \t>]*")
 _OPEN, _CLOSE = r"[\"'“‘`*_(\[]*", r"[\"'”’`*_)\]]*"
 
 _KIND = (
@@ -28,7 +29,7 @@ _VERB = (
     r"|specify|include|apply|need)"
 )
 _NOT = r"(?:(?:do(?:es)?|did|should|must|can|could|would|need|will)(?:\s+not|n[’']t)|cannot|never|not\s+to)"
-_BEFORE = re.compile(
+_BEFORE = regex(
     rf"""(?:(?<![\w-])(?:
       {_NOT}\s+(?:(?:ever|have\s+to|need\s+to|please)\s+)?{_VERB}
     | never
@@ -58,7 +59,7 @@ _NO_PARAMETER = (
 _NO_EFFECT = (
     r"no\s+effect\b(?!\s+on\s+(?:the\s+)?(?:performance|speed|power|quality|gaming|fps|latency|idle|battery))"
 )
-_SAID = re.compile(
+_SAID = regex(
     rf"""{_CLOSE}(?:\s+(?:{_KIND}|alone|itself|both|actually|simply|really|here|there)){{0,3}}
     (?:,?\s+(?:which|that|(?:as|since|because|but|though)\s+it))?\s+(?:
       (?:do(?:es)?|did|will|would)(?:\s+not|n[’']t)\s+(?:exist|work|do\s+anything|have\s+any\s+effect)
@@ -75,7 +76,7 @@ _SAID = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MARKED = re.compile(
+_MARKED = regex(
     rf"""{_CLOSE}\s*(?:[(\[:;,|#=>–—-]|←|→)+\s*{_OPEN}(?:
       (?:{_WRONG}|{_NO_PARAMETER}|does(?:\s+not|n[’']t)\s+exist|does\s+nothing|(?:has\s+)?{_NO_EFFECT}
         |(?:never|do\s+not|don[’']t)\s+use)
@@ -86,8 +87,8 @@ _MARKED = re.compile(
 )
 # Another setting of the same enumeration, in front of this one or behind it.
 _OTHER = r"(?:`[^`\n]+`|[\w.]+=[^\s,;|]+)"
-_LIST_BEFORE = re.compile(rf"{_OTHER}{_CLOSE}\s*(?:,|/|,?\s*\b(?:and|or|nor)\b|&)\s*{_OPEN}\Z")
-_LIST_BEHIND = re.compile(rf"{_CLOSE}\s*(?:,\s*(?:and|or|nor)\b|,|/|\b(?:and|or|nor)\b|&)\s*{_OPEN}{_OTHER}")
+_LIST_BEFORE = regex(rf"{_OTHER}{_CLOSE}\s*(?:,|/|,?\s*\b(?:and|or|nor)\b|&)\s*{_OPEN}\Z")
+_LIST_BEHIND = regex(rf"{_CLOSE}\s*(?:,\s*(?:and|or|nor)\b|,|/|\b(?:and|or|nor)\b|&)\s*{_OPEN}{_OTHER}")
 
 
 def _plain(text: str) -> str:
@@ -147,9 +148,9 @@ _MARK = (
     rf"|deprecated|obsolete|no\s+effect|has\s+no\s+effect){_END_OF_MARK}"
     r"|(?:don[’']t|do\s+not|never)(?:\s+(?:use|set|do|copy|write|add)\b|\s*[:!.]|\s*\Z)|[❌✗✘])"
 )
-_TRAILING = re.compile(rf"\S.*?(?<=\s)(?:#|//)+\s*{_MARK}", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*(?:#|//)")
-_HEADING = re.compile(rf"\s*(?:#|//)+\s*{_MARK}", re.IGNORECASE)
+_TRAILING = regex(rf"\S.*?(?<=\s)(?:#|//)+\s*{_MARK}", re.IGNORECASE)
+_COMMENT = regex(r"\s*(?:#|//)")
+_HEADING = regex(rf"\s*(?:#|//)+\s*{_MARK}", re.IGNORECASE)
 
 
 class MarkedLines:

@@ -3,23 +3,21 @@ YAML (compose files, Kubernetes, workflows, Ansible)."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span
+from rocmcfg.model.regex import regex
 
-_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
-_DIRECTIVE = re.compile(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironment)[ \t]*=[ \t]*")
-_EXEC = re.compile(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
-_INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
-_SEPARATE = re.compile(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
-_MAP = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
-_ITEM = re.compile(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
+_LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
+_DIRECTIVE = regex(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironment)[ \t]*=[ \t]*")
+_EXEC = regex(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
+_INSTRUCTION = regex(r"[ \t]*([A-Za-z]+)[ \t]+")
+_SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
+_MAP = regex(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
+_ITEM = regex(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
 
 
 def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
@@ -44,7 +42,7 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
         if found := _DIRECTIVE.match(line.text):
             read_words(line.cut(found.end()), out, where)
         elif found := _EXEC.match(line.text):
-            shell.read(line.cut(found.end()), out, replace(where, scope=""))
+            shell.read(line.cut(found.end()), out, where._replace(scope=""))
         else:
             lines.read_paths(line, out, where)
 
@@ -83,7 +81,7 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
         rest, word = line.cut(found.end()), found[1].upper()
         separate = _SEPARATE.match(rest.text)
         if word in ("RUN", "CMD", "ENTRYPOINT"):
-            shell.read(rest, out, replace(where, scope=""))
+            shell.read(rest, out, where._replace(scope=""))
         elif word == "ENV" and separate and "=" not in separate[1]:
             name = rest.cut(*separate.span(1))
             _pair(rest, name, separate.span(2), out, where, line.place)
@@ -103,7 +101,7 @@ def _pair(
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         written_to = line.range(*value)[1] + closed
-        where = replace(where, removable=statement is not None)
+        where = where._replace(removable=statement is not None)
         out.add_pair(name, line.cut(*value), where=where, statement=statement, written_to=written_to)
 
 

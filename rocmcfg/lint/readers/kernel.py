@@ -7,7 +7,6 @@ argument, in any file that looks like one.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
@@ -15,15 +14,16 @@ from rocmcfg.lint.kinds import DIRECTIVES
 from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import canonical, tokens
+from rocmcfg.model.regex import regex
 
 # `linux /vmlinuz ARGUMENTS`; under Xen the kernel is its first module
-_LINUX = re.compile(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
-_SET = re.compile(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
-_OPTIONS = re.compile(r"[ \t]*options[ \t]+")
-_CMDLINE_OF = re.compile(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*", re.IGNORECASE)  # limine.conf
-_QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
-_TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
-_NOTHING = re.compile(r"/(?:false|true)\b")  # in place of a module
+_LINUX = regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
+_SET = regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
+_OPTIONS = regex(r"[ \t]*options[ \t]+")
+_CMDLINE_OF = regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*", re.IGNORECASE)  # limine.conf
+_QUOTED = regex(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
+_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
+_NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 ON_THE_LINE = "RC7113"  # of a variable
 _SOURCE = ("modprobe.d(5)",)
 _TO_INIT = (
@@ -67,7 +67,7 @@ def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
             continue
         end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
         scope = where.scope and f"{where.scope} entry {number}"
-        read_arguments(line.cut(found.end(), max(found.end(), end)), out, replace(where, scope=scope))
+        read_arguments(line.cut(found.end(), max(found.end(), end)), out, where._replace(scope=scope))
 
 
 def read_entry(piece: Span, out: Reading, where: Where) -> None:
@@ -80,9 +80,9 @@ def read_entry(piece: Span, out: Reading, where: Where) -> None:
             continue
         scope = where.scope and f"{where.scope} entry {number}"
         if found := _CMDLINE_OF.match(line.text):
-            read_arguments(line.cut(found.end()), out, replace(where, scope=scope))
+            read_arguments(line.cut(found.end()), out, where._replace(scope=scope))
         elif found := _TITLED.match(line.text):
-            read_arguments(line.cut(*found.span(1)), out, replace(where, scope=scope))
+            read_arguments(line.cut(*found.span(1)), out, where._replace(scope=scope))
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:

@@ -14,13 +14,14 @@ from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import kernel
 from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import canonical, tokens
+from rocmcfg.model.regex import regex
 
-_ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
-_GLUED = re.compile(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
-_PARAMETER_FILE = re.compile(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
-_URL = re.compile(r"\b[a-z]+://[^\s)>\]]+")
+_ASSIGNED = regex(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
+_GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
+_PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
+_URL = regex(r"\b[a-z]+://[^\s)>\]]+")
 # How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
-LOG_LINE = re.compile(
+LOG_LINE = regex(
     r"^\s*(?:[<\[]\s*\d+(?:\.\d+)?[>\]]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\dT\S+ \S+ kernel"
     r"|amdgpu [0-9a-f]{4}:|amdgpu: |\[drm|kernel:)"
 )

@@ -7,16 +7,16 @@ mention.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines, shell
 from rocmcfg.lint.readers.called_wrong import Judgement, MarkedLines
 from rocmcfg.lint.source import Span, joined
+from rocmcfg.model.regex import regex
 
-_FENCE = re.compile(r"^(?P<lead>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
-_INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+_FENCE = regex(r"^(?P<lead>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
 _LANGUAGES = {
     **dict.fromkeys(("bash", "sh", "shell", "zsh", "ksh", "fish", "csh", "tcsh"), ".sh"),
     **dict.fromkeys(("console", "shell-session", "shellsession", "terminal"), ".console"),
@@ -36,7 +36,7 @@ _CODE_OF_OTHERS = frozenset(
 def read(piece: Span, out: Reading, where: Where) -> None:
     fence: re.Match[str] | None = None
     body: list[Span] = []
-    doc = replace(where, scope="", removable=False)  # a sentence would miss its token
+    doc = where._replace(scope="", removable=False)  # a sentence would miss its token
     said = Judgement(piece)
     for line in piece.lines(ends=True):
         text = line.text.rstrip("\r\n")
@@ -99,14 +99,14 @@ def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
     for found in _INLINE.finditer(text):
         _sentence(line.cut(at, found.start()), out, where, said)
         if not said.against(*line.range(found.start(), found.end())):
-            _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
+            _inline(line.cut(found.start(2), found.end(2)), out, where._replace(trust=Trust.CODE))
         at = found.end()
     _sentence(line.cut(at), out, where, said)
 
 
 def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:
     before, slips = len(out.assignments), len(out.slips)
-    lines.read_line(words, out, replace(where, trust=Trust.PROSE))
+    lines.read_line(words, out, where._replace(trust=Trust.PROSE))
     found, slipped = out.assignments[before:], out.slips[slips:]
     out.assignments[before:] = [each for each in found if not said.against(each.start, each.stop)]
     out.slips[slips:] = [each for each in slipped if not said.against(*each[:2])]

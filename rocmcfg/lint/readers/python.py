@@ -4,14 +4,14 @@ is not followed."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.source import Span
+from rocmcfg.model.regex import regex
 
-_SET = re.compile(
+_SET = regex(
     r"""(?:os\.)?(?:environ(?:\.setdefault\(|\[)|putenv\(|setenv\()[ \t]*(['"])([A-Z]\w*)\1[ \t]*"""
     r"""(?:\][ \t]*=(?!=)|,)[ \t]*(?:(['"])([^'"\n]*)\3[ \t]*(?:\)|(?=$|[#;\r])))?""",
     re.MULTILINE,
@@ -35,7 +35,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
                     *line.range(found.start(), found.start() + len(found.group().rstrip())),
                     line.range(*found.span(2)),
                     line.range(*found.span(4)) if found[4] else None,
-                    replace(where, removable=whole),
+                    where._replace(removable=whole),
                     opaque=found[4] is None,
                     statement=statement,
                 )

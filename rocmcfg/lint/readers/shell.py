@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
@@ -17,21 +16,22 @@ from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.regex import regex
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 # Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
 # own.
-_COMMAND_LINE = re.compile(
+_COMMAND_LINE = regex(
     r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
 )
-_KEYWORD = re.compile(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
-_BEFORE_COMMAND = re.compile(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
+_KEYWORD = regex(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
+_BEFORE_COMMAND = regex(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
 _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 # 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
-_SETS_NOTHING = re.compile(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+_SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
 _BOOT_TOOLS = {
     "grubby": ("--args",),
@@ -45,13 +45,11 @@ _BOOT_TOOLS = {
     "qemu-system-x86_64": ("-append", "--append"),
     "ukify": ("--cmdline",),
 }
-_SED_MARKS = re.compile(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
-_SED = re.compile(
-    r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL
-)
-_LINE_BREAK = re.compile(r"\\n")
+_SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
+_SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
+_LINE_BREAK = regex(r"\\n")
 _DEPTH = 4  # scripts in scripts
-_PROMPT = re.compile(
+_PROMPT = regex(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
 )
 
@@ -93,7 +91,7 @@ class _Reader:
         filled: dict[str, list[int]],
     ) -> None:
         self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
-        self.alone = replace(where, scope="")
+        self.alone = where._replace(scope="")
         self.words = [word.span(piece) for word in command.words]
         self.input = waiting + [word.span(piece) for word in command.documents]
         self.targets = [word.span(piece) for word in command.targets]
@@ -144,7 +142,7 @@ class _Reader:
             statement = None
             if len(self.words) == 1 + declared:  # up to the quote that closes the last word
                 statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
-            lasts = replace(self.where, scope=scope)
+            lasts = self.where._replace(scope=scope)
             environment.add_word(self.piece, self.command.words[at], self.out, lasts, statement)
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
@@ -160,7 +158,7 @@ class _Reader:
         if not adds:
             for number in held:
                 held_before = out.assignments[number]
-                out.assignments[number] = replace(held_before, where=replace(held_before.where, scope=""))
+                out.assignments[number] = held_before._replace(where=held_before.where._replace(scope=""))
             held.clear()
             out.anew.add(name)
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
@@ -168,10 +166,10 @@ class _Reader:
         before = len(out.assignments)
         if itself is not None:  # what stands in front of the old value is read before it
             fronts = {out.assignments[number].where.turn[1] for number in held}
-            first = replace(self.where, scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
+            first = self.where._replace(scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
             kernel.read_arguments(word.cut(value, itself.start()), out, first)
             value = itself.start()
-        last = replace(self.where, scope=scope, carrier=name, turn=(later, 0))
+        last = self.where._replace(scope=scope, carrier=name, turn=(later, 0))
         kernel.read_arguments(word.cut(value), out, last)
         held += range(before, len(out.assignments))
 
@@ -243,7 +241,7 @@ class _Reader:
         begin = text.text.index(value)
         value_at = text.range(begin, begin + len(value))
         self.out.assignments[before:] = [
-            replace(found, value=value, value_at=value_at, opaque="$" in value)
+            found._replace(value=value, value_at=value_at, opaque="$" in value)
             for found in self.out.assignments[before:]
         ]
 
@@ -292,7 +290,7 @@ def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
         blank = Span(" ", words[0].runs)
         parts = [part for word in words[1:] for part in (blank, word)][1:]
         value = joined(parts) if parts else None
-        out.add_pair(words[0], value, where=replace(where, scope="", removable=False))
+        out.add_pair(words[0], value, where=where._replace(scope="", removable=False))
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
-_BLANK = re.compile(r"[^\S\n]+")
-_PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()#]+")
-_IN_QUOTES = re.compile(r'["\\]')
-_REDIRECT = re.compile(r"<<<|<<-?|&?>>?[|&]?|<")
-_DELIMITER = re.compile(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
+_BLANK = regex(r"[^\S\n]+")
+_PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")
+_IN_QUOTES = regex(r'["\\]')
+_REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
+_DELIMITER = regex(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
 _OPENING = {"if", "case", "for", "while", "until", "select", "{", "begin", "function", "switch"}
 _CLOSING = {"fi", "esac", "done", "}", "end"}
 # Here-documents without an end that are looked for in vain: a file with more of them is no script.
@@ -39,16 +39,15 @@ class Word(NamedTuple):
         return joined(piece.cut(start, stop) for start, stop in self.parts)
 
 
-@dataclass(slots=True)
 class Command:
     """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
     goes to the next one. `depth` counts the compound commands around it."""
 
-    words: list[Word] = field(default_factory=list)
-    targets: list[Word] = field(default_factory=list)
-    documents: list[Word] = field(default_factory=list)
-    piped: bool = False
-    depth: int = 0
+    def __init__(self, depth: int = 0) -> None:
+        self.words: list[Word] = []
+        self.targets: list[Word] = []
+        self.documents: list[Word] = []
+        self.piped, self.depth = False, depth
 
 
 def commands(piece: Span) -> Iterator[Command]:

@@ -22,8 +22,9 @@ from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.regex import regex
 
-_READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
+_READS = regex(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
 
 
 class _Trial(GrubTrial):

@@ -15,6 +15,7 @@ from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.regex import regex
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
@@ -22,7 +23,7 @@ EDITED: tuple[str, ...] = (entry_options.CMDLINE, DEFAULTS)
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
-_KERNELOPTS = re.compile(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
+_KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 
 

@@ -13,20 +13,21 @@ from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
-_SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
-_LOOPS = re.compile(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
-_NO_BLSCFG = re.compile(r"^[ \t]*GRUB_ENABLE_BLSCFG=[\"']?false\b", re.MULTILINE)
+_SOURCES = regex(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
+_LOOPS = regex(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
+_NO_BLSCFG = regex(r"^[ \t]*GRUB_ENABLE_BLSCFG=[\"']?false\b", re.MULTILINE)
 _LINUX = ("linux", "linuxefi", "linux16", "module2")
 _INITRD = ("initrd", "initrdefi", "initrd16")
 # grub-btrfs, and openSUSE's grub2-snapper-plugin
 _SNAPSHOTS = ("41_snapshots-btrfs", "80_suse_btrfs_snapshot")
 # 10_linux writes single quotes, and '\\'' for one of them in a title; entries by hand have either kind.
-_QUOTED = re.compile(r"'((?:[^']|'\\'')*)'|\"((?:[^\"\\]|\\.)*)\"")
+_QUOTED = regex(r"'((?:[^']|'\\'')*)'|\"((?:[^\"\\]|\\.)*)\"")
 # What each script of /etc/grub.d printed stands between `### BEGIN path ###` and `### END path ###`.
-_SECTION = re.compile(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MULTILINE | re.DOTALL)
+_SECTION = regex(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def program(view: HostView, name: str) -> str:

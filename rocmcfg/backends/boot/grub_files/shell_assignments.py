@@ -14,11 +14,12 @@ from itertools import islice
 
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
-_ASSIGNMENT = re.compile(rf"[ \t]*(export[ \t]+)?({_NAME})=")
-_EXPANSION = re.compile(
+_ASSIGNMENT = regex(rf"[ \t]*(export[ \t]+)?({_NAME})=")
+_EXPANSION = regex(
     rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
 # Substitutions simple enough to be sure where they end. Everything else ends the reading of the file.
@@ -27,28 +28,28 @@ _COMMAND = r"\$\((?!\()(?:[^()\"'`\\#\n]|\([^()\"'`\\#\n]*\)|'[^'\n]*'|\"[^\"$`\
 _BACKTICKS = r"`[^`\\\"'#\n]*`"
 _SUBSTITUTION = f"{_BRACES}|{_COMMAND}|{_BACKTICKS}"
 # What a file is made of, outside of double quotes and inside. Where it does not match, the reader is lost.
-_OUTSIDE = re.compile(
+_OUTSIDE = regex(
     rf"(?P<end>\n)|(?P<joined>\\\n)|(?P<comment>#[^\n]*)|(?P<quote>\")"
     rf"|(?P<hidden>'[^']*'|\\.|{_SUBSTITUTION})|(?P<plain>[^\n#\"'\\`$<\0]+|<(?!<)|\$(?![({{'\"]))",
     re.DOTALL,
 )
-_INSIDE = re.compile(
+_INSIDE = regex(
     rf"(?P<joined>\\\n)|(?P<quote>\")|(?P<quoted>[^\"\\`$]+|\\.|{_SUBSTITUTION}|\$(?![({{]))", re.DOTALL
 )
 # What a value is made of besides expansions, outside of double quotes and inside.
-_BARE = re.compile(
+_BARE = regex(
     r"(?P<quote>\")|'(?P<single>[^']*)'|\\(?P<escaped>.)|(?P<end>[ \t;])"
     r"|(?P<literal>[*?\[]|[^ \t;\"'\\`()<>|&~$*?\[]+)",
     re.DOTALL,
 )
-_DOUBLE = re.compile(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
+_DOUBLE = regex(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
 
 # A line that sets one variable, whatever its value may be, as the reader sees it with quoted parts hidden.
-_ALONE = re.compile(rf"[ \t]*(?:export[ \t]+)?({_NAME})\+?=[^ \t\n;&|()<>]*[ \t]*;?[ \t]*")
-_ASSIGNING_EXPANSION = re.compile(rf"\$\{{{_NAME}:?=")
+_ALONE = regex(rf"[ \t]*(?:export[ \t]+)?({_NAME})\+?=[^ \t\n;&|()<>]*[ \t]*;?[ \t]*")
+_ASSIGNING_EXPANSION = regex(rf"\$\{{{_NAME}:?=")
 # Of the names that no file assigns, only those of the first kind are certainly empty: grub-mkconfig, the
 # environment and the shell itself set others.
-_SURELY_UNSET = re.compile(r"GRUB_CMDLINE_\w+")
+_SURELY_UNSET = regex(r"GRUB_CMDLINE_\w+")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
 

@@ -3,7 +3,6 @@ environment block before it boots. Every later boot finds nothing: a kernel that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, dropwhile
 
@@ -18,14 +17,13 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import ToolChange
+from rocmcfg.model.regex import regex
 
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
 # What Debian's and Ubuntu's 10_linux put on an entry by themselves.
-_BY_THE_MENU = re.compile(
-    r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$"
-)
+_BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$")
 
 
 def script() -> Files:

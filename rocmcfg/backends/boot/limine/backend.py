@@ -25,12 +25,13 @@ from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
+from rocmcfg.model.regex import regex
 from rocmcfg.model.state import DesiredSetting
 
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
-_NO_PROGRAMS = re.compile(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
+_NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
 
 class _Limine(MenuChain):

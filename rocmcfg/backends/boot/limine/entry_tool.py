@@ -19,13 +19,12 @@ from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.regex import regex
 
 DEFAULTS = "/etc/default/limine"  # read last
 DROP_IN = "/etc/limine-entry-tool.d/zz-rocmcfg.conf"
 _PROGRAM = "/usr/bin/limine-entry-tool"
-_ASSIGNMENT = re.compile(
-    r"^[ \t]*KERNEL_CMDLINE\[[\"']?([^]\"']+)[\"']?\][ \t]*(\+?)=[ \t]*(.*?)[ \t\r]*$", re.M
-)
+_ASSIGNMENT = regex(r"^[ \t]*KERNEL_CMDLINE\[[\"']?([^]\"']+)[\"']?\][ \t]*(\+?)=[ \t]*(.*?)[ \t\r]*$", re.M)
 FALLBACK = "fallback"
 DEFAULT = "default"
 

@@ -7,7 +7,6 @@ it, whatever the case of its name, and the first of a name counts; `${NAME}=text
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
@@ -17,19 +16,20 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 NAME = "limine"
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
-_MACHINE = re.compile(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
-_VERSION = re.compile(r"\bversion: (\S+)")
+_MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
+_VERSION = regex(r"\bversion: (\S+)")
 _CMDLINE = ("kernel_cmdline", "cmdline")
 _KERNEL = ("path", "kernel_path", "image_path")
 _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
-_MACRO = re.compile(r"^\$\{([^}\n]*)\}=(.*)$")
-_USE = re.compile(r"\$\{([^}\n]*)\}")
-_VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
+_MACRO = regex(r"^\$\{([^}\n]*)\}=(.*)$")
+_USE = regex(r"\$\{([^}\n]*)\}")
+_VOLUME = regex(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 
 class Section(NamedTuple):

@@ -19,14 +19,15 @@ from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
-_LEFT_OUT = re.compile(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
+_LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
 # a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
-_REMEMBERS = re.compile(
+_REMEMBERS = regex(
     r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.IGNORECASE | re.MULTILINE
 )
-_OF_A_PATH = re.compile(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
+_OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
 
 
 class _Booted(NamedTuple):

@@ -17,14 +17,13 @@ from rocmcfg.backends.boot.ostree import gvariant
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, last, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
 STAGED = "/run/ostree/staged-deployment"
 _FOLDER = "/boot/loader/entries"
 _CONFIGURATIONS = ("/etc/ostree/prepare-root.conf", "/usr/lib/ostree/prepare-root.conf")
-_TRANSIENT = re.compile(
-    r"^\s*\[etc\](?:\n(?!\s*\[).*)*\n\s*transient\s*=\s*(?i:true|yes|1)\s*$", re.MULTILINE
-)
+_TRANSIENT = regex(r"^\s*\[etc\](?:\n(?!\s*\[).*)*\n\s*transient\s*=\s*(?i:true|yes|1)\s*$", re.MULTILINE)
 
 
 class Staged(NamedTuple):

@@ -10,6 +10,7 @@ from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.proxmox_boot_tool import PROGRAM
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.regex import regex
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
@@ -17,7 +18,7 @@ EDITED: tuple[str, ...] = (CMDLINE,)
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 TOOL = "proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"
-_UUID = re.compile(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
+_UUID = regex(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
 _ENTRY, _MENU = "/loader/entries/", "/grub/grub.cfg"
 # Run in a mount namespace of its own, as the tool's hook does (zz-proxmox-boot, reexec_in_mountns): what it
 # mounts nobody else sees, and it is gone with its end. A file system that is mounted for writing elsewhere
@@ -38,7 +39,7 @@ for uuid; do
     [ "$there" != /mnt ] || umount /mnt || exit 1
 done
 """
-_PART = re.compile(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
+_PART = regex(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
 
 
 def here(view: HostView) -> bool:

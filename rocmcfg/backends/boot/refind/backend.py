@@ -12,12 +12,13 @@ from rocmcfg.backends.boot.refind import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg
+from rocmcfg.model.regex import regex
 
 _PATH = "\\refind_".encode("utf-16-le")
 # an entry by hand: its title, and what stands between its braces (refind/config.c, AddStanzaEntries)
-_STANZA = re.compile(r'^[ \t]*menuentry[ \t]+"?([^"{\n]+?)"?[ \t]*\{([^}]*)\}', re.MULTILINE)
-_LINUX = re.compile(r"^[ \t]*loader[ \t]+\S*(?:vmlinuz|bzimage|/linux|\\linux)", re.MULTILINE | re.IGNORECASE)
-_DISABLED = re.compile(r"^[ \t]*disabled\b", re.MULTILINE)
+_STANZA = regex(r'^[ \t]*menuentry[ \t]+"?([^"{\n]+?)"?[ \t]*\{([^}]*)\}', re.MULTILINE)
+_LINUX = regex(r"^[ \t]*loader[ \t]+\S*(?:vmlinuz|bzimage|/linux|\\linux)", re.MULTILINE | re.IGNORECASE)
+_DISABLED = regex(r"^[ \t]*disabled\b", re.MULTILINE)
 
 
 class _Refind(MenuChain):

@@ -4,7 +4,6 @@ quotes ends a line, `""` inside of them is one quote."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
@@ -12,14 +11,15 @@ from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
+from rocmcfg.model.regex import regex
 
 NAME = "refind"
 EDITED: tuple[str, ...] = ()
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
-_PROGRAM = re.compile(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
+_PROGRAM = regex(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
 _QUOTED = r'"((?:[^"\r\n]|"")*)"'
-_ROW = re.compile(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)?$")
-_NO_ROW = re.compile(r"^[ \t]*(?:#.*)?$")
+_ROW = regex(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)?$")
+_NO_ROW = regex(r"^[ \t]*(?:#.*)?$")
 
 
 def here(view: HostView) -> bool:

@@ -17,13 +17,14 @@ from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.boot.uki.built_in import dracut_conf, uki_conf
 from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable, Unwritable, text_or_empty
+from rocmcfg.model.regex import regex
 
 _NAMES = {0x8664: "x64", 0xAA64: "aa64", 0x14C: "ia32", 0x5064: "riscv64"}  # by the machine of a PE file
 _SBAT = b"""sbat,1,SBAT Version,sbat,1,https://github.com/rhboot/shim/blob/main/SBAT.md
 uki-addon,1,UKI Addon,addon,1,https://www.freedesktop.org/software/systemd/man/latest/systemd-stub.html
 """
 _SBCTL_KEYS = ("/var/lib/sbctl/keys", "/usr/share/secureboot/keys")  # the latter up to sbctl 0.14
-_SBCTL_CONF = re.compile(r"^keydir:[ \t]*[\"']?(/[^\"'\s]+)", re.MULTILINE)
+_SBCTL_CONF = regex(r"^keydir:[ \t]*[\"']?(/[^\"'\s]+)", re.MULTILINE)
 _NAMED = r"^[ \t]*(?:SecureBoot{}|uefi_secureboot_{})[ \t]*=[ \t]*[\"']?(/[^\"'\n]*[^\"'\s])"
 _KEY, _CERTIFICATE = (
     re.compile(_NAMED.format(*of), re.M) for of in (("PrivateKey", "key"), ("Certificate", "cert"))

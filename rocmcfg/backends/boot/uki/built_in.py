@@ -20,13 +20,14 @@ from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
 _DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")
 _KERNEL = ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kernel")  # kernel-install(8)
-_PRESET_LINE = re.compile(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
-_SET_FOR_DRACUT = re.compile(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
-_CONFIGURED = re.compile(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
+_PRESET_LINE = regex(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
+_SET_FOR_DRACUT = regex(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
+_CONFIGURED = regex(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
 _ALONE = "and one with rocmcfg's arguments alone"
 
 

@@ -13,17 +13,18 @@ from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 NAME = "uki"
 EDITED: tuple[str, ...] = (CMDLINE,)
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
-_STUB = re.compile(r"systemd-stub (\d+)")
-_COUNTER = re.compile(r"\+\d+(?:-\d+)?(?=\.|\Z)")
-_MACHINE = re.compile(r"([0-9a-f]{32})[-.]")
-_OS = re.compile(r"^ID=[\"']?([^\"'\s]+)", re.MULTILINE)
-_PRESET_IMAGE = re.compile(r"""^[ \t]*\w+_(?:uki|efi_image)=["']?(/[^"'\s]+)""", re.MULTILINE)
+_STUB = regex(r"systemd-stub (\d+)")
+_COUNTER = regex(r"\+\d+(?:-\d+)?(?=\.|\Z)")
+_MACHINE = regex(r"([0-9a-f]{32})[-.]")
+_OS = regex(r"^ID=[\"']?([^\"'\s]+)", re.MULTILINE)
+_PRESET_IMAGE = regex(r"""^[ \t]*\w+_(?:uki|efi_image)=["']?(/[^"'\s]+)""", re.MULTILINE)
 
 
 class Uki(NamedTuple):
