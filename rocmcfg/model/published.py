@@ -1,7 +1,7 @@
 """How a noun becomes JSON: the one encoder behind every document of `--json`.
 
-A noun is a NamedTuple, or another class of fields. It is published with all fields of the tuple, or with those
-that the decorator `published` lists, in that order:
+A noun is a NamedTuple, or another class of fields. It is published with all fields of the tuple, or with
+those that the decorator `published` lists, in that order:
 
     "release"               the attribute of that name, which may be a property
     "path=source"           the same under another name
