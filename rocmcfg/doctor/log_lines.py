@@ -23,7 +23,7 @@ _ILLEGAL = regex(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
 
 @published("log", "line", "last_line", "count=times", "more", "text", "strength")
 class LogLines(NamedTuple):
-    """Lines that differ in numbers only, as one. `more`: they were counted to `times` and no further."""
+    """Lines that differ in numbers only, as one. `more`: there are more than were counted."""
 
     log: str
     line: int
