@@ -104,10 +104,11 @@ def issues(
         printer.section(title, rows)
     printer.line()
     if not found.issues:
-        printer.line("No known issue is of that GPU, kernel and ROCm, or has that word.")
+        printer.line("No known issue is of this host." if of_host else "No known issue has that.")
     if of_host:
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
-    printer.to_copy("More of one:", "rocmcfg explain ID")
+    if found.issues:
+        printer.to_copy("More of one:", "rocmcfg explain ID")
 
 
 def _cured(issue: KnownIssue) -> str:
