@@ -195,6 +195,21 @@ def scratch_file() -> io.FileIO:
     return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
 
 
+def plain_file(stream: BinaryIO) -> int | None:
+    """The descriptor of the regular file behind a stream; None where there is none, or it is unpacked."""
+    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
+        return None
+    return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
+
+
+def read_into(descriptor: int, at: int, memory: memoryview) -> int:
+    """Fill the memory with what a file holds from `at` on; how many bytes there were. Raises OSError."""
+    size = 0
+    while count := os.preadv(descriptor, [memory[size:]], at + size):
+        size += count
+    return size
+
+
 def has_gnu_grep() -> bool:
     """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
     printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""

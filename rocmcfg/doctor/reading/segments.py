@@ -7,13 +7,15 @@ into a scratch file and searched by one grep, which needs a file: a packed or pi
 
 from __future__ import annotations
 
+import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.files import scratch_file
+from rocmcfg.host.files import plain_file, read_into, scratch_file
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
@@ -105,11 +107,15 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file. `cuts` as in Block; `size` is without `mark`, a line of our own
-    behind it: grep prints its number, which tells how many lines there are."""
+    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block;
+    `size` is that of the log's part. `mark` is a line of our own behind it, which ends the file: grep prints
+    its number, which tells how many there are."""
 
     def __init__(self) -> None:
         self.file = scratch_file()
+        self.file.truncate(SIZE)
+        self.mapped = mmap.mmap(self.file.fileno(), SIZE)  # once: what was written through it stays mapped
+        self.memory = memoryview(self.mapped)
         self.cuts: tuple[int, ...] = ()
         self.size = 0
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
@@ -133,9 +139,12 @@ class Segment:
 
 
 class Segments:
-    """A log as segments, each filled when it is asked for."""
+    """A log as segments, each filled when it is asked for. A plain file is copied as it is, up to a line that
+    is too long; from there on, and for all else, it is read in blocks, which takes a tenth longer."""
 
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
+        self._stream, self._log, self._progress = stream, log, progress
+        self._plain = plain_file(stream)
         self._blocks = guarded(stream, log, progress)
         self._spare: list[Segment] = []
         self._size = FIRST_SIZE
@@ -146,8 +155,9 @@ class Segments:
         file = segment.file
         file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        size = lines = 0
-        while size < self._size and (block := next(self._blocks, None)) is not None:
+        size = self._copied(segment) if self._plain is not None else 0
+        lines = 0
+        while self._plain is None and size < self._size and (block := next(self._blocks, None)) is not None:
             segment.cuts += tuple(lines + cut for cut in block.cuts)
             lines += block.data.count(b"\n")
             size += len(block.data)
@@ -162,6 +172,29 @@ class Segments:
         file.seek(0)
         return segment
 
+    def _copied(self, segment: Segment) -> int:
+        """The bytes of the next part of a plain file, up to the end of a line. 0 at its end, and where it
+        cannot be copied as it is: then it counts as plain no more."""
+        assert self._plain is not None
+        file, at, size, end = segment.file, self._log.size, 0, -1
+        file.truncate(SIZE)
+        with suppress(OSError):  # of a damaged file the reader of blocks tells
+            size = read_into(self._plain, at, segment.memory[: self._size])
+            end = _whole_lines(segment.mapped, size) if size else 0
+        if end < 0:
+            self._plain = None
+            self._stream.seek(at)
+            file.seek(0)
+            return 0
+        file.seek(end)
+        if size < self._size and end < size:  # the last line of the log lacks its end
+            file.seek(size)
+            write_all(file.fileno(), b"\n")
+            end = size
+        self._log.size += end
+        self._progress(self._log.size)
+        return end
+
     def give_back(self, segment: Segment) -> None:
         """Take back a segment that was searched, to be filled again."""
         self._spare.append(segment)
@@ -169,6 +202,17 @@ class Segments:
     def close(self) -> None:
         for segment in self._spare:
             segment.file.close()
+
+
+def _whole_lines(data: mmap.mmap, size: int) -> int:
+    """Bytes up to the end of the last line that has one; -1 where a line is too long."""
+    position = 0
+    while position < size:
+        end = data.rfind(b"\n", position, min(position + LONGEST + 1, size)) + 1
+        if end == 0:
+            return position if size - position <= LONGEST else -1
+        position = end
+    return position
 
 
 def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:
