@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.judging.conditions import UNTOLD
@@ -191,6 +190,8 @@ def show_activations(
 
 
 def _show_trial(printer: Printer, made: TrialPlan) -> None:
+    from datetime import timedelta
+
     printer.heading("For one boot, behind the arguments that stay")
     printer.wrapped(" ".join(made.arguments))
     after = made.terms.confirm_after
