@@ -8,6 +8,7 @@ its class's docstring. Here stands which noun is which document.
 from __future__ import annotations
 
 import json
+import re
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -101,10 +102,14 @@ def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel
 
 
 def _said(noun: type) -> str | None:
-    """What its class says of it; nothing where that is what Python wrote."""
-    said = noun.__doc__ or ""
-    generated = said.startswith(f"{noun.__name__}(")
-    return None if generated else said.replace("None", "null").replace("True", "true")
+    """What its class says of it; nothing where that is what Python wrote, or of fields that are not here."""
+    said = " ".join((noun.__doc__ or "").split())
+    if said.startswith(f"{noun.__name__}("):
+        return None
+    here = {entry.name for entry in entries(noun) or ()}
+    kept = [s for s in re.split(r"(?<=[.;]) ", said) if {*re.findall(r"`(\w+)`", s)} <= here]
+    said = " ".join(kept).rstrip(";")
+    return said.replace("None", "null").replace("True", "true").replace("False", "false") or None
 
 
 def _fields(noun: type) -> dict[str, Any]:

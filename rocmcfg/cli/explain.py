@@ -43,8 +43,10 @@ def explain(
     host, name = hosts.open_host(printer, root), " ".join(names)
     environment = {} if host.offline else os.environ
     line = None
+    settings = sum(" " not in one and any(mark in one for mark in "=._") for one in names)
+    each = names[1:] != () and 2 * settings >= len(names)  # else words of a message, without quotes
     if " " in name.strip():
-        line = explaining.explain_line(host, name, kernel, environment)
+        line = explaining.explain_line(host, name, kernel, environment, each=each)
     if line is not None and not line[0] and is_line(name):
         printer.command = "doctor"
         doctor(printer, (name,), (), opt.Machine((), "", ""), root)

@@ -173,7 +173,9 @@ def new(
     path = profiles.local_path(name)
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
-    workflow.write_profile(host, path, extends, targets(gfx))
+    # a profile may be for a chip that is newer than the table
+    named = (one if re.fullmatch("gfx[0-9a-f]{3,5}", one) else targets([one])[0] for one in gfx)
+    workflow.write_profile(host, path, extends, tuple(named))
     remarks = profiles.standing_in(host, [name])
     printer.document(remarks, ProfileNewDocument(path))
     printer.line(f"Written: {path}")
@@ -233,7 +235,13 @@ def env(
     pairs = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
-    if user and pairs:
+    if user and not pairs:
+        raise fail(
+            "RC2030",
+            "the profile sets no variable on this host",
+            hint="`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away",
+        )
+    if user:
         workflow.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
         printer.line(f"Written: {path}")

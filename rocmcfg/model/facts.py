@@ -68,7 +68,8 @@ class Gpu(NamedTuple):
 class Detection(NamedTuple):
     """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
     `renders` is the format of `rocmcfg render` for a system that is configured elsewhere, `lacks` a file
-    without which a loader that could be is not `supported`."""
+    without which a loader that could be is not `supported`; `alone` that nothing but kernel arguments keeps
+    rocmcfg from configuring the host."""
 
     name: str
     title: str
@@ -78,6 +79,7 @@ class Detection(NamedTuple):
     manual: str = ""
     renders: str = ""
     lacks: str = ""
+    alone: bool = False
 
 
 NO_LOADER = "no boot loader that rocmcfg knows was found"
@@ -108,11 +110,8 @@ class BootChain(NamedTuple):
     @property
     def left_to_user(self) -> bool:
         """Kernel arguments are the user's to add, and all else can be done: nothing of a loader is here, and
-        nothing hides one; or it is none that rocmcfg configures, on a host that has files of its own."""
-        loader = self.loader
-        if loader is None:
-            return self.refusal == NO_LOADER
-        return not (loader.supported or loader.renders or loader.lacks)
+        nothing hides one; or it is one that never gets anything of ours."""
+        return self.refusal == NO_LOADER if self.loader is None else self.loader.alone
 
     @property
     def evidence(self) -> tuple[str, ...]:

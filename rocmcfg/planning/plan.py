@@ -46,7 +46,9 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
-    if known.facts.boot.left_to_user and 0 < len(by_hand) < len(resolution.desired):
+    had = known.receipt.settings if known.receipt is not None else ()
+    ours = any(s.channel is Channel.CMDLINE for s in had)  # only its own loader can take them back
+    if known.facts.boot.left_to_user and not ours and 0 < len(by_hand) < len(resolution.desired):
         resolution = _without(resolution, by_hand, known.facts.boot.loader)
     else:
         by_hand = []

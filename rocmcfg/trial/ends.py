@@ -27,21 +27,21 @@ def proven(view: HostView) -> Trial:
     found = record.load(view)
     if found is None:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
-    not_now = {
-        Stage.ARMED: (
+    stage = record.stage(view, found)
+    if stage is Stage.ARMED:
+        raise fail(
             "RC4321",
-            "has not begun: this is still the boot before it",
-            "reboot, look, then confirm",
-        ),
-        Stage.OVER: (
+            "the trial has not begun: this is still the boot before it",
+            location=record.PATH,
+            hint="reboot, look, then confirm",
+        )
+    if stage is Stage.OVER:
+        raise fail(
             "RC4322",
-            "is over: this boot has the old configuration again",
-            "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
-        ),
-    }
-    if (stage := record.stage(view, found)) in not_now:
-        id, said, hint = not_now[stage]
-        raise fail(id, f"the trial {said}", location=record.PATH, hint=hint)
+            "the trial is over: this boot has the old configuration again",
+            location=record.PATH,
+            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
+        )
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
         raise fail(

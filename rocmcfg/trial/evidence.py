@@ -150,24 +150,27 @@ def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def _dump(view: HostView, since: str) -> Evidence | None:
-    """What was written after the trial was applied; where there are several dumps, a panic comes last."""
+    """The newest dump that was written after the trial was applied, panics before others."""
     try:
         begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
     except ValueError:
         return None
-    parts = sorted(_parts(view, begun * 1e9))
+    parts = sorted(_parts(view, begun * 1e9), key=lambda part: part[4])
     if not parts:
         return None
-    said = [_level_and_text(line) for *_, text in parts for line in text.splitlines()[1:]]
+    newest = max(parts, key=lambda part: part[:2])
+    ours = [text for _, _, *dump, _, text in parts if dump == [*newest[2:4]]]
+    said = [_level_and_text(line) for text in ours for line in text.splitlines()[1:]]
     panic = next((m[0] for _, text in said if (m := _PANIC.search(text))), "")
-    kind = parts[-1][1].partition("#")[0]
+    kind = newest[3].partition("#")[0]
     told = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
     return Evidence("pstore", "", told, _telling(said))
 
 
-def _parts(view: HostView, since: float) -> Iterator[tuple[bool, str, int, str]]:
-    """The pieces of dumps, to be sorted. Each begins with a line such as `Panic#1 Part2`, of which Part1 is
-    the end of the log (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
+def _parts(view: HostView, since: float) -> Iterator[tuple[bool, int, str, str, int, str]]:
+    """The pieces of dumps: whether it is of a panic, when it was written, its folder, crash, place and text.
+    Each begins with a line such as `Panic#1 Part2`, of which Part1 is the end of the log
+    (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
     paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
     for path in paths[:_DUMPS]:
         try:
@@ -176,8 +179,9 @@ def _parts(view: HostView, since: float) -> Iterator[tuple[bool, str, int, str]]
             continue
         text = state.content.decode("utf-8", "replace") if state and state.mtime_ns >= since else ""
         head = re.match(r"([A-Z][A-Za-z]*#[0-9]+) Part([0-9]{1,4})\b", text)
-        if head is not None:
-            yield head[1].startswith("Panic"), head[1], -int(head[2]), text
+        if state is not None and head is not None:
+            folder = path.rpartition("/")[0]
+            yield head[1].startswith("Panic"), state.mtime_ns, folder, head[1], -int(head[2]), text
 
 
 def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:

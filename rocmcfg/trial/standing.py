@@ -32,8 +32,8 @@ from rocmcfg.trial import record
     "withheld",
 )
 class TrialOnRecord(NamedTuple):
-    """How the trial on record stands. `until` is when it confirms itself, in seconds since 1970; None: it
-    does not, or its boot has not begun. `withheld` is why it did not confirm itself; empty also where only
+    """How the trial on record stands. `until` is when it confirms itself; None: it does not, or its boot has
+    not begun. `withheld` is why it did not confirm itself; empty also where only
     root can tell. `waits` is False where the boot loader lost its arguments before its boot."""
 
     trial: Trial

@@ -89,10 +89,16 @@ def explain_name(
 
 
 def explain_line(
-    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str]
+    view: HostView,
+    line: str,
+    versions: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    each: bool = False,
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
-    knows in it; None where the line is the name of one thing. What is nobody's of ours is passed over."""
+    knows in it; None where the line is the name of one thing. `each` word was asked about,
+    else what is nobody's of ours is passed over."""
     from rocmcfg.planning import meant
 
     if meant.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
@@ -100,12 +106,12 @@ def explain_line(
     found: list[Explained] = []
     unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
-        if "=" in word.strip("="):
+        if each or "=" in word.strip("="):
             try:
                 found.append(explain_name(view, word.rstrip(",;"), versions, environment))
             except RocmcfgError as problem:  # arguments without a module are other programs' more often
                 name = word.partition("=")[0]
-                named = "." in name or names.reads_not(name) is not None
+                named = each or "." in name or names.reads_not(name) is not None
                 unknown += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics if named]
     return found, unknown
 

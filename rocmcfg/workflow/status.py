@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from rocmcfg.backends import environment
 from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
@@ -12,6 +13,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
@@ -176,10 +178,10 @@ def _unnecessary(view: HostView, known: Receipt, facts: Facts) -> tuple[Unnecess
 
     paths = [name for name in known.request.profiles if profiles.is_path(name)]  # files, as they were named
     labels = {profiles.label(path) for path in paths}
-    try:
-        loaded = profiles.load(view, [*paths, *(name for name in known.profiles if name not in labels)])
-    except RocmcfgError:
-        loaded = ()
+    loaded: list[Profile] = []
+    for name in (*paths, *(name for name in known.profiles if name not in labels)):
+        with suppress(RocmcfgError):
+            loaded += profiles.load(view, [name])
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     command = command_line(known.request, view.root)
     found: dict[str, Unnecessary] = {}

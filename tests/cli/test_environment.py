@@ -233,3 +233,9 @@ def test_run_says_what_cannot_be_run() -> None:
     found = process(command("run", "--", "true"))
     assert found.code == 1
     assert "error[RC2024]" in found.err
+
+
+def test_where_a_profile_sets_no_variable_nothing_is_said_to_be_written(home: Path) -> None:
+    found = rocmcfg("env", "--set", "amdgpu.runpm=0", "--user", "--json")
+    assert (found.code, found.document["diagnostics"][0]["id"]) == (1, "RC2030")
+    assert not (home / ".config").exists()

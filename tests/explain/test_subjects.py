@@ -65,3 +65,10 @@ def test_issues_moves_what_is_worked_around_out_of_the_open_ones(tmp_path: Path)
     said = rocmcfg("issues", "--root", root).out
     assert said.index("Worked around from the next boot on") < said.index("rdna4-expert-sched-cwsr")
     assert f"Next: rocmcfg doctor --root {root}" in unfolded(said)
+
+
+def test_several_names_are_explained_one_by_one(tmp_path: Path) -> None:
+    found = rocmcfg("explain", "amdgpu.runpm", "HSA_ENABLE_SDMA", "--root", debian_grub_host(tmp_path))
+    assert found.code == 0
+    assert "amdgpu.runpm" in found.out
+    assert "env.HSA_ENABLE_SDMA" in found.out

@@ -152,16 +152,33 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         FileKind.PYTHON,
         "import os\nx = 'ü'; os.environ['TORCH_USE_HIPBLASLT'] = \"1\"\n"
         "os.putenv('TORCH_USE_HIPBLASLT', '0')\n"
+        "os.environ.update({'A': 'b', 'TORCH_USE_HIPBLASLT': '1'})\n"
         "# os.environ['TORCH_USE_HIPBLASLT'] = '1'\n"
-        "TORCH_USE_HIPBLASLT = 1\nx = {'TORCH_USE_HIPBLASLT': '1'}\n"
-        "os.environ['TORCH_USE_HIPBLASLT'] == '1'\n"
-        "    os.environ.setdefault(\"TORCH_USE_HIPBLASLT\", '0')\n"
-        "os.environ['TORCH_USE_HIPBLASLT'] = str(n)\nos.environ['HSA_XNACK'] = '0' if x else '7'\n",
+        "TORCH_USE_HIPBLASLT = 1\nsubprocess.run(x, env={'TORCH_USE_HIPBLASLT': '1'})\n",
         [
             (2, 10, "os.environ['TORCH_USE_HIPBLASLT'] = \"1\"", "unknown"),
             (3, 1, "os.putenv('TORCH_USE_HIPBLASLT', '0')", "unknown"),
-            (8, 5, "os.environ.setdefault(\"TORCH_USE_HIPBLASLT\", '0')", "unknown"),
-            (9, 1, "os.environ['TORCH_USE_HIPBLASLT'] =", "unknown"),
+            (4, 30, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
+            (7, 24, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
+        ],
+    ),
+    "Python that is none": (
+        "a.py",
+        FileKind.PYTHON,
+        "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
+        [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+    ),
+    "Python that joins": (
+        "a.py",
+        FileKind.PYTHON,
+        "import os\nos.environ.update(TORCH_USE_HIPBLASLT='0', A='b')\n"
+        "os.environ |= {'TORCH_USE_HIPBLASLT': '0'}\nx = dict(os.environ, TORCH_USE_HIPBLASLT='1')\n"
+        "y = os.environ | {'TORCH_USE_HIPBLASLT': '1'}\nz = dict(a, TORCH_USE_HIPBLASLT='1')\n",
+        [
+            (2, 19, "TORCH_USE_HIPBLASLT='0'", "unknown"),
+            (3, 16, "'TORCH_USE_HIPBLASLT': '0'", "unknown"),
+            (4, 22, "TORCH_USE_HIPBLASLT='1'", "unknown"),
+            (5, 19, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
         ],
     ),
     "quotes of a YAML list": (

@@ -107,6 +107,17 @@ PANIC: FileMap = {
 }
 
 
+def test_of_two_dumps_with_one_name_the_newest_alone_is_read(tmp_path: Path) -> None:
+    """Each boot counts its dumps from 1."""
+    older, newer = "var/lib/systemd/pstore/1/001/dmesg-efi-1", "var/lib/systemd/pstore/2/001/dmesg-efi-2"
+    dump = "Panic#1 Part1\n<0>[   9.0] Kernel panic - not syncing: "
+    place = root(tmp_path, {older: f"{dump}of long ago\n", newer: f"{dump}new\n"})
+    os.utime(place / older, (time.time() - 60, time.time() - 60))
+    found = evidence(AskedHost(place), trial())
+    assert found.lines == ("Kernel panic - not syncing: new",)
+    assert found.text == f"the kernel ended with: {found.lines[0]}{UNSURE}"
+
+
 def test_a_panic_is_read_from_pstore_without_any_journal(tmp_path: Path) -> None:
     found = evidence(AskedHost(root(tmp_path, PANIC)), trial())
     assert (found.source, found.boot_id) == ("pstore", "")

@@ -21,6 +21,7 @@ class Row(NamedTuple):
     manual: str
     unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
     renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
+    alone: bool = False  # all but kernel arguments is configured as anywhere
 
 
 # Each of these excludes every other one, whatever files of another loader lie around.
@@ -54,6 +55,7 @@ CHAINS = (
         "ostree without rpm-ostree or bootc",
         (("/run/ostree-booted",),),
         "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
+        alone=True,
     ),
     Row(
         "steamos",
@@ -70,8 +72,10 @@ def decisive(view: HostView) -> Detection | None:
     """A chain that excludes every other one."""
     from rocmcfg.model.facts import Detection
 
-    for name, title, groups, manual, unless, renders in CHAINS:
+    for name, title, groups, manual, unless, renders, alone in CHAINS:
         marks = [next(filter(view.exists, group), "") for group in groups]
         if all(marks) and not (unless and all(map(view.exists, unless))):
-            return Detection(name, title, (*dict.fromkeys(marks),), False, False, manual, renders)
+            return Detection(
+                name, title, (*dict.fromkeys(marks),), False, False, manual, renders, alone=alone
+            )
     return None
