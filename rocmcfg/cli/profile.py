@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.model.diagnostic import ExitCode, fail, has_errors
+from rocmcfg.model.diagnostic import ExitCode, fail, has_errors, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
@@ -232,7 +232,7 @@ def env(
         printer.document((), EnvDocument(path=path, removed=gone))
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
-    pairs = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
+    pairs, _ = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
@@ -263,7 +263,12 @@ def run(
     from rocmcfg.workflow import profiles as workflow
 
     host = hosts.open_host(printer, "/")
-    pairs = workflow.variables(host, hosts.understood(printer, host, asked.request()))
+    pairs, left = workflow.variables(host, hosts.understood(printer, host, asked.request()))
+    if left:
+        said = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
+        printer.problems(
+            [warning("RC2033", said, hint="`sudo rocmcfg apply --trial` tries that for one boot")]
+        )
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:

@@ -76,6 +76,7 @@ _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
 _SHELL_WORDS = regex(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
 _BLANK_OR_COMMENT = regex(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
+_SETS = regex(r"[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=|[ \t]*options[ \t]")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
 _ARGUMENT = regex(r"[\w.-]+=")
 _OF_A_MODULE = regex(r"[\w-]+\.[\w-]+=")
@@ -83,9 +84,10 @@ BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(
 
 
 def of(path: str, text: str) -> FileKind:
-    """A text whose kind nothing tells is read as a document; one line alone is none, and was pasted."""
-    kind = by_path(path)
-    if kind is FileKind.MARKDOWN and len(_telling(text[:_LOOKED_AT].split("\n"))) == 1:
+    """A text whose kind nothing tells is read as a document; lines that all set something are none, whatever
+    the file is called, nor is one line alone: they were pasted."""
+    kind, said = by_path(path), _telling(text[:_LOOKED_AT].split("\n"))
+    if kind is FileKind.MARKDOWN and (len(said) == 1 or all(map(_SETS.match, said))):
         kind = None
     kind = kind or by_content(text) or FileKind.MARKDOWN
     pasted = kind is FileKind.MARKDOWN and path == PASTED and all(map(_BARE.fullmatch, text.split()))

@@ -17,7 +17,7 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
             location=path,
             detail="it is gone" if view.read(path) is None else "its content was changed",
             hint="`sudo rocmcfg rollback` takes back what is left; `rocmcfg plan` with your profile shows "
-            "the difference, `sudo rocmcfg apply` restores it"
+            "the difference, and `sudo rocmcfg apply` with what was applied restores it"
             if view.read(path) is not None or path not in edits.EDITORS
             else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
         )

@@ -69,19 +69,20 @@ def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> 
 # -- their variables alone: no GPU, loader or right is needed -------------------------------------------
 
 
-def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
+def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], list[str]]:
+    """The variables, by name, and what else would be set: the part that only an apply does."""
     facts = collect_facts(view, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)
-    loaded = [
-        p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
-        for p in profiles.load(view, names)
-    ]
+    whole = profiles.load(view, names)
+    loaded = [p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV)) for p in whole]
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
     # a container or a machine that builds images may see no GPU, and whoever names a profile knows better
     only = request._replace(profiles=names, set=concerned, any_gpu=request.any_gpu or not facts.gpus)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective())
     require_no_errors(resolution.diagnostics)
-    return [(s.name, s.text or "") for s in resolution.desired]
+    every = resolve(whole, only._replace(set=request.set), facts, catalogue.load(), lambda _: Effective())
+    left = [s.spelled for s in every.desired if s.kind is not Kind.ENV]
+    return [(s.name, s.text or "") for s in resolution.desired], left
 
 
 def _environments(view: HostView) -> tuple[str, ...]:

@@ -239,3 +239,9 @@ def test_where_a_profile_sets_no_variable_nothing_is_said_to_be_written(home: Pa
     found = rocmcfg("env", "--set", "amdgpu.runpm=0", "--user", "--json")
     assert (found.code, found.document["diagnostics"][0]["id"]) == (1, "RC2030")
     assert not (home / ".config").exists()
+
+
+def test_run_says_what_it_cannot_try(home: Path) -> None:
+    found = rocmcfg("run", "--set", "amdgpu.runpm=0", "--set", "env.HSA_XNACK=1", "--", "no-such-program")
+    assert "RC2033" in found.err
+    assert "amdgpu.runpm=0" in found.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.proposal import proposed
 from rocmcfg.model.diagnostic import Severity
 from tests.lint.judging import judged, machine, told
@@ -227,3 +228,9 @@ def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:
     assert proposed(checked) == "amdgpu.ppfeaturemask=0xfff77fff\n"
     two = judged("cmdline", "amdgpu.ppfeaturemask=0xfff7ffff amdgpu.gfxoff=0 amdgpu.stutter=0\n")
     assert proposed(two) == "amdgpu.ppfeaturemask=0xfff57fff\n", "both features go into the one mask"
+
+
+def test_lines_that_were_copied_are_judged_alike_whatever_the_file_is_called() -> None:
+    text = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff"\nexport A=b\n'
+    kinds = {judged(name, text).kind for name in ("forum", "forum.txt", "post.md", "-")}
+    assert kinds == {FileKind.GRUB_DEFAULTS}
