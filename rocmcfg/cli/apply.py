@@ -94,9 +94,12 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.T
     They are applied for good, and no other reboot is needed.
     """
     from rocmcfg.cli import plan_view
+    from rocmcfg.trial import ends
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place, changes=True)
+    if not yes:
+        ends.proven(host)  # before nobody can be asked
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))

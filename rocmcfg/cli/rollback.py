@@ -79,7 +79,8 @@ def reject(
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place, changes=True)
-    ask = hosts.asking(printer, host, yes, _show, "Forget this trial?", "status")
+    needless = yes or not undoing.has_trial(host)  # the question
+    ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
     printer.problems(undone.diagnostics)

@@ -37,6 +37,11 @@ def rollback(
     return done
 
 
+def has_trial(view: HostView) -> bool:
+    """Whether there is anything to reject."""
+    return record.newest(view) is not None or standing.anything_left(view)
+
+
 def reject(
     host: Host, confirm: Callable[[Undo], bool], progress: Progress, *, force: bool = False
 ) -> Undo | None:
