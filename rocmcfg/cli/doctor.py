@@ -282,8 +282,8 @@ def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
     others = [i.id for i in issues if i.id not in named]
     if named:
         printer.line("To tell which it is:")
-        printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee {_TELLS_KERNELS}.log")
-        printer.to_copy(" ", f"rocmcfg doctor {_TELLS_KERNELS}.log{printer.root_option}")
+        printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee gemm.log")
+        printer.to_copy(" ", f"rocmcfg doctor gemm.log{printer.root_option}")
         if others:
             printer.said(f"  Where that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
 
