@@ -75,6 +75,7 @@ END=rocmcfg.end
 
 mode=undo
 force=
+menu_is_due=
 root=
 given=
 case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
@@ -260,10 +261,12 @@ stands() { # JOURNAL
   sed -nE 's/.*"kind":"(begin|commit|undo|undone)".*/\1/p' "$root$1" 2>/dev/null | tail -n 1
 }
 
-# Whether a line of a transaction that is not undone has both texts. Its keys are in the order of the alphabet.
+# Whether a line of a transaction that is not undone has both texts, or of any where a menu is left to be made. Its keys
+# are in the order of the alphabet.
 recorded() { # TEXT TEXT
   for journal in $(journals); do
-    if [ "$(stands "$journal")" != undone ] && grep -F -- "$1" "$root$journal" 2>/dev/null | grep -qF -- "$2"; then return; fi
+    [ -n "$menu_is_due" ] || [ "$(stands "$journal")" != undone ] || continue
+    if grep -F -- "$1" "$root$journal" 2>/dev/null | grep -qF -- "$2"; then return; fi
   done
   return 1
 }
@@ -271,7 +274,27 @@ recorded() { # TEXT TEXT
 ran() { recorded '"kind":"activation"' "\"tool\":\"$1\""; }
 
 glued() { # PATH
+  menu_is_due=
   if recorded "\"path\":\"$1\"" '"inserted":"\n#'; then echo yes; fi
+}
+
+# What the transaction was to bring: the loader that it was for, and the arguments that it added, each on a line.
+for_loader() { sed -nE '1s/.*"expect":.*"backend":"([^"]*)".*/\1/p' "$root$1" 2>/dev/null; } # JOURNAL
+added() { sed -nE '1s/.*"expect":[{]"added":\[([^]]*)\].*/\1/p' "$root$1" 2>/dev/null | tr '"' '\n' | grep -v '^,*$'; } # JOURNAL
+
+# Whether a boot menu has arguments still that were taken back since the last apply: a `rocmcfg rollback` that can run no
+# programs of the host leaves them there.
+has_taken_back() {
+  # shellcheck disable=SC2046 # one path a line
+  for journal in $(journals | sort -r); do
+    [ "$(stands "$journal")" = undone ] || return 1
+    for argument in $(added "$journal"); do
+      for menu in $(glob /boot/grub/grub.cfg /boot/grub2/grub.cfg) $(menus); do
+        if grep -qsFw -e "$argument" "$root$menu"; then return; fi
+      done
+    done
+  done
+  return 1
 }
 
 # The digest of our part as it was written, of which the receipt knows; during a trial more than that is there.
@@ -683,12 +706,14 @@ undo() {
   esac
   if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
   loader=$(sed -n 's/^ *"boot_backend": "\(.*\)",$/\1/p' "$state/receipt.json" 2>/dev/null)
+  [ -n "$loader" ] || loader=$(for_loader "$(journals | sort | tail -n 1)")
   found=$(for file in $(whole) $(addons); do printf '%s\n' "$file"; done | sort -u)
   # shellcheck disable=SC2086,SC2046 # one path a line
   edited=$(with_part $EDITED) changed=$(with_part $(menus))
   trial=$(printf '%s' "$found" | grep -F _-rocmcfg-trial)
   changed=$(for file in $changed; do case "$nl$trial$nl" in *"$nl$file$nl"*) ;; *) printf '%s\n' "$file" ;; esac done)
-  if [ -z "$found$edited$changed" ] && [ ! -e "$unfinished" ] && ! recorded '"kind":"begin"' ''; then
+  if has_taken_back; then menu_is_due=yes; fi
+  if [ -z "$found$edited$changed$menu_is_due" ] && [ ! -e "$unfinished" ] && ! recorded '"kind":"begin"' ''; then
     echo 'Nothing of rocmcfg is applied to this host.'
     case $self in */var/lib/rocmcfg/undo.sh) rm -rf "$state" ;; esac
     return

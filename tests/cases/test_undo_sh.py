@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import fake_tools
+from tests.support.program import rocmcfg
 from tests.support.stage import empty_folder
 from tests.support.tools import require_tool
 from tests.support.trees import STATE, Tree, tree
@@ -248,3 +249,31 @@ def test_what_is_left_is_listed_until_nothing_is(applied: Applied) -> None:
     applied.undo()
     assert run(applied.case, applied.place, "left").returncode == 1
     assert "Nothing of rocmcfg is applied" in applied.undo()
+
+
+@pytest.mark.parametrize("applied", ["grub/debian-12", "grub-mkconfig/two-kernels"], indirect=True)
+def test_a_rollback_that_could_run_no_programs_is_finished(applied: Applied) -> None:
+    menu = applied.host / "boot/grub/grub.cfg"
+    with menu.open("a") as written_again:  # so that the one from before the apply is not put back
+        written_again.write("# an upgrade\n")
+    rolled_back = rocmcfg("rollback", "--yes", "--root", applied.host)
+    assert rolled_back.code == 0, rolled_back.err
+    assert "amdgpu." in menu.read_text()
+    applied.undo()
+    assert "amdgpu." not in menu.read_text()
+    assert applied.differs <= {"boot/grub/grub.cfg"}
+    assert "Nothing of rocmcfg is applied" in applied.undo()
+
+
+@on("grub/debian-12")
+def test_after_a_rollback_it_asks_for_no_partition_that_its_loader_does_not_have(applied: Applied) -> None:
+    (applied.host / "etc/fstab").write_text("UUID=1234-ABCD /boot/efi vfat umask=0077 0 2\n")
+    (applied.host / "boot/efi").mkdir(exist_ok=True)
+    (applied.host / "proc/self").rmdir()
+    assert "update-grub" in run(applied.case, applied.place).stderr
+    with (applied.host / "boot/grub/grub.cfg").open("a") as written_again:
+        written_again.write("# an upgrade\n")
+    assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0
+    (applied.host / "proc/self").mkdir()
+    applied.undo()
+    assert "amdgpu." not in (applied.host / "boot/grub/grub.cfg").read_text()
