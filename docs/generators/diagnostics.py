@@ -47,7 +47,6 @@ SAID = {
 # Ids that had a meaning once, and get no other.
 RETIRED = {
     *(
-        "RC1015",
         "RC2040",
         "RC2048",
         "RC2049",

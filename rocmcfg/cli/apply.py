@@ -43,7 +43,9 @@ def plan(
     printer.document(planned.plan.diagnostics, planned)
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
-        again = f"sudo {command_line(planned.request)}{' --trial' if terms else ''}{printer.root_option}"
+        again = printer.for_host(f"sudo {command_line(planned.request)}{' --trial' if terms else ''}")
+        if terms and printer.root_option and not printer.runs_tools:
+            again += " --chroot"  # only its own programs arm a trial
         printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
+from rocmcfg.model.diagnostic import has_errors
 from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _next(found: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
     if any(d.id == "RC4021" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg recover{root}"]
-    if any(d.id in ("RC4016", "RC3017") for d in found.diagnostics):  # whose hint is the next step
+    if any(d.id in ("RC4016", "RC3017", "RC5001") for d in found.diagnostics):  # whose hint is the next step
         return []
     if found.trial is not None:
         steps = {
@@ -236,7 +237,9 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     if any(c.target == "environment" and c.running is None for c in report.checks):
         printer.said("Variables reach new logins; what runs already keeps the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
-    if profiles and report.status == "differences":
+    if (
+        profiles and report.status == "differences" and not has_errors(report.diagnostics)
+    ):  # apply has them too
         named = " ".join(f"--profile {name}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
 

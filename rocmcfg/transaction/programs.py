@@ -81,7 +81,7 @@ def run_tool(
         raise ToolFailed(
             result,
             f"failed with exit status {result.status}",
-            "run it by hand, mend what it says, then run the command again",
+            "run it by hand, and mend what it says",
         )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import environment
 from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
@@ -109,7 +108,9 @@ def status(view: HostView) -> Status:
         from rocmcfg.planning.refusals import foreign_trouble
 
         problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
-    unnecessary = _unnecessary(view, known, facts) if known else ()
+    loaded, unread = _applied_profiles(view, known) if known else ((), ())
+    problems += unread
+    unnecessary = _unnecessary(view, known, facts, loaded) if known else ()
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, known))
     if not reboot and known is None and view.hidden(TRANSACTIONS):
@@ -170,18 +171,32 @@ def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     return has_unwanted(view, settings)
 
 
-def _unnecessary(view: HostView, known: Receipt, facts: Facts) -> tuple[Unnecessary, ...]:
-    """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
-    said of what --unconditional put there, or a profile that can no longer be read."""
-    from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import catalogue, profiles
+def _applied_profiles(view: HostView, known: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:
+    """The profiles that are applied, as they are now, and a word of each that cannot be read any more."""
+    from rocmcfg.knowledge import profiles
 
     paths = [name for name in known.request.profiles if profiles.is_path(name)]  # files, as they were named
     labels = {profiles.label(path) for path in paths}
     loaded: list[Profile] = []
+    unread = []
     for name in (*paths, *(name for name in known.profiles if name not in labels)):
-        with suppress(RocmcfgError):
+        try:
             loaded += profiles.load(view, [name])
+        except RocmcfgError as problem:
+            said = f"profile {name} is applied and cannot be read any more ({problem.diagnostics[0].summary})"
+            hint = "what is applied stays; whether it is needed still is told once that profile can be read"
+            unread.append(warning("RC1015", said, hint=hint))
+    return loaded, unread
+
+
+def _unnecessary(
+    view: HostView, known: Receipt, facts: Facts, loaded: Sequence[Profile]
+) -> tuple[Unnecessary, ...]:
+    """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
+    said of what --unconditional put there."""
+    from rocmcfg.judging.conditions import decide
+    from rocmcfg.knowledge import catalogue
+
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     command = command_line(known.request, view.root)
     found: dict[str, Unnecessary] = {}

@@ -13,7 +13,7 @@ import pytest
 
 from rocmcfg.workflow.verifying import verify
 from tests.support.hosts import debian_grub_host
-from tests.support.program import SOURCE, Result, as_nobody, command, rocmcfg
+from tests.support.program import SOURCE, Result, as_nobody, command, rocmcfg, unfolded
 from tests.support.tool_host import QuickHost
 from tests.support.tools import require_tool
 from tests.support.trees import tree
@@ -368,3 +368,30 @@ def test_a_live_host_without_proc_is_not_taken_for_an_offline_one(tmp_path: Path
     report = verify(Live(str(root)))
     assert {check.status.value for check in report.checks} == {"not_readable"}
     assert report.status == "differences"
+
+
+@pytest.mark.parametrize(
+    "edit", [Path.unlink, lambda path: path.write_text("GRUB_TIMEOUT=9\n")], ids=["gone", "edited"]
+)
+def test_the_way_that_is_named_for_a_changed_file_of_ours_is_one_that_works(
+    tmp_path: Path, edit: Callable[[Path], object]
+) -> None:
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    edit(root / "etc/default/grub.d/zz-rocmcfg.cfg")
+    found = rocmcfg("status", "--root", root, "--json").document["diagnostics"]
+    (hint,) = [one["hint"] for one in found if one["id"] == "RC5001"]
+    command = hint.split("`")[1].split()[2:]
+    assert rocmcfg(*command, "--yes").code == 0, command
+
+
+def test_status_names_an_applied_profile_that_can_no_longer_be_read(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    mine = root / "etc/rocmcfg/profiles/mine.toml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text((SOURCE / "profiles/rdna4.toml").read_text().replace('name = "rdna4"', 'name = "mine"'))
+    assert rocmcfg("apply", "--profile", "mine", "--root", root, "--yes").code == 0
+    assert "RC1015" not in rocmcfg("status", "--root", root).err
+    mine.write_text("[profile")
+    said = unfolded(rocmcfg("status", "--root", root).err)
+    assert "warning[RC1015]: profile mine is applied and cannot be read any more" in said

@@ -62,7 +62,8 @@ class EnvironmentBlock(Keeper):
             "RC4303",
             f"not checked: whether GRUB can write its environment block here ({why})",
             location=self.BLOCK,
-            hint="run the command on the host itself, as root",
+            hint="run the command on the host itself, as root; of a host that is mounted, --chroot asks its own "
+            "programs",
         )
 
     def _room(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -108,7 +109,8 @@ class EnvironmentBlock(Keeper):
         for target in ("abstraction", "fs"):
             asked = view.query((self._probe, f"--target={target}", folder))
             if asked is None:
-                yield self.cannot(f"{self._probe} is not installed, so that it cannot be told")
+                missing = self.cannot(f"{self._probe} is not installed, so that it cannot be told")
+                yield missing._replace(hint="install it, it comes with GRUB; or apply without --trial")
                 return
             if not asked.ok:
                 said = (asked.stderr or asked.stdout).strip().partition("\n")[0]
@@ -137,8 +139,8 @@ class EnvironmentBlock(Keeper):
             f"no trial boot here: {why}",
             detail=detail or f"GRUB itself has to note in {self.BLOCK} that the one boot has begun",
             location=self.BLOCK,
-            hint="apply without --trial and keep `rocmcfg rollback --root DIR --chroot` at a rescue system "
-            "in mind; or give /boot a partition of its own with ext4",
+            hint="apply without --trial, and keep a rescue system at hand, which takes it back with `rocmcfg "
+            "rollback --root /mnt --chroot`; or give /boot a partition of its own with ext4",
         )
 
 
