@@ -153,9 +153,11 @@ def wrong_numbers(
             near = closest(name, list(known)) or list(known)
             yield error(
                 "RC2042",
-                f"--set profile.{name}: no profile that is applied has this parameter",
+                f"profile.{name}: no profile that is asked for takes this number",
                 location="--set",
-                hint="they have " + ", ".join(f"profile.{n}" for n in near) if near else "they have none",
+                hint="they take " + ", ".join(f"profile.{n}" for n in near)
+                if near
+                else f"ask for one that does with --profile: `rocmcfg explain profile.{name}` names it",
             )
         for parameter in (one for one in every if one.name == name):
             if value < parameter.low or (parameter.high is not None and value > parameter.high):
