@@ -287,6 +287,6 @@ def _home() -> str:
     if not home.startswith("/"):
         with contextlib.suppress(KeyError):
             home = pwd.getpwuid(os.getuid()).pw_dir
-    if not home.startswith("/"):
+    if not home.startswith("/") or not os.path.isdir(home):
         raise fail("RC2032", "this account has no home directory", hint="set HOME to one")
     return os.path.normpath(home)

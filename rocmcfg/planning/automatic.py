@@ -29,8 +29,7 @@ def expand_auto(
         raise fail(
             "RC2024",
             f"--profile auto finds no profile for this host ({seen})",
-            hint="`rocmcfg profile list` shows the profiles; name one"
-            + ("" if gfx or view.offline else "; for another installation add --root DIR"),
+            hint="`rocmcfg profile list` shows the profiles; name one",
         )
     none = dict.fromkeys(gpu.gfx or "" for gpu, names in fitting if gpu not in computed_on or not names)
     others = dict.fromkeys(f"--profile {one}" for _, names in fitting for one in names if one not in chosen)

@@ -207,6 +207,8 @@ def test_an_account_without_a_home_is_told_so(home: Path, monkeypatch: pytest.Mo
     problem(user("--set", "env.HSA_XNACK=1"), "RC2032", 1)
     assert rocmcfg("env", "--set", "env.HSA_XNACK=1").code == 0, "what prints only needs none"
     assert list(home.iterdir()) == []
+    monkeypatch.setenv("HOME", str(home / "nowhere"))  # as of Debian's account nobody
+    problem(user("--set", "env.HSA_XNACK=1"), "RC2032", 1)
 
 
 def test_an_account_and_another_root_do_not_go_together(home: Path) -> None:
