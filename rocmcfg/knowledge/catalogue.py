@@ -18,7 +18,6 @@ from rocmcfg.knowledge import compiled, drop_ins
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.catalogue import (
     Catalogue,
-    Description,
     Epoch,
     Feature,
     Fix,
@@ -203,9 +202,12 @@ def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) 
     for epoch in epochs:
         builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
     builds |= {text: _version(text) for text in row.get("lacks", ())}
+    common, notes = _notes()
+    note = notes.get(id, {})
+    of_module = () if row.get("dkms_only", False) else common.get(module, ())  # of the kernel's own driver
     return noun(
         Parameter,
-        row,
+        {**row, **note},
         module=module,
         name=name,
         epochs=tuple(
@@ -216,27 +218,16 @@ def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) 
         bounds=tuple(row["range"]) if "range" in row else None,
         dkms_type=ParamType(row["type"]) if "type" in row else None,
         taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
-        describe=functools.partial(
-            _describe, module, name, row.get("dkms_only", False), row.get("sources", ())
-        ),
+        sources=(*note.get("sources", ()), *row.get("sources", ()), *of_module),
+        **_noted(note),
     )
 
 
-def _describe(module: str, name: str, dkms_only: bool, own: Sequence[str]) -> Description:
-    """What the notes say; the sources of a module are those of the kernel's own driver."""
-    common, rows = _notes()
-    of_module = () if dkms_only else common.get(module, ())
-    return _note(rows.get(f"{module}.{name}", {}), (*own, *of_module))
-
-
-def _note(row: dict[str, Any], common: Sequence[str] = ()) -> Description:
-    return _described(
-        Description,
-        row,
-        common,
-        bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
-        copied={int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()},
-    )
+def _noted(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row of the notes has in another form than a parameter."""
+    bits = {int(bit, 0): text for bit, text in row.get("bits", {}).items()}
+    copied = {int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()}
+    return {**_parts(row), "bits": bits, "copied": copied}
 
 
 @functools.cache
@@ -244,7 +235,7 @@ def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
     document = _data("parameter_notes")
     common = document.pop("sources")
     rows = _of_modules(document)
-    return common, drop_ins.added("parameter_notes", rows, lambda _, row: _note(row), _of_modules)
+    return common, drop_ins.added("parameter_notes", rows, lambda _, row: _noted(row), _of_modules)
 
 
 def _with_sources(file: str, make: Callable[[str, dict[str, Any], Sequence[str]], T]) -> Mapping[str, T]:
@@ -288,6 +279,11 @@ def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
 
 def _described(kind: Callable[..., T], row: dict[str, Any], common: Sequence[str] = (), **given: Any) -> T:
     """With the parts that rows of several files have. `common` are the file's own sources."""
+    sources = {"sources": (*row.get("sources", ()), *common)} if common else {}
+    return noun(kind, row, **_parts(row), **sources, **given)
+
+
+def _parts(row: dict[str, Any]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "acts_on" in row:
         parts["acts_on"] = noun(Hardware, row["acts_on"])
@@ -295,9 +291,7 @@ def _described(kind: Callable[..., T], row: dict[str, Any], common: Sequence[str
         parts["instead"] = split(row["instead"])
     if "traps" in row:
         parts["traps"] = tuple(_described(ValueTrap, trap) for trap in row["traps"])
-    if common:
-        parts["sources"] = (*row.get("sources", ()), *common)
-    return noun(kind, row, **parts, **given)
+    return parts
 
 
 def _feature(name: str, row: dict[str, Any], common: Sequence[str]) -> Feature:

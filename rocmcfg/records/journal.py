@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import FileState
 
 if TYPE_CHECKING:
-    from rocmcfg.records.steps import Begin, Journal, Line, Saved
+    from rocmcfg.records.steps import Begin, Journal, Saved
 
 STATE_DIR = "/var/lib/rocmcfg"
 # Everybody may read the receipt in it by name, only root may list it.
@@ -177,7 +178,7 @@ def make_dirs(host: Host, path: str, mode: int) -> None:
     host.make_dir(path, mode)
 
 
-def append(host: Host, id: int, line: Line) -> None:
+def append(host: Host, id: int, line: NamedTuple) -> None:
     from rocmcfg.records.steps import document
 
     body = json.dumps({"v": VERSION, **document(line)}, sort_keys=True, separators=(",", ":"))
@@ -194,7 +195,7 @@ def read(view: HostView, id: int) -> Journal | None:
     from rocmcfg.records.shapes import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 
-    lines: list[Line] = []
+    lines: list[NamedTuple] = []
     for number, record in enumerate(_records(view, id), 1):
         try:
             line = parse(record)
