@@ -42,6 +42,13 @@ class LocalHost(LocalView):
             with self._written(path) as place:
                 atomic.make_directory(place.name, mode, directory=place.directory)
 
+    def make_dirs(self, path: str, mode: int) -> list[str]:
+        """`mode` is that of the last one; those above it that are missing get 0755. Those that were made."""
+        missing = self.missing_folders(path)
+        for folder in missing:
+            self.make_dir(folder, mode if folder == path else 0o755)
+        return missing
+
     def remove_dir(self, path: str) -> bool:
         """False where the directory is not empty, which is not an error: somebody else uses it now."""
         try:
@@ -175,17 +182,12 @@ class LocalHost(LocalView):
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
         """A directory that an offline root has only as long as it is needed."""
-        missing: list[str] = []
-        while not self.is_dir(path):
-            missing.append(path)
-            path = os.path.dirname(path)
-        for folder in reversed(missing):
-            # of our own state everybody may read what he knows the name of: see records.journal
-            self.make_dir(folder, 0o711 if folder == missing[0] else 0o755)
+        # of our own state everybody may read what he knows the name of: see records.journal
+        made = self.make_dirs(path, 0o711)
         try:
             yield
         finally:
-            for folder in missing if self.offline else ():
+            for folder in reversed(made) if self.offline else ():
                 with suppress(Unwritable):  # an empty folder harms nobody, and must not hide how it all ended
                     self.remove_dir(folder)
 

@@ -243,6 +243,8 @@ class ProfileFile(_Model):
 
 # How deep what can be left out alone lies; other keys go as a whole.
 _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
+# What stands in for a key that cannot be left out.
+_REQUIRED: dict[str, Any] = {"schema": 1, "summary": ""}
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
@@ -270,22 +272,15 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
     """A document with the settings, parameters and other keys taken away in which something is wrong."""
-    kept: dict[str, Any] = {**document, "schema": 1}
-    summary = kept.get("summary")
-    kept["summary"] = summary if isinstance(summary, str) else ""
+    kept = dict(document)
     for path in paths:
-        *tables, last = path[: _DEPTH.get(str(path[0]), 1)] if path else ("",)
-        at: Any = kept
-        for name in tables:
-            if isinstance(at, dict) and isinstance(at.get(name), dict):
-                at[name] = dict(at[name])  # the caller's stays as it is
-                at = at[name]
-            else:
-                last = name  # wrong from here on
-                break
-        if isinstance(at, dict) and last not in ("schema", "summary"):
-            at.pop(last, None)
-    return kept
+        *tables, last = path[: _DEPTH.get(str(path[0]), 1)]
+        at = kept
+        for name in tables:  # copied: the caller's stays as it is
+            at[name] = dict(at.get(name, {}))
+            at = at[name]
+        at.pop(last, None)
+    return {**_REQUIRED, **kept}
 
 
 def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:

@@ -156,9 +156,9 @@ def begin(host: Host, id: int, header: Begin) -> str:
     from secrets import token_hex
 
     host.require_lock()
-    make_dirs(host, STATE_DIR, STATE_MODE)
+    host.make_dirs(STATE_DIR, STATE_MODE)
     for path in (TRANSACTIONS, folder(id), f"{folder(id)}/backups"):
-        make_dirs(host, path, 0o700)
+        host.make_dirs(path, 0o700)
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark
@@ -168,14 +168,6 @@ def now() -> str:
     from datetime import datetime, timezone
 
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-
-def make_dirs(host: Host, path: str, mode: int) -> None:
-    """`mode` is that of the last one; those above it that are missing get 0755."""
-    parent = path.rpartition("/")[0]
-    if parent and not host.is_dir(parent):
-        make_dirs(host, parent, 0o755)
-    host.make_dir(path, mode)
 
 
 def append(host: Host, id: int, line: NamedTuple) -> None:

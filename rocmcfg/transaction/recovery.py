@@ -212,7 +212,7 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
             host.remove(path)
         return
     if not host.is_dir(os.path.dirname(path)):  # somebody removed it with our file in it
-        journal.make_dirs(host, os.path.dirname(path), 0o755)
+        host.make_dirs(os.path.dirname(path), 0o755)
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
