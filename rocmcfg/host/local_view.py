@@ -27,7 +27,7 @@ class LocalView:
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
         self._root = "/" if _is_running_root(root) else os.path.abspath(root)
-        self._chroot = chroot and self.offline
+        self._chroot = chroot and self._root != "/"
         self._lock_is_ours: Callable[[], bool] | None = None
 
     @property
@@ -201,11 +201,16 @@ class LocalView:
     def _place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
-        if not self.offline:  # which is root's own, and walked by the kernel
+        if not self._walked:
             yield Place(None, path, path)
             return
         with self._tree.place(path, follow_last=follow_last) as place:
             yield place
+
+    @property
+    def _walked(self) -> bool:
+        """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
+        return self._root != "/"
 
     @functools.cached_property
     def _tree(self) -> Root:
@@ -225,7 +230,7 @@ class LocalView:
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
         flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
+        if self._walked or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
             return os.open(place.name, flags, dir_fd=place.directory)
@@ -233,13 +238,13 @@ class LocalView:
     def _stat(self, path: str, *, follow_last: bool = True) -> os.stat_result | None:
         try:
             with self._place(path, follow_last=follow_last) as place:
-                follow = follow_last and not self.offline
+                follow = follow_last and not self._walked
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
         except (OSError, ValueError):  # a NUL is in no name
             return None
 
     def _listed(self, path: str) -> list[str]:
-        if not self.offline:
+        if not self._walked:
             return os.listdir(path)
         descriptor = self._open(path, os.O_DIRECTORY)
         try:
