@@ -275,7 +275,7 @@ def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -
     kept = dict(document)
     for path in paths:
         *tables, last = path[: _DEPTH.get(str(path[0]), 1)]
-        at = kept
+        at: Any = kept
         for name in tables:  # copied: the caller's stays as it is
             at[name] = dict(at.get(name, {}))
             at = at[name]
