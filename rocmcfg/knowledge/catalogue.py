@@ -78,7 +78,7 @@ def load() -> Catalogue:
             lambda: {row["name"]: row for row in _data("traps")["trap"]},
             lambda _, row: noun(Trap, row),
         ),
-        hand_overs=_hand_overs(),
+        hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
 
 
@@ -86,8 +86,7 @@ def read_all() -> None:
     """So that all that is wrong in what a host adds has been found."""
     known = load()
     for table in (known.parameters, known.variables):
-        for name in table:
-            table[name]
+        tuple(table.values())
     _notes()
     known_issues()
 
@@ -236,17 +235,13 @@ def _variables() -> dict[str, Any]:
     return dict(sorted(rows.items()))
 
 
-def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
-    document = functools.cache(lambda: _data("hand_overs"))
-
-    def made(row: dict[str, Any]) -> HandOver:
-        folders = document()["folders"] if row.get("system", False) else ()
-        return noun(HandOver, row, folders=tuple(folders))
-
-    def kinds() -> dict[str, Any]:
-        return {kind: rows for kind, rows in document().items() if kind != "folders"}
-
-    return _OnDemand(kinds, lambda _, rows: tuple(made(row) for row in rows))
+def _hand_overs() -> dict[str, Any]:
+    document = _data("hand_overs")
+    system = {"folders": document.pop("folders")}
+    return {
+        kind: [{**row, **(system if row.get("system", False) else {})} for row in rows]
+        for kind, rows in document.items()
+    }
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:
