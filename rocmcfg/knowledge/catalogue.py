@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rocmcfg.host.files import read_own_file
@@ -30,7 +30,6 @@ from rocmcfg.model.catalogue import (
     Variable,
 )
 from rocmcfg.model.spelling import ParamType
-from rocmcfg.model.version import KernelVersion
 
 if TYPE_CHECKING:
     from rocmcfg.model.issue import KnownIssue
@@ -160,10 +159,9 @@ def _data(name: str) -> dict[str, Any]:
 
 def _parameters() -> Mapping[str, Parameter]:
     document = functools.cache(lambda: _data("parameters"))
-    builds = functools.cache(lambda: {text: kernel_version(text) for text in document()["builds"]})
 
     def make(id: str, row: dict[str, Any]) -> Parameter:
-        return _parameter(id, row, builds())
+        return _parameter(id, row, document()["builds"])
 
     def rows() -> Mapping[str, Any]:
         return drop_ins.added("parameters", _of_modules(document()), make, _of_modules)
@@ -177,13 +175,12 @@ def _of_modules(document: dict[str, Any]) -> dict[str, Any]:
     return {f"{module}.{name}": row for module, rows in tables.items() for name, row in rows.items()}
 
 
-def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) -> Parameter:
+def _parameter(id: str, row: dict[str, Any], read: Iterable[str]) -> Parameter:
     module, _, name = id.partition(".")
     # A kernel that one parameter alone names was read for that one: it says nothing of the others.
-    builds, epochs = dict(read), row.get("epochs", ())
-    for epoch in epochs:
-        builds |= {text: kernel_version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
-    builds |= {text: kernel_version(text) for text in row.get("lacks", ())}
+    epochs = row.get("epochs", ())
+    ends = (epoch[end] for epoch in epochs for end in ("from", "to"))
+    builds = {text: kernel_version(text) for text in (*read, *ends, *row.get("lacks", ()))}
     common, notes = _notes()
     note = notes.get(id, {})
     of_module = () if row.get("dkms_only", False) else common.get(module, ())  # of the kernel's own driver

@@ -36,6 +36,7 @@ def packaged(name: str) -> dict[str, Any]:
     return document
 
 
+@functools.cache
 def kernel_version(text: str) -> KernelVersion:
     version = parse_kernel(text)
     if version is None:
