@@ -49,18 +49,14 @@ class LocalHost(LocalView):
             self.make_dir(folder, mode if folder == path else 0o755)
         return missing
 
-    def remove_dir(self, path: str) -> bool:
-        """False where the directory is not empty, which is not an error: somebody else uses it now."""
+    def remove_dir(self, path: str) -> None:
+        """One that is not empty stays, which is not an error: somebody else uses it now."""
         try:
             with self._place(path, follow_last=False) as place:
                 atomic.remove_directory(place.name, directory=place.directory)
-        except FileNotFoundError:
-            return True
         except OSError as problem:
-            if problem.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                return False
-            raise Unwritable(path, problem, root=self.root) from problem
-        return True
+            if problem.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise Unwritable(path, problem, root=self.root) from problem
 
     def append(self, path: str, line: bytes) -> None:
         """Append to a file of the private state directory and make it durable."""
