@@ -108,7 +108,7 @@ def _name(kind: Kind, id: str, name: str) -> str:
 def _parameter(parameter: Parameter) -> Iterator[str]:
     yield f"* Kernels: {_kernels(parameter)}"
     yield f"* Type: {_types(parameter)}; default: {_defaults(parameter)}"
-    unit = parameter.describe().unit
+    unit = parameter.unit
     if unit:
         yield f"* Unit: {unit}"
     if parameter.acts_on:

@@ -172,7 +172,7 @@ def _modules(known: Catalogue) -> Schema:
     found: dict[str, dict[str, Schema]] = {}
     for one in known.parameters.values():
         words = [int(v) for v in one.meanings if re.fullmatch("-?[0-9]+", v)]
-        unit = one.describe().unit and f"In {one.describe().unit}."
+        unit = one.unit and f"In {one.unit}."
         gone = one.removed and f"Gone since Linux {one.removed}."
         entry = _known("parameter", _says(one, unit, gone), words)
         found.setdefault(one.module, {})[one.name] = entry

@@ -215,7 +215,7 @@ def _parameter(question: Question, parameter: Parameter) -> Explanation:
         "parameter",
         parameter.summary,
         _remarks(parameter, question),
-        unit=parameter.describe().unit,
+        unit=parameter.unit,
         kernels=_on_kernels(question),
     )
     used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
@@ -272,7 +272,7 @@ def _on_kernels(question: Question) -> tuple[OnKernel, ...]:
 def _with_bits(
     found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
 ) -> Explanation:
-    unnamed = parameter.describe().bits
+    unnamed = parameter.bits
     default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
     if default is None:
         return found

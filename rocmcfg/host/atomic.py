@@ -84,7 +84,7 @@ def append_line(path: str, line: bytes, *, directory: int | None = None) -> None
     try:
         if new:
             os.fchmod(descriptor, 0o600)  # whatever the umask says
-        end = _end_of_whole_lines(descriptor)
+        end = os.pread(descriptor, os.fstat(descriptor).st_size, 0).rfind(b"\n") + 1
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)
         try:
@@ -117,17 +117,6 @@ def remove_directory(path: str, *, directory: int | None = None) -> None:
     with _held(path, directory):
         os.rmdir(path, dir_fd=directory)
         sync_dir(os.path.dirname(path), directory)
-
-
-def _end_of_whole_lines(descriptor: int) -> int:
-    end = os.fstat(descriptor).st_size
-    while end:
-        start = max(0, end - 4096)
-        at = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if at >= 0:
-            return start + at + 1
-        end = start
-    return 0
 
 
 def sync_dir(path: str, directory: int | None = None) -> None:

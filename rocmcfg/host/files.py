@@ -44,11 +44,6 @@ class CallersFile(NamedTuple):
     doubt: str
 
 
-def is_root() -> bool:
-    """Also behind sudo, which changes nothing: what is done is done with root's rights."""
-    return os.geteuid() == 0
-
-
 def read_callers_file(path: str, limit: int) -> CallersFile:
     """Opened once: what is judged is what is read."""
     try:

@@ -70,7 +70,7 @@ class Root:
             names = [*walk.names, walk.last] if walk.last != "." else walk.names
             yield Place(walk.directory, walk.last, "/" + "/".join(names))
         finally:
-            walk.close()
+            walk.up_to(0)
 
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
         """The first part of `path`, from the root on, that somebody else than root may change: another's, or
@@ -86,7 +86,7 @@ class Root:
         except (FileNotFoundError, NotADirectoryError):
             pass
         finally:
-            walk.close()
+            walk.up_to(0)
         return walk.weak, walk.found
 
 
@@ -107,16 +107,13 @@ class _Walk:
     def directory(self) -> int:
         return self._open[-1]
 
-    def close(self) -> None:
-        self._up_to(0)
-
     def go(self, path: str, follow_last: bool) -> None:
         pending = [part for part in path.split("/") if part not in ("", ".")][::-1]
         links = 0
         while pending:
             part = pending.pop()
             if part == "..":
-                self._up_to(max(0, len(self.names) - 1))
+                self.up_to(max(0, len(self.names) - 1))
                 continue
             if not pending and not follow_last:
                 self.last = part
@@ -139,7 +136,7 @@ class _Walk:
                     self._look(step, part)
                     target = os.readlink("", dir_fd=step)
                     if target.startswith("/"):
-                        self._up_to(0)
+                        self.up_to(0)
                     pending += [name for name in target.split("/")[::-1] if name not in ("", ".")]
                     continue
                 self._look(step, part)
@@ -156,7 +153,8 @@ class _Walk:
                 if not kept:
                     os.close(step)
 
-    def _up_to(self, depth: int) -> None:
+    def up_to(self, depth: int) -> None:
+        """Back to one of the folders on the way, and to the root."""
         while len(self.names) > depth:
             self.names.pop()
             os.close(self._open.pop())

@@ -42,18 +42,21 @@ class LocalHost(LocalView):
             with self._written(path) as place:
                 atomic.make_directory(place.name, mode, directory=place.directory)
 
-    def remove_dir(self, path: str) -> bool:
-        """False where the directory is not empty, which is not an error: somebody else uses it now."""
+    def make_dirs(self, path: str, mode: int) -> list[str]:
+        """`mode` is that of the last one; those above it that are missing get 0755. Those that were made."""
+        missing = self.missing_folders(path)
+        for folder in missing:
+            self.make_dir(folder, mode if folder == path else 0o755)
+        return missing
+
+    def remove_dir(self, path: str) -> None:
+        """One that is not empty stays, which is not an error: somebody else uses it now."""
         try:
             with self._place(path, follow_last=False) as place:
                 atomic.remove_directory(place.name, directory=place.directory)
-        except FileNotFoundError:
-            return True
         except OSError as problem:
-            if problem.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                return False
-            raise Unwritable(path, problem, root=self.root) from problem
-        return True
+            if problem.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise Unwritable(path, problem, root=self.root) from problem
 
     def append(self, path: str, line: bytes) -> None:
         """Append to a file of the private state directory and make it durable."""
@@ -175,17 +178,12 @@ class LocalHost(LocalView):
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
         """A directory that an offline root has only as long as it is needed."""
-        missing: list[str] = []
-        while not self.is_dir(path):
-            missing.append(path)
-            path = os.path.dirname(path)
-        for folder in reversed(missing):
-            # of our own state everybody may read what he knows the name of: see records.journal
-            self.make_dir(folder, 0o711 if folder == missing[0] else 0o755)
+        # of our own state everybody may read what he knows the name of: see records.journal
+        made = self.make_dirs(path, 0o711)
         try:
             yield
         finally:
-            for folder in missing if self.offline else ():
+            for folder in reversed(made) if self.offline else ():
                 with suppress(Unwritable):  # an empty folder harms nobody, and must not hide how it all ended
                     self.remove_dir(folder)
 

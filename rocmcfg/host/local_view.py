@@ -85,6 +85,14 @@ class LocalView:
         found = self._stat(path)
         return found is not None and stat.S_ISDIR(found.st_mode)
 
+    def missing_folders(self, path: str) -> list[str]:
+        """Those on the way down to a folder, and the folder itself, that are not there; the topmost first."""
+        missing: list[str] = []
+        while not self.is_dir(path):
+            missing.insert(0, path)
+            path = os.path.dirname(path)
+        return missing
+
     def is_symlink(self, path: str) -> bool:
         found = self._stat(path, follow_last=False)
         return found is not None and stat.S_ISLNK(found.st_mode)

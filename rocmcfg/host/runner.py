@@ -21,7 +21,7 @@ OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/
 _PATH = ":".join(OFFLINE_PATH)
 # and of NixOS and Guix System there
 _ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
-QUERY_TIMEOUT = 120.0
+_QUERY_TIMEOUT = 120.0
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
 _BLOCK = 64 << 10
@@ -52,21 +52,8 @@ def folders_of_programs() -> list[str]:
 def query(argv: Sequence[str]) -> CommandResult | None:
     """A program that changes nothing; None where it is not installed. Its output is whole, since it is
     parsed: one that prints without end is stopped, as at its time limit."""
-    result = _run(argv, QUERY_TIMEOUT, None, "", whole=True)
+    result = execute(argv, timeout=_QUERY_TIMEOUT, progress=lambda: None, whole=True)
     return None if result.status == 127 and not result.stdout else result
-
-
-def execute(
-    argv: Sequence[str],
-    *,
-    timeout: float,
-    progress: Callable[[], None],
-    mark: str = "",
-    locale: Mapping[str, str] | None = None,
-) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
-    `locale` are the variables of locale(7) that stand in for the fixed one."""
-    return _run(argv, timeout, progress, mark, whole=False, locale=locale)
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
@@ -221,15 +208,18 @@ class _Printed:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _run(
+def execute(
     argv: Sequence[str],
-    timeout: float,
-    progress: Callable[[], None] | None,
-    mark: str,
     *,
-    whole: bool,
+    timeout: float,
+    progress: Callable[[], None],
+    mark: str = "",
     locale: Mapping[str, str] | None = None,
+    whole: bool = False,
 ) -> CommandResult:
+    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
+    `locale` are the variables of locale(7) that stand in for the fixed one. Of the output the end is kept, or
+    the `whole`."""
     import threading
     from shutil import which
 
@@ -277,8 +267,7 @@ def _run(
         # sh looks once, when the output has ended, and if the program is there still, after a second again
         while not finished.wait(pause) and command.is_alive():
             pause = min(2 * pause, 0.2)
-            if progress:
-                progress()
+            progress()
             if time.monotonic() - started > timeout or out.too_much or err.too_much:
                 _stop(command.pid, mark)
                 return CommandResult(tuple(argv), None, out.text(), err.text())

@@ -242,7 +242,7 @@ def _meant(
     """What the author of the mask had in mind, where that can be told. Of a mask that goes from post to post
     it is known what is in it by accident. Where no bit of the default is left, somebody took the number for a
     list of additions. Every other mask is taken to be meant as it is."""
-    accidents = parameter.describe().copied.get(mask)
+    accidents = parameter.copied.get(mask)
     if accidents is not None:
         for name in accidents:
             bit = known.features[name].bit

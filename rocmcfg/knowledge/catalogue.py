@@ -10,37 +10,32 @@ from __future__ import annotations
 import functools
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import compiled, drop_ins
-from rocmcfg.knowledge.compiled import noun
+from rocmcfg.knowledge.compiled import kernel_version, noun
 from rocmcfg.model.catalogue import (
     Catalogue,
-    Description,
     Epoch,
     Feature,
     Fix,
     GpuModel,
     HandOver,
-    Hardware,
     KernelArgument,
     Namespace,
     Parameter,
     Trap,
-    ValueTrap,
     Variable,
 )
-from rocmcfg.model.spelling import ParamType, split
-from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
+from rocmcfg.model.spelling import ParamType
 
 if TYPE_CHECKING:
     from rocmcfg.model.issue import KnownIssue
 
 T = TypeVar("T")
 _ISSUES = "knowledge/data/issues"
-_RANGES = ("kernel", "rocm", "fixed_kernels", "fixed_rocm")  # of a known issue
 
 
 class _OnDemand(Mapping[str, T], Generic[T]):
@@ -68,19 +63,21 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 def load() -> Catalogue:
     return Catalogue(
         parameters=_parameters(),
-        features=_with_sources("features", _feature),
+        features=_OnDemand(
+            lambda: _with_sources("features"),
+            lambda name, row: noun(Feature, row, name=name, set_means_on=row["set_means"] == "on"),
+        ),
         fixes=_OnDemand(lambda: _data("fixes"), _fix),
         gpus=gpu_models(),
-        arguments=_with_sources(
-            "kernel_arguments",
-            lambda name, row, common: _described(KernelArgument, row, common, name=name),
+        arguments=_OnDemand(
+            lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
         variables=_OnDemand(lambda: drop_ins.added("environment", _variables(), _variable), _variable),
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]},
-            lambda _, row: _described(Trap, row),
+            lambda _, row: noun(Trap, row),
         ),
-        hand_overs=_hand_overs(),
+        hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
 
 
@@ -88,8 +85,7 @@ def read_all() -> None:
     """So that all that is wrong in what a host adds has been found."""
     known = load()
     for table in (known.parameters, known.variables):
-        for name in table:
-            table[name]
+        tuple(table.values())
     _notes()
     known_issues()
 
@@ -114,14 +110,12 @@ def gpu_models() -> tuple[GpuModel, ...]:
 def namespaces() -> tuple[Namespace, ...]:
     document = _data("namespaces")
     return tuple(
-        Namespace(
-            row["prefix"],
-            row["reader"],
-            row["release"],
-            frozenset(row["prefix"] + name for name in row["names"].split()),
-            tuple(row["prefix"] + name for name in row.get("others", "").split()),
-            frozenset(document["built"]),
-            row.get("closed", True),
+        noun(
+            Namespace,
+            row,
+            names=frozenset(row["prefix"] + name for name in row["names"].split()),
+            others=tuple(row["prefix"] + name for name in row.get("others", "").split()),
+            built=frozenset(document["built"]),
         )
         for row in document["namespace"]
     )
@@ -151,17 +145,10 @@ def status_codes() -> dict[str, Any]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
-    from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+    from rocmcfg.model.issue import KnownIssue, Signature
 
-    cure = row.get("workaround", {})
-    return noun(
-        KnownIssue,
-        row,
-        id=id,
-        signatures=tuple(noun(Signature, signature) for signature in row.get("signature", ())),
-        workaround=noun(Workaround, cure, settings=tuple(map(split, cure.get("settings", ())))),
-        **{key: parse_range(row[key]) for key in _RANGES if key in row},
-    )
+    signatures = tuple(noun(Signature, signature) for signature in row.get("signature", ()))
+    return noun(KnownIssue, row, id=id, signatures=signatures)
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -170,19 +157,11 @@ def _data(name: str) -> dict[str, Any]:
     return document
 
 
-def _version(text: str) -> KernelVersion:
-    version = parse_kernel(text)
-    if version is None:
-        raise ValueError(f"the catalogue names a kernel that is none: {text!r}")
-    return version
-
-
 def _parameters() -> Mapping[str, Parameter]:
     document = functools.cache(lambda: _data("parameters"))
-    builds = functools.cache(lambda: {text: _version(text) for text in document()["builds"]})
 
     def make(id: str, row: dict[str, Any]) -> Parameter:
-        return _parameter(id, row, builds())
+        return _parameter(id, row, document()["builds"])
 
     def rows() -> Mapping[str, Any]:
         return drop_ins.added("parameters", _of_modules(document()), make, _of_modules)
@@ -196,46 +175,27 @@ def _of_modules(document: dict[str, Any]) -> dict[str, Any]:
     return {f"{module}.{name}": row for module, rows in tables.items() for name, row in rows.items()}
 
 
-def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) -> Parameter:
+def _parameter(id: str, row: dict[str, Any], read: Iterable[str]) -> Parameter:
     module, _, name = id.partition(".")
     # A kernel that one parameter alone names was read for that one: it says nothing of the others.
-    builds, epochs = dict(read), row.get("epochs", ())
-    for epoch in epochs:
-        builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
-    builds |= {text: _version(text) for text in row.get("lacks", ())}
+    epochs = row.get("epochs", ())
+    ends = (epoch[end] for epoch in epochs for end in ("from", "to"))
+    builds = {text: kernel_version(text) for text in (*read, *ends, *row.get("lacks", ()))}
+    common, notes = _notes()
+    note = notes.get(id, {})
+    of_module = () if row.get("dkms_only", False) else common.get(module, ())  # of the kernel's own driver
     return noun(
         Parameter,
-        row,
+        {**row, **note},
         module=module,
         name=name,
         epochs=tuple(
-            noun(Epoch, e, first=builds[e["from"]], last=builds[e["to"]], type=ParamType(e["type"]))
-            for e in epochs
+            noun(Epoch, epoch, first=builds[epoch["from"]], last=builds[epoch["to"]]) for epoch in epochs
         ),
         builds=tuple(sorted(builds.values())),
         bounds=tuple(row["range"]) if "range" in row else None,
         dkms_type=ParamType(row["type"]) if "type" in row else None,
-        taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
-        describe=functools.partial(
-            _describe, module, name, row.get("dkms_only", False), row.get("sources", ())
-        ),
-    )
-
-
-def _describe(module: str, name: str, dkms_only: bool, own: Sequence[str]) -> Description:
-    """What the notes say; the sources of a module are those of the kernel's own driver."""
-    common, rows = _notes()
-    of_module = () if dkms_only else common.get(module, ())
-    return _note(rows.get(f"{module}.{name}", {}), (*own, *of_module))
-
-
-def _note(row: dict[str, Any], common: Sequence[str] = ()) -> Description:
-    return _described(
-        Description,
-        row,
-        common,
-        bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
-        copied={int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()},
+        sources=(*note.get("sources", ()), *row.get("sources", ()), *of_module),
     )
 
 
@@ -243,23 +203,22 @@ def _note(row: dict[str, Any], common: Sequence[str] = ()) -> Description:
 def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
     document = _data("parameter_notes")
     common = document.pop("sources")
-    rows = _of_modules(document)
-    return common, drop_ins.added("parameter_notes", rows, lambda _, row: _note(row), _of_modules)
+
+    def make(_: str, row: dict[str, Any]) -> Parameter:
+        return noun(Parameter, row, module="", name="", summary="", epochs=(), builds=())
+
+    return common, drop_ins.added("parameter_notes", _of_modules(document), make, _of_modules)
 
 
-def _with_sources(file: str, make: Callable[[str, dict[str, Any], Sequence[str]], T]) -> Mapping[str, T]:
+def _with_sources(file: str) -> dict[str, Any]:
     """A file whose own `sources` hold for each of its rows."""
-
-    def rows() -> dict[str, Any]:
-        document = _data(file)
-        common = document.pop("sources", ())
-        return {name: (row, common) for name, row in document.items()}
-
-    return _OnDemand(rows, lambda name, found: make(name, *found))
+    document = _data(file)
+    common = document.pop("sources", ())
+    return {name: {**row, "sources": [*row.get("sources", ()), *common]} for name, row in document.items()}
 
 
 def _variable(name: str, row: dict[str, Any]) -> Variable:
-    return _described(Variable, row, name=name)
+    return noun(Variable, row, name=name)
 
 
 def _variables() -> dict[str, Any]:
@@ -273,35 +232,13 @@ def _variables() -> dict[str, Any]:
     return dict(sorted(rows.items()))
 
 
-def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
-    document = functools.cache(lambda: _data("hand_overs"))
-
-    def made(row: dict[str, Any]) -> HandOver:
-        folders = document()["folders"] if row.get("system", False) else ()
-        return noun(HandOver, row, folders=tuple(folders))
-
-    def kinds() -> dict[str, Any]:
-        return {kind: rows for kind, rows in document().items() if kind != "folders"}
-
-    return _OnDemand(kinds, lambda _, rows: tuple(made(row) for row in rows))
-
-
-def _described(kind: Callable[..., T], row: dict[str, Any], common: Sequence[str] = (), **given: Any) -> T:
-    """With the parts that rows of several files have. `common` are the file's own sources."""
-    parts: dict[str, Any] = {}
-    if "acts_on" in row:
-        parts["acts_on"] = noun(Hardware, row["acts_on"])
-    if "instead" in row:
-        parts["instead"] = split(row["instead"])
-    if "traps" in row:
-        parts["traps"] = tuple(_described(ValueTrap, trap) for trap in row["traps"])
-    if common:
-        parts["sources"] = (*row.get("sources", ()), *common)
-    return noun(kind, row, **parts, **given)
-
-
-def _feature(name: str, row: dict[str, Any], common: Sequence[str]) -> Feature:
-    return _described(Feature, row, common, name=name, set_means_on=row["set_means"] == "on")
+def _hand_overs() -> dict[str, Any]:
+    document = _data("hand_overs")
+    system = {"folders": document.pop("folders")}
+    return {
+        kind: [{**row, **(system if row.get("system", False) else {})} for row in rows]
+        for kind, rows in document.items()
+    }
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:
@@ -309,7 +246,5 @@ def _fix(name: str, row: dict[str, Any]) -> Fix:
         Fix,
         row,
         name=name,
-        mainline=_version(row["mainline"]),
-        stable=tuple(map(_version, row["stable"])),
         kfd_property=row.get("probe", {}).get("kfd_property", ""),
     )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.version import VersionRange, parse_range
+from rocmcfg.model.version import VersionRange
 
 
 class FactPattern(NamedTuple):
@@ -116,17 +116,10 @@ class HostKnowledge(NamedTuple):
 def host_knowledge() -> HostKnowledge:
     document = compiled.packaged("knowledge/data/hosts.toml")
     return HostKnowledge(
-        tuple(
-            DriverRelease(parse_range(row["version"]), row["release"], parse_range(row["rocm"]))
-            for row in document["driver"]
-        ),
+        tuple(noun(DriverRelease, row) for row in document["driver"]),
         tuple(noun(BadFirmware, row) for row in document["firmware"]),
-        tuple(noun(Writer, row, **_patterns(row)) for row in document["writer"]),
-        tuple(noun(Tuner, row, **_patterns(row)) for row in document["tuner"]),
+        tuple(noun(Writer, row) for row in document["writer"]),
+        tuple(noun(Tuner, row) for row in document["tuner"]),
         document["variables"]["target"],
         tuple(document["variables"]["choosers"]),
     )
-
-
-def _patterns(row: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(row[name], re.M) for name in ("key", "told") if name in row}

@@ -113,7 +113,7 @@ def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
         for name in sorted(layer.files):
             if not name.startswith("issues/"):
                 continue
-            from rocmcfg.knowledge.issue_rules import mistakes
+            from rocmcfg.knowledge.issue_schema import mistakes
 
             document = _document(layer, name)
             if document is None:

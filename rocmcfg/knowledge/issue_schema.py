@@ -1,14 +1,37 @@
-"""The format of a known-issue file, as pydantic models, for `rocmcfg schema known-issue`.
+"""What a file of a known issue must keep to: its format as pydantic models, for `rocmcfg schema
+known-issue`, and what no JSON Schema says of its texts. Tests hold the shipped files against it, `drop_ins`
+those of a host.
 
-It must not be loaded where issues are used: `catalogue` reads the files without it. What a JSON Schema cannot
-say of their texts is in `issue_rules`, which holds every file against both.
+It must not be loaded where issues are used: `catalogue` reads the files without it.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
+from rocmcfg.model.version import parse_range
+
+_GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
+_LINK = regex(r"https://\S+")
+# What Python and `grep -E` in the C locale read differently. It is looked for in the pattern without its
+# escaped punctuation and its bracket expressions.
+_PUNCTUATION = regex(r"\\[][\\(){}.*+?^$|]")
+_BRACKETS = regex(r"\[\^?\]?[^]]*\]")
+_NOT_FOR_BOTH = (
+    (re.compile(r"[^ -~]"), "characters beyond ASCII"),
+    (re.compile(r"\(\?"), "a group that starts with (?"),
+    (re.compile(r"[*+?}][*+?{]"), "a repeat of a repeat, or a lazy one"),
+    (re.compile(r"\\[0-9]"), "a back-reference"),
+    (re.compile(r"\\[^wWbB]"), r"an escape other than \w, \W, \b and \B: write [0-9] for a digit"),
+    (re.compile(r"^\||\|\||\|$|\(\||\|\)|\(\)"), "an empty alternative"),
+)
 
 Name = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
@@ -60,3 +83,69 @@ class KnownIssueFile(_Model):
     several_gpus: StrictBool = False
     workaround: WorkaroundTable = WorkaroundTable()
     signature: list[SignatureTable] = []
+
+
+def mistakes(document: dict[str, Any]) -> list[str]:
+    """All that is wrong with a file; empty where nothing is."""
+    try:
+        file = KnownIssueFile.model_validate(document)
+    except ValidationError as problem:
+        return [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in problem.errors()]
+    found = [*_texts(file), *_names(file), *_cure(file)]
+    return found + [wrong for signature in file.signature for wrong in _signature(signature)]
+
+
+def _texts(file: KnownIssueFile) -> Iterator[str]:
+    said = (file.title, file.summary, file.firmware, file.cost, file.fixed_in)
+    for text in (*said, *file.does_not_help, *file.notes, *file.workaround.steps):
+        if text is not None and (not text or text != " ".join(text.split()) or not text.isprintable()):
+            yield f"{text!r} is not one line without blanks at its ends, double blanks or control characters"
+    for text in filter(None, (file.kernel, file.rocm, file.fixed_kernels, file.fixed_rocm)):
+        try:
+            parse_range(text)
+        except ValueError as problem:
+            yield str(problem)
+    for form, texts, what in (
+        (_GFX, file.gfx, "a gfx target such as gfx1201, or a pattern such as gfx12*"),
+        (SAFE_VARIABLE, file.workaround.unset, "a name of an environment variable"),
+        (_LINK, file.evidence, "a link that a reader can open"),
+    ):
+        yield from (f"{text!r} is not {what}" for text in texts if not form.fullmatch(text))
+
+
+def _names(file: KnownIssueFile) -> Iterator[str]:
+    names = [s.name for s in file.signature if s.name]
+    yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
+    wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
+    yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
+    if any(s.beside == s.name and s.beside for s in file.signature):
+        yield "a signature cannot stand beside itself"
+
+
+def _cure(file: KnownIssueFile) -> Iterator[str]:
+    for text in file.workaround.settings:
+        found = parse(text)
+        if not isinstance(found, Spelling):
+            why = found.summary if isinstance(found, Diagnostic) else "profiles alone have these"
+            yield f"{text!r} is not in the spelling of --set, such as amdgpu.runpm=0: {why}"
+    if (file.workaround.settings or file.workaround.steps) and not file.cost and file.kind == "fault":
+        yield "a workaround has a cost; write None. where there really is none"
+    if file.fixed_by == "both" and not (file.fixed_rocm and (file.fixed_kernels or file.lacks_fix)):
+        yield "fixed_by = both needs to say which kernels and which ROCm carry their half"
+
+
+def _signature(signature: SignatureTable) -> Iterator[str]:
+    pattern = signature.pattern
+    if re.search(r"\[\[[:.=]", pattern):
+        yield f"{pattern!r} uses a POSIX class, which Python reads as letters"
+        return
+    rest = _BRACKETS.sub("_", _PUNCTUATION.sub("_", pattern))
+    yield from (f"{pattern!r} has {what}" for form, what in _NOT_FOR_BOTH if form.search(rest))
+    try:
+        meant = re.compile(pattern)
+    except re.error as problem:
+        yield f"{pattern!r} is not a regular expression: {problem}"
+        return
+    for sample in signature.samples:
+        if "\n" in sample or not meant.search(sample):
+            yield f"{pattern!r} does not match its sample {sample!r}"

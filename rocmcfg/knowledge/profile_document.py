@@ -9,10 +9,9 @@ from typing import Any
 
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.profile import Doubt, Multiple, Profile, ProfileParameter, Setting
 from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.version import parse_range
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint
@@ -42,8 +41,6 @@ def profile(
             module=module,
             name=key.replace("-", "_") if kind is Kind.PARAMETER else key,
             value=_value(row["value"]),
-            when=tuple(map(_condition, row["when"])),
-            via=Channel(row["via"]) if row["via"] else None,
             location=located(path),
             profile=name,
             doubt=doubt,
@@ -67,7 +64,6 @@ def profile(
         name=name,
         settings=tuple(settings),
         location="",
-        use=Use(document["use"]),
         parameters=tuple(parameters),
         doubts=(doubt,) if doubt else (),
     )
@@ -77,11 +73,6 @@ def _value(value: Any) -> Any:
     if isinstance(value, dict):
         return Multiple(value["from"], value["times"])
     return tuple(value) if isinstance(value, list) else value
-
-
-def _condition(table: dict[str, Any]) -> Condition:
-    ranges = {key: table[key] and parse_range(table[key]) for key in ("kernel", "rocm", "pytorch", "gpus")}
-    return noun(Condition, table, lacks_fix=table["lacks-fix"], **ranges)
 
 
 def unwritable_name(name: str) -> Diagnostic | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -146,15 +146,12 @@ class When(_Model):
     )
 
 
-def _alternatives(value: Any) -> Any:
-    if isinstance(value, dict):
-        return [value]
-    if value == []:
-        raise ValueError("the list is empty")
-    return value
-
-
-# The names of the two kinds stand in an error's path, and are taken out of it again by `_wrong`.
+# The names of the kinds stand in an error's path, and are taken out of it again by `_wrong`.
+Alternatives = Annotated[
+    Annotated[When, Tag("union-one")] | Annotated[list[When], Field(min_length=1), Tag("union-several")],
+    Discriminator(lambda value: "union-one" if isinstance(value, dict | When) else "union-several"),
+    AfterValidator(lambda found: found if isinstance(found, list) else [found]),
+]
 Plain = Annotated[StrictBool | StrictInt | StrictStr | list[StrictStr], Tag("union-plain")]
 Value = Annotated[
     Plain | Annotated[From, Tag("union-multiple")],
@@ -176,7 +173,7 @@ class SettingTable(_Model):
         "asked for: often advised, proven by nobody.",
     )
     # one table, or several of which one must hold
-    when: Annotated[list[When], BeforeValidator(_alternatives)] = Field(
+    when: Alternatives = Field(
         [], description="The setting is applied only where this holds; see CONDITIONS. Without it: always."
     )
     optional: StrictBool = Field(False, description="true: left out unless `--with NAME` asks for it.")
@@ -243,6 +240,8 @@ class ProfileFile(_Model):
 
 # How deep what can be left out alone lies; other keys go as a whole.
 _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
+# What stands in for a key that cannot be left out.
+_REQUIRED: dict[str, Any] = {"schema": 1, "summary": ""}
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
@@ -253,7 +252,7 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        wrong = [_wrong(document, e["loc"], e["type"], e["msg"]) for e in problem.errors()]
+        wrong = [_wrong(e["loc"], e["type"], e["msg"]) for e in problem.errors()]
         document = _without(document, [path for path, _, _ in wrong])
         with contextlib.suppress(ValidationError):
             model = ProfileFile.model_validate(document)
@@ -270,25 +269,18 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
     """A document with the settings, parameters and other keys taken away in which something is wrong."""
-    kept: dict[str, Any] = {**document, "schema": 1}
-    summary = kept.get("summary")
-    kept["summary"] = summary if isinstance(summary, str) else ""
+    kept = dict(document)
     for path in paths:
-        *tables, last = path[: _DEPTH.get(str(path[0]), 1)] if path else ("",)
+        *tables, last = path[: _DEPTH.get(str(path[0]), 1)]
         at: Any = kept
-        for name in tables:
-            if isinstance(at, dict) and isinstance(at.get(name), dict):
-                at[name] = dict(at[name])  # the caller's stays as it is
-                at = at[name]
-            else:
-                last = name  # wrong from here on
-                break
-        if isinstance(at, dict) and last not in ("schema", "summary"):
-            at.pop(last, None)
-    return kept
+        for name in tables:  # copied: the caller's stays as it is
+            at[name] = dict(at.get(name, {}))
+            at = at[name]
+        at.pop(last, None)
+    return {**_REQUIRED, **kept}
 
 
-def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
+def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
     said = {
         "extra_forbidden": "unknown key",
         "missing": "is missing",
@@ -299,18 +291,5 @@ def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, mess
         "too_short": "the list is empty",
     }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
     # pydantic names the branch of a union in the path; the reader knows only the file's own keys
-    named = [p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union")))]
-    return tuple(_as_written(document, named)), said, _HINTS.get(kind, "")
-
-
-def _as_written(document: Any, path: Iterable[str | int]) -> Iterator[str | int]:
-    """Without the index of a list that the file has no list for: a single table of `when`."""
-    at = document
-    for part in path:
-        if isinstance(part, int) and not isinstance(at, list):
-            continue
-        yield part
-        try:
-            at = at[part]
-        except (KeyError, IndexError, TypeError):
-            at = None
+    named = (p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
+    return tuple(named), said, _HINTS.get(kind, "")

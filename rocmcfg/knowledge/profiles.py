@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from rocmcfg.host.files import is_root, read_callers_file, read_own_file
+from rocmcfg.host.files import read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
@@ -203,7 +203,7 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
         content, why = read_callers_file(name, _MAX_BYTES)
         if content is None:
             return _unreadable(name, "it is not a regular file")
-        doubt = Doubt(name, why, whole=False, binds=is_root()) if why else None
+        doubt = Doubt(name, why, whole=False, binds=os.geteuid() == 0) if why else None
         return _bounded(_File(content, name, doubt=doubt))
     if name and "\0" not in name:
         local = local_path(name)

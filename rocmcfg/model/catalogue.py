@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -109,31 +109,16 @@ class Standing(NamedTuple):
     typed: bool
 
 
-class Description(NamedTuple):
-    """What a reader wants to know of a parameter beyond what the driver's file declares.
-
-    `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
-    is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
-    that go from post to post, and the features that are switched in them by accident.
-    """
-
-    unit: str = ""
-    meanings: Mapping[str, str] = _NOTHING
-    bits: Mapping[int, str] = _NOTHING
-    acts_on: Hardware | None = None
-    notes: tuple[str, ...] = ()
-    traps: tuple[ValueTrap, ...] = ()
-    sources: tuple[str, ...] = ()
-    copied: Mapping[int, tuple[str, ...]] = _NOTHING
-
-
 class Parameter(NamedTuple):
     """A module parameter over kernel versions.
 
     `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
     it, no kernel of its own, and `dkms_type` is its type where that is known. `taints_since`: the release
-    from which setting it taints the kernel, for kernels that were not read. `describe` reads the rest from a
-    file that plan and verify never need.
+    from which setting it taints the kernel, for kernels that were not read.
+
+    `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
+    is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
+    that go from post to post, and the features that are switched in them by accident.
     """
 
     module: str
@@ -152,31 +137,18 @@ class Parameter(NamedTuple):
     dkms_only: bool = False
     dkms_type: ParamType | None = None
     taints_since: KernelVersion | None = None
-    describe: Callable[[], Description] = Description
+    unit: str = ""
+    meanings: Mapping[str, str] = _NOTHING
+    bits: Mapping[int, str] = _NOTHING
+    acts_on: Hardware | None = None
+    notes: tuple[str, ...] = ()
+    traps: tuple[ValueTrap, ...] = ()
+    sources: tuple[str, ...] = ()
+    copied: Mapping[int, tuple[str, ...]] = _NOTHING
 
     @property
     def id(self) -> str:
         return f"{self.module}.{self.name}"
-
-    @property
-    def meanings(self) -> Mapping[str, str]:
-        return self.describe().meanings
-
-    @property
-    def acts_on(self) -> Hardware | None:
-        return self.describe().acts_on
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self.describe().notes
-
-    @property
-    def traps(self) -> tuple[ValueTrap, ...]:
-        return self.describe().traps
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return self.describe().sources
 
     def on(self, version: KernelVersion) -> Standing:
         """Where a kernel has no build of its own, what its two neighbours agree on. Where one lacks it, the

@@ -172,7 +172,7 @@ def _unit(view: HostView, id: str) -> str:
     scope, _, name = id.partition(".")
     number = numbers(view).get(name) if scope == "profile" else None
     known = catalogue.load().parameters.get(canonical(id))
-    return number.unit if number else known.describe().unit if known else ""
+    return number.unit if number else known.unit if known else ""
 
 
 def _not_one(text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import FileState
 
 if TYPE_CHECKING:
-    from rocmcfg.records.steps import Begin, Journal, Line, Saved
+    from rocmcfg.records.steps import Begin, Journal, Saved
 
 STATE_DIR = "/var/lib/rocmcfg"
 # Everybody may read the receipt in it by name, only root may list it.
@@ -155,9 +156,9 @@ def begin(host: Host, id: int, header: Begin) -> str:
     from secrets import token_hex
 
     host.require_lock()
-    make_dirs(host, STATE_DIR, STATE_MODE)
+    host.make_dirs(STATE_DIR, STATE_MODE)
     for path in (TRANSACTIONS, folder(id), f"{folder(id)}/backups"):
-        make_dirs(host, path, 0o700)
+        host.make_dirs(path, 0o700)
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark
@@ -169,15 +170,7 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def make_dirs(host: Host, path: str, mode: int) -> None:
-    """`mode` is that of the last one; those above it that are missing get 0755."""
-    parent = path.rpartition("/")[0]
-    if parent and not host.is_dir(parent):
-        make_dirs(host, parent, 0o755)
-    host.make_dir(path, mode)
-
-
-def append(host: Host, id: int, line: Line) -> None:
+def append(host: Host, id: int, line: NamedTuple) -> None:
     from rocmcfg.records.steps import document
 
     body = json.dumps({"v": VERSION, **document(line)}, sort_keys=True, separators=(",", ":"))
@@ -194,7 +187,7 @@ def read(view: HostView, id: int) -> Journal | None:
     from rocmcfg.records.shapes import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 
-    lines: list[Line] = []
+    lines: list[NamedTuple] = []
     for number, record in enumerate(_records(view, id), 1):
         try:
             line = parse(record)

@@ -160,26 +160,13 @@ class TrialEvent(NamedTuple):
     evidence: Evidence | None = None
 
 
-Line = (
-    Begin
-    | FileChanged
-    | DirectoryMade
-    | ToolRun
-    | ToolRan
-    | ToolChanged
-    | Committed
-    | UndoBegun
-    | Kept
-    | Undone
-    | TrialEvent
-)
-L = TypeVar("L", bound=Line)
+L = TypeVar("L", bound=NamedTuple)
 
 
 class Journal(NamedTuple):
     id: int
     header: Begin
-    lines: tuple[Line, ...]
+    lines: tuple[NamedTuple, ...]
 
     @property
     def state(self) -> JournalState:
@@ -206,7 +193,7 @@ _STATES: Mapping[type, JournalState] = {
 
 
 # By the word for it in the file.
-_LINES: Mapping[str, type[Line]] = {
+_LINES: Mapping[str, type[NamedTuple]] = {
     "begin": Begin,
     "file": FileChanged,
     "mkdir": DirectoryMade,
@@ -222,7 +209,7 @@ _LINES: Mapping[str, type[Line]] = {
 _KINDS = {noun: kind for kind, noun in _LINES.items()}
 
 
-def parse(record: Any) -> Line:
+def parse(record: Any) -> NamedTuple:
     """Raises Malformed, to be read behind "the journal cannot be used"."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
@@ -233,7 +220,7 @@ def parse(record: Any) -> Line:
         raise Malformed(f"a {kind} line is not what it should be: {problem}") from problem
 
 
-def document(line: Line) -> dict[str, Any]:
+def document(line: NamedTuple) -> dict[str, Any]:
     """The table that goes into the file. A field that holds its default is left out."""
     defaults = line._field_defaults
     said = {

@@ -115,9 +115,7 @@ def undo(
         foreign = edited(host, [found])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
-        for step in found.of(
-            steps.FileChanged
-        ):  # a saved file that is damaged stops us while nothing is touched
+        for step in found.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
             if step.before is not None:
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
@@ -212,7 +210,7 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
             host.remove(path)
         return
     if not host.is_dir(os.path.dirname(path)):  # somebody removed it with our file in it
-        journal.make_dirs(host, os.path.dirname(path), 0o755)
+        host.make_dirs(os.path.dirname(path), 0o755)
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
@@ -227,7 +225,13 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
         if host.runs_tools and not all(map(host.has_tool, known[step.tool].programs)):
             state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
             if not _restore_unchanged_outputs(host, found, step):
-                remarks.append(_not_there(step.tool))
+                remarks.append(
+                    warning(
+                        "RC4014",
+                        f"{step.tool} is not installed any more, and what it generated stays as it is",
+                        hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
+                    )
+                )
         elif not host.runs_tools and not known[step.tool].own:
             if not _restore_unchanged_outputs(host, found, step):
                 state = ActivationState.LEFT_TO_USER
@@ -266,14 +270,6 @@ def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
                 hint=f"if it is this system, take out what stands from {marked_arguments.BEGIN} to "
                 f"{marked_arguments.END}",
             )
-
-
-def _not_there(tool: str) -> Diagnostic:
-    return warning(
-        "RC4014",
-        f"{tool} is not installed any more, and what it generated stays as it is",
-        hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
-    )
 
 
 def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:

@@ -187,7 +187,9 @@ def _preflight(host: Host, plan: Plan) -> None:
 
 
 def _change(host: Host, id: int, change: FileChange) -> None:
-    _parents(host, id, change.path)
+    for folder in host.missing_folders(os.path.dirname(change.path)):
+        journal.append(host, id, DirectoryMade(folder))
+        host.make_dir(folder, 0o755)
     before = journal.save(host, id, change.before) if change.before else None
     after = journal.digest(change.after) or None
     journal.append(host, id, FileChanged(change.path, before, after, change.edit))
@@ -200,17 +202,6 @@ def _change(host: Host, id: int, change: FileChange) -> None:
     elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
         state = state._replace(xattrs=change.before.xattrs)
     host.write(change.path, state, keep_mtime=change.before is not None and edited)
-
-
-def _parents(host: Host, id: int, path: str) -> None:
-    missing = []
-    parent = os.path.dirname(path)
-    while not host.is_dir(parent):
-        missing.append(parent)
-        parent = os.path.dirname(parent)
-    for directory in reversed(missing):
-        journal.append(host, id, DirectoryMade(directory))
-        host.make_dir(directory, 0o755)
 
 
 def _numbered(progress: Progress, step: str) -> Progress:

@@ -134,13 +134,10 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
         found, one = None, record.newest(host)
     if one is None or one.state is not steps.JournalState.COMMITTED or one.header.trial is None:
         return [sweep(host, standing.plan_without(host, force=True), progress)]
-    return [_undone(host, one, (_note_end(host, found, one),), progress)]
-
-
-def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], progress: Progress) -> Undo:
-    planned = plan_of(host, [one])._replace(diagnostics=remarks)
+    remark = _note_end(host, found, one)
+    planned = plan_of(host, [one])._replace(diagnostics=(remark,))
     how = "was a trial that nobody confirmed, and is taken back"
-    return carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)
+    return [carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)]
 
 
 def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic:

@@ -35,23 +35,20 @@ class BadTrial(RocmcfgError):
 class TrialOnRecord(RocmcfgError):
     """Nothing else may be applied as long as a trial is on record."""
 
-    def __init__(self, trial: Trial, found: Stage) -> None:
-        super().__init__(
+
+def require_none(view: HostView) -> None:
+    found = load(view)
+    if found is not None:
+        raise TrialOnRecord(
             error(
                 "RC4316",
-                f"a trial (transaction {trial.transaction}) is {found.value}, and nothing else is applied "
-                "meanwhile",
+                f"a trial (transaction {found.transaction}) is {stage(view, found).value}, and nothing else "
+                "is applied meanwhile",
                 location=PATH,
                 hint="keep it with `rocmcfg confirm` in its boot, or end it with `rocmcfg reject`; "
                 "then run the command again",
             )
         )
-
-
-def require_none(view: HostView) -> None:
-    found = load(view)
-    if found is not None:
-        raise TrialOnRecord(found, stage(view, found))
 
 
 def load(view: HostView) -> Trial | None:
@@ -66,16 +63,13 @@ def stage(view: HostView, trial: Trial) -> Stage:
     """How far it has come, by the kernel command line and the boot id; on a disk that runs no kernel, by what
     the boot loader has for the next boot."""
     if trial_token(view) == trial.token:
-        return Stage.OVER if repeated(view, trial) else Stage.RUNNING
+        # kexec hands the old command line to the next kernel (kexec(8), --reuse-cmdline; Debian's
+        # kexec-load), so that an earlier boot may have been the trial's already. Only root can tell.
+        first = begun(events(view, trial))
+        return Stage.RUNNING if first in ("", boot_id(view)) else Stage.OVER
     if not view.exists("/proc/cmdline"):
         return Stage.ARMED if waits(view, trial) else Stage.OVER
     return Stage.ARMED if trial.boot_id == boot_id(view) else Stage.OVER
-
-
-def repeated(view: HostView, trial: Trial) -> bool:
-    """Whether an earlier boot was the trial's already. kexec hands the old command line to the next kernel
-    (kexec(8), --reuse-cmdline; Debian's kexec-load). Only root can tell."""
-    return trial_token(view) == trial.token and begun(events(view, trial)) not in ("", boot_id(view))
 
 
 def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:

@@ -14,7 +14,6 @@ from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.planning.automatic import expand_auto
 from rocmcfg.planning.resolve import modules_of, resolve
-from rocmcfg.records.journal import make_dirs
 from rocmcfg.state.values import Effective
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 
@@ -61,7 +60,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
     """A commented profile to start from. The caller has checked that nothing is at `path`."""
-    make_dirs(host, profiles.LOCAL_DIR, 0o755)
+    host.make_dirs(profiles.LOCAL_DIR, 0o755)
     content = profiles.skeleton(extends, gfx, schema=host.exists(profiles.SCHEMA))
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
 
@@ -98,7 +97,7 @@ def _environments(view: HostView) -> tuple[str, ...]:
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
     """One account's variables, read by its systemd session. Raises for a file that is not ours."""
     _require_own_file(host, path)
-    make_dirs(host, path.rpartition("/")[0], 0o755)
+    host.make_dirs(path.rpartition("/")[0], 0o755)
     host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
 
 

@@ -10,7 +10,6 @@ from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.records.journal import make_dirs
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755
@@ -109,7 +108,7 @@ def install(host: Host, path: str) -> Installed:
                 hint=f"export it anew; or remove {host.root.rstrip('/')}{target} to go back",
             )
         if there != made:
-            make_dirs(host, drop_ins.BUNDLES, _MODE)
+            host.make_dirs(drop_ins.BUNDLES, _MODE)
             if before is not None:
                 host.write(target + bundle.BEFORE, host.new_file(before, 0o644), keep_mtime=False)
             host.write(target, host.new_file(content, 0o644), keep_mtime=False)

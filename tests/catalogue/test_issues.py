@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading.probes import required
 from rocmcfg.knowledge import catalogue, toml
-from rocmcfg.knowledge.issue_rules import mistakes
+from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting

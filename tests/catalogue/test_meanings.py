@@ -100,18 +100,18 @@ def _legal(type: object, text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.describe().bits], ids=name_of)
+@pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.bits], ids=name_of)
 def test_a_bit_is_one_bit_of_a_mask_and_no_feature(parameter: Parameter) -> None:
     features = {f.bit for f in KNOWN.features.values() if f.parameter == parameter.id}
     assert parameter.mask
-    assert all(bit.bit_count() == 1 for bit in parameter.describe().bits)
-    assert not features & set(parameter.describe().bits)
+    assert all(bit.bit_count() == 1 for bit in parameter.bits)
+    assert not features & set(parameter.bits)
 
 
 def test_every_mask_of_the_driver_names_its_bits_or_says_why_not() -> None:
     """The others are lists of hardware that differs from chip to chip."""
     features = {f.parameter for f in KNOWN.features.values()}
-    unnamed = {p.name for p in PARAMETERS if p.mask and not p.describe().bits and p.id not in features}
+    unnamed = {p.name for p in PARAMETERS if p.mask and not p.bits and p.id not in features}
     assert unnamed == {"ip_block_mask", "ras_mask", "pcie_gen_cap", "pcie_lane_cap"}
 
 

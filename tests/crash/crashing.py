@@ -78,9 +78,9 @@ class CrashingHost(QuickHost):
         self._step(f"mkdir {path}", lambda: Path(self.real(path)).mkdir(exist_ok=True))
         super().make_dir(path, mode)
 
-    def remove_dir(self, path: str) -> bool:
+    def remove_dir(self, path: str) -> None:
         self._step(f"rmdir {path}", lambda: None)
-        return super().remove_dir(path)
+        super().remove_dir(path)
 
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""

@@ -8,7 +8,7 @@ import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.knowledge import toml
-from rocmcfg.knowledge.issue_rules import mistakes
+from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.workflow import drafting
 from rocmcfg.workflow.drafting import HEALTHY, pattern_of
 from tests.doctor import samples

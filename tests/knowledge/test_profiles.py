@@ -144,6 +144,12 @@ def test_mistakes_of_every_kind_are_told_in_one_pass(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["summary", "schema"])
+def test_a_wrong_setting_of_any_name_hides_no_other_mistake(tmp_path: Path, name: str) -> None:
+    found = problems(tmp_path, f'{HEAD}[module.amdgpu]\n{name} = [3]\n[env]\n"a b" = "0"\n')
+    assert [line for line, _ in said(found)] == ["4", "6"]
+
+
 def test_a_parameter_is_used_and_what_is_used_is_declared(tmp_path: Path) -> None:
     text = (
         f"{HEAD}[parameters.spare]\nsummary = 'x'\n[module.amdgpu]\nmes = {{ value = {{ from = 'no' }} }}\n"

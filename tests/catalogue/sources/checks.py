@@ -111,7 +111,7 @@ def of_masks(kernels: Sequence[Kernel]) -> Iterator[str]:
     for name, feature in load().features.items():
         known.setdefault(feature.parameter.removeprefix("amdgpu."), {})[feature.bit] = name
     for id, parameter in load().parameters.items():
-        for bit in parameter.describe().bits:
+        for bit in parameter.bits:
             known.setdefault(id.removeprefix("amdgpu."), {})[bit] = ""
     there: dict[str, dict[int, str]] = {}
     for kernel in kernels:
