@@ -119,7 +119,7 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     reader = registry.reader(place)
     for path in reader.EDITED if reader is not None else ():
         applied = edits.own_part(path, view.read(path))
-        owned.append(OwnedFile(path, applied, "what is left of a trial", editor=edits.EDITORS[path]))
+        owned.append(OwnedFile(path, applied, "what is left of a trial"))
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
         raise RocmcfgError(*wrong)
