@@ -23,7 +23,8 @@ from rocmcfg.model.state import DesiredSetting
 
 
 class Chain(ABC):
-    """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
+    """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where `backends.edits`
+    names an editor. `MANUAL` says what somebody does by hand,
     with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
     in the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is
     found is proof."""
@@ -48,7 +49,7 @@ class Chain(ABC):
 
     @abstractmethod
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
+        """By path, what shall be ours: the whole file, or a part of one that others own. None for
         what shall not be there. Equal settings give equal bytes."""
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
@@ -115,7 +116,7 @@ class EntryChain(Chain):
         proposed = entry_options.propose(settings)
         part, (path, name) = proposed[CMDLINE], self.assigned(view)
         proposed[path] = appended_assignment.lines(name, part.decode().strip()) if part else None
-        return {path: proposed.get(path) for path in (*self.OWNED, *self.reader.EDITED)}
+        return {path: proposed.get(path) for path in self.OWNED}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(self.NAME, (), reason, writes_at=self.folders(view), own=True),)

@@ -33,10 +33,7 @@ class Observed(NamedTuple):
 
 
 class BootReader(Protocol):
-    """`EDITED` are the files of others that have a part of ours (`backends.edits`)."""
-
     NAME: str
-    EDITED: tuple[str, ...]
 
     def here(self, view: HostView) -> bool:
         """Whether this host has a menu of this loader."""

@@ -12,7 +12,6 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import last, split
 
 NAME = "nixos"
-EDITED: tuple[str, ...] = ()
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
 
 

@@ -8,7 +8,6 @@ from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 
 NAME = "grub"
-EDITED: tuple[str, ...] = ()
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 STEAMOS = "/efi/EFI/steamos/grub.cfg"

@@ -19,7 +19,6 @@ from rocmcfg.model.regex import regex
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: tuple[str, ...] = (entry_options.CMDLINE, DEFAULTS)
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")

@@ -8,7 +8,6 @@ from rocmcfg.host.view import HostView
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"
-EDITED: tuple[str, ...] = (DEFAULTS,)
 
 
 def layout(view: HostView) -> tuple[str, str]:

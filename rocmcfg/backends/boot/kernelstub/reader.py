@@ -11,7 +11,6 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
 
 NAME = "kernelstub"
-EDITED: tuple[str, ...] = ()
 TOOL = "kernelstub"
 CONFIGURATION = "/etc/kernelstub/configuration"
 

@@ -35,7 +35,7 @@ _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with la
 
 
 class _Limine(MenuChain):
-    OWNED: tuple[str, ...] = (CARRIER, DROP_IN)
+    OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
     TITLE = "Limine"
     TRIAL = LimineTrial()
     LOADER = "limine"

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
@@ -20,7 +19,6 @@ from rocmcfg.model.regex import regex
 
 NAME = "limine"
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
-EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = regex(r"\bversion: (\S+)")

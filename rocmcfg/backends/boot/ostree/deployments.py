@@ -71,8 +71,6 @@ def _version(one: loader_entries.EntryFile) -> int:
 class Deployments:
     """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
 
-    EDITED: tuple[str, ...] = ()
-
     def __init__(self, program: str) -> None:
         self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
 

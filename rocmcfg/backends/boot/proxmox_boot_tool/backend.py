@@ -21,7 +21,7 @@ from rocmcfg.model.state import DesiredSetting
 
 
 class _ProxmoxBootTool(Chain):
-    OWNED: tuple[str, ...] = (reader.DROP_IN,)
+    OWNED: tuple[str, ...] = (reader.DROP_IN, CMDLINE)
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
     MANUAL = (

@@ -14,7 +14,6 @@ from rocmcfg.model.regex import regex
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
-EDITED: tuple[str, ...] = (CMDLINE,)
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 TOOL = "proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"

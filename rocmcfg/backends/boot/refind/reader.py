@@ -14,7 +14,6 @@ from rocmcfg.model.kargs import split
 from rocmcfg.model.regex import regex
 
 NAME = "refind"
-EDITED: tuple[str, ...] = ()
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
 _PROGRAM = regex(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
 _QUOTED = r'"((?:[^"\r\n]|"")*)"'

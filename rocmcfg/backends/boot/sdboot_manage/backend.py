@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocmcfg.backends.boot import appended_assignment, loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.sdboot_manage import PROGRAM, reader
@@ -15,12 +16,13 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
 
-_CONFIG, _OPTIONS = reader.CONFIG, "LINUX_OPTIONS"
+_CONFIG, _OPTIONS = "/etc/sdboot-manage.conf", "LINUX_OPTIONS"
 # what the program itself puts on the line, from what it finds mounted
 _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "rd.luks.options", "resume")
 
 
 class _SdbootManage(EntryChain):
+    OWNED: tuple[str, ...] = (CARRIER, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"
     TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'

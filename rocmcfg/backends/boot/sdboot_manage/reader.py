@@ -7,8 +7,6 @@ from rocmcfg.backends.boot.sdboot_manage import PROGRAM
 from rocmcfg.host.view import HostView
 
 NAME = "sdboot-manage"
-CONFIG = "/etc/sdboot-manage.conf"
-EDITED: tuple[str, ...] = (CONFIG,)
 read = entry_options.menu
 
 

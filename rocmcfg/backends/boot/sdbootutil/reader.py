@@ -9,7 +9,6 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, last
 
 NAME = "sdbootutil"
-EDITED: tuple[str, ...] = ()
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 TOOL = "sdbootutil"

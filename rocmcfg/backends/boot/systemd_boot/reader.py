@@ -6,7 +6,6 @@ from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.host.view import HostView
 
 NAME = "systemd-boot"
-EDITED: tuple[str, ...] = (entry_options.CMDLINE,)
 read = entry_options.menu
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 

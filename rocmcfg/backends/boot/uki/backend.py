@@ -51,7 +51,7 @@ class _Trial(SecondEntry):
 
 
 class _Uki(EntryChain):
-    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
+    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT, entry_options.CMDLINE)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from rocmcfg.backends.boot import efi, loader_entries, pe_image
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
+from rocmcfg.backends.boot.entry_options import CARRIER, hidden_partition, machine_id
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
@@ -16,7 +16,6 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 NAME = "uki"
-EDITED: tuple[str, ...] = (CMDLINE,)
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
