@@ -23,8 +23,8 @@ from rocmcfg.model.state import DesiredSetting
 
 
 class Chain(ABC):
-    """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where `backends.edits`
-    names an editor. `MANUAL` says what somebody does by hand,
+    """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where an editor is
+    known (`backends.edits`). `MANUAL` says what somebody does by hand,
     with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
     in the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is
     found is proof."""
@@ -40,9 +40,10 @@ class Chain(ABC):
     def __init__(self, reader: BootReader) -> None:
         self.reader, self.NAME = reader, reader.NAME
 
-    @abstractmethod
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
+        found = self.reader.here(view)
+        return (*found, *told) if found else ()
 
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...

@@ -35,8 +35,8 @@ class Observed(NamedTuple):
 class BootReader(Protocol):
     NAME: str
 
-    def here(self, view: HostView) -> bool:
-        """Whether this host has a menu of this loader."""
+    def here(self, view: HostView) -> tuple[str, ...]:
+        """What shows that this host has a menu of this loader; empty where nothing does."""
 
     def read(self, view: HostView) -> Menu: ...
 

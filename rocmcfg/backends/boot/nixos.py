@@ -15,8 +15,8 @@ NAME = "nixos"
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
 
 
-def here(view: HostView) -> bool:
-    return view.exists("/etc/NIXOS")
+def here(view: HostView) -> tuple[str, ...]:
+    return ("/etc/NIXOS",) if view.exists("/etc/NIXOS") else ()
 
 
 def read(view: HostView) -> Menu:

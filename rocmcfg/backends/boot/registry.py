@@ -157,7 +157,7 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files."""
-    return name not in _DECISIVE or (name in possible(view) and _reader(name).here(view))
+    return name not in _DECISIVE or bool(name in possible(view) and _reader(name).here(view))
 
 
 def _module(name: str, part: str) -> object:

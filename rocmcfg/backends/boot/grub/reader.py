@@ -27,8 +27,9 @@ def menu(view: HostView) -> str:
     return STEAMOS if on_steamos(view) else PATH
 
 
-def here(view: HostView) -> bool:
-    return view.exists(menu(view)) and any(view.exists(program) for program in PROGRAMS) and has_entries(view)
+def here(view: HostView) -> tuple[str, ...]:
+    programs = tuple(filter(view.exists, PROGRAMS))
+    return programs if view.exists(menu(view)) and programs and has_entries(view) else ()
 
 
 def has_entries(view: HostView) -> bool:

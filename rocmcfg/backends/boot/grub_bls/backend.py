@@ -80,7 +80,7 @@ class _GrubBls(EntryChain):
     ASSIGNED = (reader.DEFAULTS, DEFAULT)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        files, folders = reader.evidence(view), loader_entries.folders(view)
+        files, folders = reader.here(view), loader_entries.folders(view)
         return (*folders, *files, *told) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import kept_arguments, loader_entries
+from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
-from rocmcfg.backends.boot.kernelstub import PROGRAM, reader
+from rocmcfg.backends.boot.kernelstub import reader
 from rocmcfg.backends.boot.menu import not_asked_for
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.host.view import HostView, Unreadable
@@ -25,14 +25,10 @@ class _Kernelstub(KeptChain):
     TITLE = "kernelstub (Pop!_OS)"
     TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
-    TOOL = reader.TOOL
+    TOOL = reader.NAME
     BLOCK = reader.CONFIGURATION
     KEEPS = "the kernel options of every entry that it writes"
     SHOWS: tuple[str, ...] = ("cat", reader.CONFIGURATION)
-
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = (reader.CONFIGURATION, PROGRAM, *loader_entries.folders(view))
-        return found if reader.here(view) else ()
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)

@@ -52,14 +52,13 @@ class Section(NamedTuple):
         return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
-def here(view: HostView) -> bool:
-    return bool(files(view))
-
-
 def files(view: HostView) -> tuple[str, ...]:
     """Every limine.conf: which of several Limine takes depends on where itself was started from."""
     named = ([f"{folder}/{name}" for folder in folders(view)] for name in ("limine.conf", "limine.cfg"))
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
+
+
+here = files
 
 
 def folders(view: HostView) -> Iterator[str]:

@@ -21,8 +21,9 @@ _ROW = regex(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)
 _NO_ROW = regex(r"^[ \t]*(?:#.*)?$")
 
 
-def here(view: HostView) -> bool:
-    return bool(files(view))
+def here(view: HostView) -> tuple[str, ...]:
+    found = files(view)
+    return (*found, *programs(view)) if found else ()
 
 
 def files(view: HostView) -> tuple[str, ...]:

@@ -11,19 +11,17 @@ from rocmcfg.model.kargs import Karg, last
 NAME = "sdbootutil"
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
-TOOL = "sdbootutil"
 
 
-def here(view: HostView) -> bool:
-    return view.exists(PROGRAM) and bool(loader_entries.folders(view))
+def here(view: HostView) -> tuple[str, ...]:
+    return loader_entries.folders(view) if view.exists(PROGRAM) else ()
 
 
 def read(view: HostView) -> Menu:
     running = snapshot(view)
     found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
-    return found._replace(
-        tool=TOOL, carrier=CARRIER, dropped_by=f"/etc/kernel/cmdline, or a file of {FOLDER}"
-    )
+    dropped_by = f"/etc/kernel/cmdline, or a file of {FOLDER}"
+    return found._replace(tool=NAME, carrier=CARRIER, dropped_by=dropped_by)
 
 
 def snapshot(view: HostView) -> str:

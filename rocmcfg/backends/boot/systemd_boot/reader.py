@@ -10,8 +10,8 @@ read = entry_options.menu
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 
 
-def here(view: HostView) -> bool:
-    return bool(installed(view)) and bool(loader_entries.folders(view))
+def here(view: HostView) -> tuple[str, ...]:
+    return loader_entries.folders(view) if installed(view) else ()
 
 
 def installed(view: HostView) -> str:

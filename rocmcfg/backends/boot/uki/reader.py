@@ -77,11 +77,9 @@ class Seen(NamedTuple):
         return tuple(uki for uki in self.images if uki.role is Role.NORMAL)
 
 
-def here(view: HostView) -> bool:
+def here(view: HostView) -> tuple[str, ...]:
     """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
-    if told(view):
-        return True
-    return bool(paths(view)) and not loader_entries.any_here(view)
+    return told(view) or (() if loader_entries.any_here(view) else paths(view))
 
 
 def told(view: HostView) -> tuple[str, ...]:
