@@ -19,11 +19,11 @@ from rocmcfg.model.profile import ProfileParameter
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, parse
 from rocmcfg.model.state import Request
+from rocmcfg.planning.combine import BYTES
 
 # Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
 _MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
 _SIZE = regex(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
-_BYTES = {"4 KiB pages": 4 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _FEWEST = 3  # characters of the beginning of a name
 # Of a word of the command line and what it may have meant: the command to be typed in its place.
 Instead = Callable[[str, str], str]
@@ -136,7 +136,7 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
             raise RocmcfgError(_not_one(text, ids, instead), exit_code=ExitCode.USAGE)
         key = ids[0]
     size = _SIZE.fullmatch(value)
-    unit = _BYTES.get(_unit(view, key), 0) if size else 0
+    unit = BYTES.get(_unit(view, key), 0) if size else 0
     if size and unit:
         number, rest = divmod(int(size[1]) << 10 * (" kmgt".index(size[2].lower())), unit)
         value = value if rest else str(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image
@@ -106,9 +106,7 @@ def _loader_problems(
 def _generator_problems(
     view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
 ) -> Iterable[Diagnostic]:
-    lines = "\n".join(
-        f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
-    )
+    lines = "\n".join(f"  {modprobe.line(setting)}" for setting in unique_kargs(settings))
     found = initramfs.in_use(facts.boot.initramfs)
     if len(found) > 1:
         yield error(

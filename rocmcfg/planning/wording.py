@@ -88,8 +88,9 @@ def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave
     hint = f"leave {asked.id} out unless you know why you want it"
     if instead is not None:
         hint = f"see {instead}" if instead.value is None else f"write --set {instead}"
-    said = warning if grave else info
-    return said("RC2050", summary, detail=detail, hint=hint)
+    if grave:
+        return warning("RC2050", summary, detail=detail, hint=hint)
+    return info("RC2050", summary, detail=detail, hint=hint)
 
 
 def _did_you_mean(near: Sequence[str], otherwise: str) -> str:
