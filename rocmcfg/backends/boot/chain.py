@@ -21,6 +21,8 @@ from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import DesiredSetting
 
+Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how its content is to become
+
 
 class Chain(ABC):
     """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where an editor is
@@ -154,7 +156,7 @@ class EntryChain(Chain):
         kargs = f"{asked} {self.variable(view)}".strip()
         return marked_arguments.part(kargs) if kargs else None
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
         """Each file with entries, and how its content is to become."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
             if entry.role not in self.LEFT:
@@ -215,7 +217,7 @@ class MenuChain(EntryChain):
     def folders(self, view: HostView) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.reader.files(view)))
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
         for path in self.reader.files(view):
             written = partial(self.reader.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
