@@ -157,21 +157,14 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
     proves = "`rocmcfg verify --profile NAME` then checks"
-    if found.renders and request is not None:
-        return error(
-            id,
-            f"this host is {found.title}: its own configuration says which arguments it boots with",
-            detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-            hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
-        )
     why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
     back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
-    return error(
-        id,
-        f"{what} of this host is {found.title}, {why}",
-        detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint=f"{back}add the lines by hand as shown; {proves} them",
-    )
+    summary = f"{what} of this host is {found.title}, {why}"
+    hint = f"{back}add the lines by hand as shown; {proves} them"
+    if found.renders and request is not None:
+        summary = f"this host is {found.title}: its own configuration says which arguments it boots with"
+        hint = f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host"
+    return error(id, summary, detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}", hint=hint)
 
 
 def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:

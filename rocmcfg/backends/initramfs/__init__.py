@@ -211,9 +211,3 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
     """The lines that a program prints of an image; None where it cannot be run, or says that it failed."""
     said = view.query(argv)
     return said.stdout.splitlines() if said is not None and said.ok else None
-
-
-def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
-    """These images and those that are booted; one whose name tells no kernel nobody knows how to build."""
-    releases = {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
-    return [Image(path, release, built=bool(release)) for path, release in releases.items()]

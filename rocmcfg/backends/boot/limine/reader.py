@@ -30,6 +30,10 @@ _USE = regex(r"\$\{([^}\n]*)\}")
 _VOLUME = regex(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 
+# By name, each with the place of its line in the text
+_Options = dict[str, list[tuple[str, int, int]]]
+
+
 class Section(NamedTuple):
     """An entry as it is written: the titles above it and its own; the files of its kernel and initramfs
     without their partition and checksum; the comments above it and its own. `start` and `end` are where the
@@ -105,43 +109,35 @@ def sections(text: str) -> Iterator[Section]:
     """The entries in order, directories too."""
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
-    options: dict[str, list[str]] = {}
-    at: dict[str, tuple[int, int]] = {}
+    options: _Options = {}
     end, begun = -1, 0
     for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
-            comments = (*above, " ".join(options.get("comment", ())))
+            comments = (*above, " ".join(said for said, *_ in options.get("comment", ())))
             if titles:
-                yield _section(titles, options, " ".join(comments), at, (begun, min(start, len(text))))
+                yield _section(titles, options, " ".join(comments), begun, min(start, len(text)))
             name = line.lstrip("/")
             depth = len(line) - len(name)
             # one that is deeper than what is above it has no place in the menu
             placed = depth <= len(titles) + 1
             titles = (*titles[: depth - 1], name.removeprefix("+").strip()) if placed else ()
             above = comments[: depth - 1]
-            options, at, begun = {}, {}, start
+            options, begun = {}, start
         else:
             name, colon, value = line.partition(":")
             if colon and not line.startswith("#"):
-                options.setdefault(name.lower(), []).append(value.strip())
-                at.setdefault(name.lower(), (start, end))
+                options.setdefault(name.lower(), []).append((value.strip(), start, end))
 
 
-def _section(
-    titles: tuple[str, ...],
-    options: dict[str, list[str]],
-    comments: str,
-    at: dict[str, tuple[int, int]],
-    span: tuple[int, int],
-) -> Section:
-    protocol, kernel, cmdline = (
-        next((options[name][0] for name in names if name in options), "")
+def _section(titles: tuple[str, ...], options: _Options, comments: str, at: int, until: int) -> Section:
+    (protocol, *_), (kernel, *_), (cmdline, start, end) = (
+        next((options[name][0] for name in names if name in options), ("", -1, -1))
         for names in (("protocol",), _KERNEL, _CMDLINE)
     )
-    initrds = tuple(map(_file_of, options.get("module_path", ())))
-    place = next((at[name] for name in _CMDLINE if name in at), (-1, -1))
-    return Section(titles, protocol.lower(), _file_of(kernel), initrds, cmdline, comments, *place, *span)
+    initrds = tuple(_file_of(path) for path, *_ in options.get("module_path", ()))
+    names = protocol.lower(), _file_of(kernel), initrds
+    return Section(titles, *names, cmdline, comments, start, end, at, until)
 
 
 def _file_of(path: str) -> str:
