@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
@@ -79,7 +79,8 @@ def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
         like = [one for one in _called(model) if _plain(one).startswith(_plain(name))]
         fitting.setdefault(fit, []).append(f"{', '.join(like) or model.codename} ({model.gfx})")
     if not fitting:
-        products = {_plain(product): product for product in _products()}
+        every = (product for model in catalogue.gpu_models() for product in _called(model) if product)
+        products = {_plain(product): product for product in every}
         near = [f"{products[one]!r}" for one in closest(_plain(name), list(products))]
         raise profiles.NoSuchProfile(name, known[1:], near)
     if len(fitting) == 1 and (chosen := next(iter(fitting))):
@@ -107,10 +108,6 @@ def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
 
 def _called(model: GpuModel) -> list[str]:
     return [name.strip() for name in re.split(r"[,/()]", f"{model.codename},{model.products},{model.also}")]
-
-
-def _products() -> Iterable[str]:
-    return (name for model in catalogue.gpu_models() for name in _called(model) if name)
 
 
 def _plain(name: str) -> str:

@@ -270,13 +270,7 @@ def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
 
 def stale(before: Plan, now: Plan) -> Iterable[str]:
     """The paths and tools in which two plans for one request differ: the host changed in between."""
-    old = {c.path: c for c in before.changes}
-    new = {c.path: c for c in now.changes}
-    for path in sorted({*old, *new}):
-        if old.get(path) != new.get(path):
-            yield path
-    old_steps, new_steps = (
-        [*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now)
-    )
-    if old_steps != new_steps:
+    yield from sorted({change.path for change in {*before.changes} ^ {*now.changes}})
+    old, new = ([*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now))
+    if old != new:
         yield "activations"

@@ -207,19 +207,16 @@ def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[lis
     """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
     those that are to be withdrawn."""
     settings = (setting._replace(location="") for setting in known.settings)
-    found = [*_told(settings, Machine((kernel,)), catalogue)]
-    harmful = [s.id for s, verdict, _ in found if verdict.about is About.ILLEGAL and verdict.holds]
-    said = [
-        warning(
-            "RC4041",
-            f"kernel {kernel.release} has no {s.parameter}: {s.id} does nothing there",
-            hint=f"drop it with `rocmcfg apply … --without {s.id}`",
-        )
-        if verdict.about is About.ABSENT
-        else told
-        for s, verdict, told in found
-        if verdict.about is About.ABSENT or (verdict.about is About.ILLEGAL and verdict.holds)
-    ]
+    said: list[Diagnostic] = []
+    harmful: list[str] = []
+    for setting, verdict, told in _told(settings, Machine((kernel,)), catalogue):
+        if verdict.about is About.ABSENT:
+            lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there"
+            hint = f"drop it with `rocmcfg apply … --without {setting.id}`"
+            said.append(warning("RC4041", lacks, hint=hint))
+        elif verdict.about is About.ILLEGAL and verdict.holds:
+            said.append(told)
+            harmful.append(setting.id)
     return said, harmful
 
 

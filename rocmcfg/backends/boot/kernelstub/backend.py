@@ -1,6 +1,5 @@
 """`kernelstub -a` and `-d` (3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which replaces
-all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost. It ends with 0
-where a kernel is missing."""
+all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost."""
 
 from __future__ import annotations
 
