@@ -88,7 +88,8 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
     by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
-    return (*by_loader, modprobe.PATH, *(path for one in initramfs.backends() for path in one.OWNED))
+    copied = (path for one in initramfs.backends() for path in one.propose(wanted=False))
+    return (*by_loader, modprobe.PATH, *copied)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:

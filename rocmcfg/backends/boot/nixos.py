@@ -6,10 +6,10 @@ every loader puts its `init=` before them, and the profile `system` links to tha
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.kargs import last, split
+from rocmcfg.model.kargs import split
 
 NAME = "nixos"
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
@@ -35,6 +35,5 @@ def read(view: HostView) -> Menu:
 
 
 def _entry(entry: Entry, generation: str) -> Entry:
-    init = last(entry.kargs, "init")
-    mine = init is not None and init.value == f"{generation}/init"
+    mine = roles.value(entry.kargs, "init") == f"{generation}/init"
     return entry if mine else entry._replace(role=Role.SNAPSHOT)

@@ -37,8 +37,6 @@ class Dracut(Generator):
     NAME = "dracut"
     TOOL = "dracut"
     LOOKS = "lsinitrd"
-    PROVES = "lsinitrd"
-    OWNED = (CONF,)
     PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
     HOOKS = (
         "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import entry_options, loader_entries
+from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.sdbootutil import PROGRAM
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.kargs import Karg, last
+from rocmcfg.model.kargs import Karg
 
 NAME = "sdbootutil"
 FOLDER = "/etc/kernel/cmdline.d"
@@ -33,8 +33,7 @@ def snapshot(view: HostView) -> str:
 
 def subvolume(kargs: tuple[Karg, ...]) -> str:
     """Which one an entry mounts as root; empty where it does not say."""
-    flags = last(kargs, "rootflags")
-    return _subvolume((flags.value if flags is not None else "") or "")
+    return _subvolume(roles.value(kargs, "rootflags"))
 
 
 def _subvolume(options: str) -> str:
