@@ -4,10 +4,11 @@ user's own really does. Shipped profiles say the last of theirs in their own tex
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
-from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
@@ -20,6 +21,19 @@ _CAUTIONS = frozenset(
 )
 _DIGITS = regex("[0-9a-fA-F]+")
 _BUG_REPORTS = "maintainers may turn a bug report away"
+
+
+class _Text(NamedTuple):
+    """A diagnostic without its place."""
+
+    severity: Severity
+    id: str
+    summary: str
+    detail: str = ""
+    hint: str = ""
+
+
+error, warning, info = (partial(_Text, severity) for severity in Severity)
 
 
 class _Case(NamedTuple):
@@ -38,7 +52,7 @@ def worded(
         return None
     words = {Kind.PARAMETER: _parameter, Kind.FEATURE: _feature, Kind.KARG: _argument, Kind.ENV: _variable}
     word = _caution if verdict.about in _CAUTIONS else words[asked.kind]
-    return word(verdict, _Case(asked, known, machine))._replace(location=location)
+    return Diagnostic(**word(verdict, _Case(asked, known, machine))._asdict(), location=location)
 
 
 def is_caution(verdict: Verdict, asked: Spelling) -> bool:
@@ -51,7 +65,7 @@ def is_caution(verdict: Verdict, asked: Spelling) -> bool:
     return asked.kind in (Kind.KARG, Kind.ENV) and verdict.about in guesses
 
 
-def _caution(verdict: Verdict, case: _Case) -> Diagnostic:
+def _caution(verdict: Verdict, case: _Case) -> _Text:
     asked, machine, trap, unsure = case.asked, case.machine, verdict.trap, verdict.holds is None
     if trap is not None:
         said = f"{asked} {SAID_OF_TRAPS[trap.kind]}" + (", on some GPUs" if unsure else "")
@@ -83,7 +97,7 @@ def _caution(verdict: Verdict, case: _Case) -> Diagnostic:
     return _told(verdict, asked, said, f"it acts on {acts_on} only")
 
 
-def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave: bool = False) -> Diagnostic:
+def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave: bool = False) -> _Text:
     instead = verdict.instead
     hint = f"leave {asked.id} out unless you know why you want it"
     if instead is not None:
@@ -97,7 +111,7 @@ def _did_you_mean(near: Sequence[str], otherwise: str) -> str:
     return f"did you mean {', '.join(near)}?" if near else otherwise
 
 
-def _parameter(verdict: Verdict, case: _Case) -> Diagnostic:
+def _parameter(verdict: Verdict, case: _Case) -> _Text:
     about, why, on = verdict.about, verdict.why, ", ".join(verdict.kernels)
     asked, id = case.asked, case.asked.id
     found = case.known.parameters.get(id)
@@ -144,7 +158,7 @@ def _lifetime(found: Parameter | None) -> str:
     return said + (f" and was removed in {removed}" if removed else "")
 
 
-def _unknown_module(verdict: Verdict, asked: Spelling) -> Diagnostic:
+def _unknown_module(verdict: Verdict, asked: Spelling) -> _Text:
     module, on = asked.module, ", ".join(verdict.kernels)
     if verdict.holds is None:
         return warning("RC2109", f"module {module} cannot be looked into here; its value is not checked")
@@ -152,7 +166,7 @@ def _unknown_module(verdict: Verdict, asked: Spelling) -> Diagnostic:
     return error("RC2110", said, hint=_did_you_mean(verdict.names[:1], f"see modinfo {module}"))
 
 
-def _unknown_parameter(verdict: Verdict, case: _Case) -> Diagnostic:
+def _unknown_parameter(verdict: Verdict, case: _Case) -> _Text:
     asked, instead = case.asked, verdict.instead
     said = f"{asked.id} is not a parameter of any"
     if verdict.about is About.MISNAMED and instead is not None:
@@ -168,12 +182,12 @@ def _unknown_parameter(verdict: Verdict, case: _Case) -> Diagnostic:
     return error("RC2101", f"{said} installed kernel ({', '.join(verdict.kernels)})", hint=hint)
 
 
-def _feature(verdict: Verdict, case: _Case) -> Diagnostic:
+def _feature(verdict: Verdict, case: _Case) -> _Text:
     hint = _did_you_mean(verdict.names, "known: " + ", ".join(case.known.features))
     return error("RC2020", f"no feature is called {case.asked.name!r}", hint=hint)
 
 
-def _argument(verdict: Verdict, case: _Case) -> Diagnostic:
+def _argument(verdict: Verdict, case: _Case) -> _Text:
     asked = case.asked
     setting = asked.name if asked.value is None else f"{asked.name}={asked.value}"
     if verdict.about is About.ILLEGAL:
@@ -194,7 +208,7 @@ def _argument(verdict: Verdict, case: _Case) -> Diagnostic:
     return _told(verdict, asked, said, detail, grave=True)
 
 
-def _variable(verdict: Verdict, case: _Case) -> Diagnostic:
+def _variable(verdict: Verdict, case: _Case) -> _Text:
     asked, instead = case.asked, verdict.instead
     setting = f"{asked.name}={asked.value}"
     variable = case.known.variables.get(asked.name)
