@@ -139,7 +139,7 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: Chain) -> None:
 def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(generator: Generator) -> None:
     for wanted in (True, False):
         proposed = generator.propose(wanted=wanted)
-        assert {*proposed} <= {*owned_paths()}
+        assert {*proposed} == {*generator.propose(wanted=not wanted)} <= {*owned_paths()}
         assert all((content is not None) == wanted for content in proposed.values())
     (step,) = generator.activations(LocalHost("/nonexistent"), "why")
     assert (step.tool, step.reason) == (generator.TOOL, "why")
