@@ -14,7 +14,7 @@ from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting, 
 from rocmcfg.model.spelling import ProfileValue, Spelling, closest, parse
 from rocmcfg.model.state import Channel, Kind, Request
 
-_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
+BYTES = {"4 KiB pages": 4 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _LEFT = 8  # warn where less than an eighth of the memory would be left
 
 
@@ -192,7 +192,7 @@ def _more_than_gpus(
 
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
-    asked = value * _BYTES[parameter.unit]
+    asked = value * BYTES[parameter.unit]
     said = f"profile.{parameter.name} = {value} {parameter.unit}"
     if facts.memory is None:
         yield info(
@@ -202,7 +202,7 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
             hint="make sure that it has more, for the system too",
         )
         return
-    has = f"the system has {facts.memory / _BYTES[parameter.unit]:.1f} {parameter.unit}"
+    has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
     if asked > facts.memory:
         yield error(
             "RC2044",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
@@ -19,11 +19,11 @@ from rocmcfg.model.profile import ProfileParameter
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, parse
 from rocmcfg.model.state import Request
+from rocmcfg.planning.combine import BYTES
 
 # Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
 _MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
 _SIZE = regex(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
-_BYTES = {"4 KiB pages": 4 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _FEWEST = 3  # characters of the beginning of a name
 # Of a word of the command line and what it may have meant: the command to be typed in its place.
 Instead = Callable[[str, str], str]
@@ -79,7 +79,8 @@ def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
         like = [one for one in _called(model) if _plain(one).startswith(_plain(name))]
         fitting.setdefault(fit, []).append(f"{', '.join(like) or model.codename} ({model.gfx})")
     if not fitting:
-        products = {_plain(product): product for product in _products()}
+        every = (product for model in catalogue.gpu_models() for product in _called(model) if product)
+        products = {_plain(product): product for product in every}
         near = [f"{products[one]!r}" for one in closest(_plain(name), list(products))]
         raise profiles.NoSuchProfile(name, known[1:], near)
     if len(fitting) == 1 and (chosen := next(iter(fitting))):
@@ -109,10 +110,6 @@ def _called(model: GpuModel) -> list[str]:
     return [name.strip() for name in re.split(r"[,/()]", f"{model.codename},{model.products},{model.also}")]
 
 
-def _products() -> Iterable[str]:
-    return (name for model in catalogue.gpu_models() for name in _called(model) if name)
-
-
 def _plain(name: str) -> str:
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return _MAKERS.sub("", plain)
@@ -136,7 +133,7 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
             raise RocmcfgError(_not_one(text, ids, instead), exit_code=ExitCode.USAGE)
         key = ids[0]
     size = _SIZE.fullmatch(value)
-    unit = _BYTES.get(_unit(view, key), 0) if size else 0
+    unit = BYTES.get(_unit(view, key), 0) if size else 0
     if size and unit:
         number, rest = divmod(int(size[1]) << 10 * (" kmgt".index(size[2].lower())), unit)
         value = value if rest else str(number)

@@ -26,7 +26,10 @@ class OwnedFile(NamedTuple):
     content: bytes | None
     reason: str
     mode: int = 0o644
-    editor: Editor | None = None
+
+    @property
+    def editor(self) -> Editor | None:
+        return edits.EDITORS.get(self.path)
 
 
 def owned_files(
@@ -48,7 +51,7 @@ def owned_files(
         proposed = backend.propose(view, on_line if loader == backend.NAME else ())
         for path, content in proposed.items():
             on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
-    owned = [OwnedFile(path, on_boot[path], why, editor=edits.EDITORS.get(path)) for path in on_boot]
+    owned = [OwnedFile(path, on_boot[path], why) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
     generator = initramfs.backend(initramfs.detect(view)) if options else None
@@ -56,17 +59,10 @@ def owned_files(
         copied = one.propose(wanted=one is generator)
         owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
     owned += _targets(view, env_targets, variables)
-    owned += [
-        OwnedFile(
-            path,
-            content,
-            "checks the applied values against each kernel that is installed later",
-            kernel_hook.MODE,
-        )
-        for path, content in kernel_hook.propose(
-            view, wanted=driver or (written and bool(on_line)), after_entries=written
-        ).items()
-    ]
+    checked = driver or (written and bool(on_line))
+    hooks = kernel_hook.propose(view, wanted=checked, after_entries=written)
+    later = "checks the applied values against each kernel that is installed later"
+    owned += [OwnedFile(path, hooks[path], later, kernel_hook.MODE) for path in hooks]
     kept = keep_list.propose(view, (one.path for one in owned if one.content is not None and not one.editor))
     return [*owned, OwnedFile(keep_list.PATH, kept, "has an update of the system keep the files above")]
 
@@ -79,7 +75,7 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
         content = environment_targets.propose(target, variables) if target in asked else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
-        owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.EDITORS.get(target.path))
+        owned[target.path] = OwnedFile(target.path, content, reason)
     for path in environment_targets.unit_files(view):
         owned.setdefault(path, OwnedFile(path, None, gone))
     return list(owned.values())
@@ -92,7 +88,8 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
     by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
-    return (*by_loader, modprobe.PATH, *(path for one in initramfs.backends() for path in one.OWNED))
+    copied = (path for one in initramfs.backends() for path in one.propose(wanted=False))
+    return (*by_loader, modprobe.PATH, *copied)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
@@ -154,20 +151,16 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
         return problem.diagnostics[0]
     if file.editor is not None and before is None:
         return None  # a file of others is not ours to make
-    current = before.content if before else None
-    if file.editor is not None and current is not None:
-        current = file.editor.own(current)
+    current = edits.own_part(file.path, before.content if before else None)
     foreign = None if current is None else _not_ours(file, current, recorded)
     if foreign is not None:
         return foreign
-    if file.editor is None:
-        if current == file.content and (before is None or before.mode == file.mode):
-            return None
-        return FileChange(file.path, before, file.content, file.reason, file.mode)
-    content, edit = file.editor.put(before.content if before else b"", file.content)
-    if before is not None and content == before.content:
-        return None
-    return FileChange(file.path, before, content, file.reason, before.mode if before else file.mode, edit)
+    change = FileChange(file.path, before, file.content, file.reason, file.mode)
+    if file.editor is not None and before is not None:
+        content, edit = file.editor.put(before.content, file.content)
+        change = change._replace(after=content, mode=before.mode, edit=edit)
+    now = (before.content, before.mode) if before is not None else (None, file.mode)
+    return None if now == (change.after, change.mode) else change
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:

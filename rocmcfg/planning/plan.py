@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from operator import eq
 
 from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
@@ -14,7 +17,7 @@ from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Detection, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, join, last
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
@@ -29,7 +32,7 @@ from rocmcfg.planning.refusals import (
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Configured, read_configured
+from rocmcfg.state.values import Configured, Effective, read_configured
 
 
 class Known(NamedTuple):
@@ -103,53 +106,51 @@ def _plan(
     request: Request,
 ) -> Plan:
     facts, catalogue, receipt = known
-    env_targets = request.env_target
+    env_targets, boot = request.env_target, observed.boot
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
+    on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
+    kargs = [s.karg for s in unique_kargs(on_line)]
     problems = list(resolution.diagnostics)
-    entries = observed.boot.menu.entries if observed.boot is not None else ()
+    entries = boot.menu.entries if boot is not None else ()
     problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
 
-    on_line = [s for s in desired if _is_on_line(s)]
     loader = facts.boot.loader.name if facts.boot.loader else ""
-    if observed.boot is not None and on_line:
+    trial = registry.trial(loader)
+    may_try = False
+    if boot is not None and kargs:
         backend = registry.backend(loader)
-        problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
+        problems += backend.preflight(view, boot, kargs)
         problems += backend.unmanaged(view)
+        if trial is not None and view.runs_tools:
+            may_try = not has_errors(trial.problems(view, boot, kargs))
     variables = [s for s in desired if s.kind is Kind.ENV]
     problems += environment_targets.problems(view, env_targets, variables)
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
-    images, unproven = _images(view, observed, changed, known)
+    images, unproven = _images(view, entries, changed, known)
     problems += [*wrong, *unproven]
+    tools: tuple[ToolChange, ...] = ()
+    if boot is not None and loader in registry.KEEPERS:
+        tools = registry.argument_keeper(loader).changes(view, boot, kargs)
     return Plan(
         profiles=names,
         changes=tuple(changes),
         activations=(
             *images,
-            *_menu(view, loader, desired, observed, changed),
+            *(_menu(view, loader, desired, kargs, boot, changed) if boot is not None else ()),
             *environment_targets.activations(view, changed, "it reads variables that are changed here"),
         ),
         rows=tuple(_row(setting, observed, later) for setting in desired),
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
-        command_line=_command_line(observed, on_line),
+        command_line=_command_line(boot, kargs) if boot is not None else None,
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
-        tools=_kept(view, loader, on_line, observed),
-        may_try=view.runs_tools and _may_try(view, loader, on_line, observed),
+        tools=tools,
+        may_try=may_try,
     )
-
-
-def _kept(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured
-) -> tuple[ToolChange, ...]:
-    """What the program that keeps this loader's arguments has to hold."""
-    if observed.boot is None or loader not in registry.KEEPERS:
-        return ()
-    wanted = [s.karg for s in unique_kargs(on_line)]
-    return registry.argument_keeper(loader).changes(view, observed.boot, wanted)
 
 
 def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
@@ -171,14 +172,13 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
 
 
 def _images(
-    view: HostView, observed: Configured, changed: Set[str], known: Known
+    view: HostView, entries: Sequence[Entry], changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
     And which images would not come right, or could not be proven to."""
     detected = known.facts.boot.initramfs
     generator = initramfs.backend(detected)
     left = known.receipt.activations if known.receipt else {}
-    entries = observed.boot.menu.entries if observed.boot is not None else ()
     if modprobe.PATH not in changed and (
         generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
     ):
@@ -202,101 +202,75 @@ def _images(
 
 
 def _menu(
-    view: HostView, loader: str, desired: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
-) -> Sequence[Activation]:
+    view: HostView,
+    loader: str,
+    desired: Sequence[DesiredSetting],
+    kargs: Sequence[str],
+    boot: Observed,
+    changed: Set[str],
+) -> Iterable[Activation]:
     """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
     of the user as far as they are asked for."""
-    boot = observed.boot
-    if boot is None:
-        return ()
-    backend = registry.backend(loader)
-    wanted = [s.karg for s in unique_kargs(s for s in desired if _is_on_line(s))]
     source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
     if changed & registry.inputs(loader):
-        said = f"the boot menu is generated from {source}"
+        reason = f"the boot menu is generated from {source}"
         if loader in registry.WRITERS:
-            said = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
-        return _with_changes(backend.activations(view, said), backend.entry_changes(view, wanted))
-    gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
-    asked = [(source, wanted, gone)] if boot.ours else []
-    asked += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
-    for said_in, there, not_there in asked if not boot.menu.unreadable else ():
-        if any(menus.check(boot.menu, there, not_there)):
-            due = backend.activations(view, f"the boot menu does not hold what {said_in} says")
-            return _with_changes(due, backend.entry_changes(view, wanted))
-    return ()
+            reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
+    else:
+        gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]
+        asked = [(source, kargs, gone)] if boot.ours else []
+        asked += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
+        lacking = [said for said, *texts in asked if any(menus.check(boot.menu, *texts))]
+        if boot.menu.unreadable or not lacking:
+            return
+        reason = f"the boot menu does not hold what {lacking[0]} says"
+    backend = registry.backend(loader)
+    changes = backend.entry_changes(view, kargs)
+    for step in backend.activations(view, reason):
+        yield step._replace(changes=changes) if step.own else step
 
 
-def _is_on_line(setting: DesiredSetting) -> bool:
-    """Whether we have to put it on the command line."""
-    return setting.channel is Channel.CMDLINE and not setting.adopted_from
-
-
-def _with_changes(due: Sequence[Activation], changes: tuple[FileChange, ...]) -> Sequence[Activation]:
-    return [step._replace(changes=changes) if step.own else step for step in due]
-
-
-def _may_try(view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured) -> bool:
-    trial = registry.trial(loader)
-    if trial is None or observed.boot is None or not on_line:
-        return False
-    wanted = [s.karg for s in unique_kargs(on_line)]
-    return not has_errors(trial.problems(view, observed.boot, wanted))
-
-
-def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
-    if observed.boot is None:
-        return None
-    later = [karg.text for karg in observed.boot.later]
-    first = [karg.text for karg in observed.kargs if karg not in observed.boot.later]
-    before = (*first, *(karg.text for karg in observed.boot.ours), *later)
-    return CommandLine(before, (*first, *(s.karg for s in unique_kargs(on_line)), *later))
+def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
+    later = [karg.text for karg in boot.later]
+    first = [karg.text for karg in boot.foreign if karg not in boot.later]
+    before = (*first, *(karg.text for karg in boot.ours), *later)
+    return CommandLine(before, (*first, *kargs, *later))
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
     """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
     are read after ours."""
-    if setting.kind is Kind.ENV:
-        later = variables.get(setting.name)
-        if later and later.value != setting.text:
-            return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
-        return SettingRow(setting, None, "", RowOutcome.APPLIED)
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
+    later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
+    equal = same if setting.parameter else eq
+    if later is not None and not equal(later.value, setting.text):
+        return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
+    own: Karg | Effective | None = None
     if setting.parameter:
-        current = observed.effective(setting.parameter)
-        winner = _later_writer(setting, observed)
-        if winner is not None and not same(winner.value, setting.text):
-            return SettingRow(setting, winner.value, winner.source, RowOutcome.OVERRIDDEN)
-        return SettingRow(setting, current.value, current.source, RowOutcome.APPLIED)
-    own = last(observed.kargs, setting.name)
-    later_karg = last(observed.boot.later, setting.name) if observed.boot else None
-    if later_karg is not None and later_karg.value != setting.text and not adds_up(setting.name):
-        return SettingRow(setting, later_karg.value, later_karg.source, RowOutcome.OVERRIDDEN)
+        own = observed.effective(setting.parameter)
+    elif setting.kind is not Kind.ENV:
+        own = last(observed.kargs, setting.name)
     return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
 
 
 def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
     """The last foreign writer that comes after the place where we write."""
     if setting.channel is Channel.CMDLINE:
-        return last(observed.boot.later, setting.parameter) if observed.boot else None
+        later = observed.boot.later if observed.boot is not None else ()
+        beats = setting.parameter or not adds_up(setting.name)
+        return last(later, setting.parameter or setting.name) if beats else None
     on_line = last(observed.kargs, setting.parameter)
     if on_line is not None:
         return on_line
     name = modprobe.PATH.rpartition("/")[2]
-    later = [o for o in observed.options if o.source.rpartition("/")[2].rpartition(":")[0] > name]
-    return last(later, setting.parameter)
+    options = [o for o in observed.options if o.source.rpartition("/")[2].rpartition(":")[0] > name]
+    return last(options, setting.parameter)
 
 
 def stale(before: Plan, now: Plan) -> Iterable[str]:
     """The paths and tools in which two plans for one request differ: the host changed in between."""
-    old = {c.path: c for c in before.changes}
-    new = {c.path: c for c in now.changes}
-    for path in sorted({*old, *new}):
-        if old.get(path) != new.get(path):
-            yield path
-    old_steps, new_steps = (
-        [*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now)
-    )
-    if old_steps != new_steps:
+    yield from sorted({change.path for change in {*before.changes} ^ {*now.changes}})
+    old, new = ([*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now))
+    if old != new:
         yield "activations"

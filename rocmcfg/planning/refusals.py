@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image
@@ -106,9 +106,7 @@ def _loader_problems(
 def _generator_problems(
     view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
 ) -> Iterable[Diagnostic]:
-    lines = "\n".join(
-        f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
-    )
+    lines = "\n".join(f"  {modprobe.line(setting)}" for setting in unique_kargs(settings))
     found = initramfs.in_use(facts.boot.initramfs)
     if len(found) > 1:
         yield error(
@@ -159,21 +157,14 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
     proves = "`rocmcfg verify --profile NAME` then checks"
-    if found.renders and request is not None:
-        return error(
-            id,
-            f"this host is {found.title}: its own configuration says which arguments it boots with",
-            detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-            hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
-        )
     why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
     back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
-    return error(
-        id,
-        f"{what} of this host is {found.title}, {why}",
-        detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint=f"{back}add the lines by hand as shown; {proves} them",
-    )
+    summary = f"{what} of this host is {found.title}, {why}"
+    hint = f"{back}add the lines by hand as shown; {proves} them"
+    if found.renders and request is not None:
+        summary = f"this host is {found.title}: its own configuration says which arguments it boots with"
+        hint = f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host"
+    return error(id, summary, detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}", hint=hint)
 
 
 def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
@@ -216,19 +207,16 @@ def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[lis
     """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
     those that are to be withdrawn."""
     settings = (setting._replace(location="") for setting in known.settings)
-    found = [*_told(settings, Machine((kernel,)), catalogue)]
-    harmful = [s.id for s, verdict, _ in found if verdict.about is About.ILLEGAL and verdict.holds]
-    said = [
-        warning(
-            "RC4041",
-            f"kernel {kernel.release} has no {s.parameter}: {s.id} does nothing there",
-            hint=f"drop it with `rocmcfg apply … --without {s.id}`",
-        )
-        if verdict.about is About.ABSENT
-        else told
-        for s, verdict, told in found
-        if verdict.about is About.ABSENT or (verdict.about is About.ILLEGAL and verdict.holds)
-    ]
+    said: list[Diagnostic] = []
+    harmful: list[str] = []
+    for setting, verdict, told in _told(settings, Machine((kernel,)), catalogue):
+        if verdict.about is About.ABSENT:
+            lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there"
+            hint = f"drop it with `rocmcfg apply … --without {setting.id}`"
+            said.append(warning("RC4041", lacks, hint=hint))
+        elif verdict.about is About.ILLEGAL and verdict.holds:
+            said.append(told)
+            harmful.append(setting.id)
     return said, harmful
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView
@@ -54,7 +53,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
         owned = [
-            OwnedFile(path, content, "what makes a trial of one boot", mode, edits.EDITORS.get(path))
+            OwnedFile(path, content, "what makes a trial of one boot", mode)
             for path, (content, mode) in loader.propose(view, observed.boot, arguments).items()
         ]
         changes, wrong = changes_to(view, owned, known.receipt)

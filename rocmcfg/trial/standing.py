@@ -116,10 +116,9 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     loader = registry.trial(place)
     files = loader.FILES if loader is not None else ()
     owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
-    reader = registry.reader(place)
-    for path in reader.EDITED if reader is not None else ():
+    for path in filter(edits.EDITORS.get, registry.paths(place)):
         applied = edits.own_part(path, view.read(path))
-        owned.append(OwnedFile(path, applied, "what is left of a trial", editor=edits.EDITORS[path]))
+        owned.append(OwnedFile(path, applied, "what is left of a trial"))
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
         raise RocmcfgError(*wrong)

@@ -116,4 +116,4 @@ def test_a_line_of_others_behind_our_comment_alone_is_not_ours() -> None:
 def test_a_part_that_lost_one_of_its_marks_is_altered_and_not_gone(torn: bytes) -> None:
     assert Edit(b"", b" rocmcfg.begin a=1 rocmcfg.end").undone(torn) is None
     assert marked_arguments.own(torn)
-    assert marked_arguments.without(torn) == torn
+    assert marked_arguments.at_end(torn, None) == torn

@@ -21,9 +21,12 @@ from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import DesiredSetting
 
+Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how its content is to become
+
 
 class Chain(ABC):
-    """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
+    """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where an editor is
+    known (`backends.edits`). `MANUAL` says what somebody does by hand,
     with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
     in the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is
     found is proof."""
@@ -39,16 +42,17 @@ class Chain(ABC):
     def __init__(self, reader: BootReader) -> None:
         self.reader, self.NAME = reader, reader.NAME
 
-    @abstractmethod
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
+        found = self.reader.here(view)
+        return (*found, *told) if found else ()
 
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...
 
     @abstractmethod
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
+        """By path, what shall be ours: the whole file, or a part of one that others own. None for
         what shall not be there. Equal settings give equal bytes."""
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
@@ -115,7 +119,7 @@ class EntryChain(Chain):
         proposed = entry_options.propose(settings)
         part, (path, name) = proposed[CMDLINE], self.assigned(view)
         proposed[path] = appended_assignment.lines(name, part.decode().strip()) if part else None
-        return {path: proposed.get(path) for path in (*self.OWNED, *self.reader.EDITED)}
+        return {path: proposed.get(path) for path in self.OWNED}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(self.NAME, (), reason, writes_at=self.folders(view), own=True),)
@@ -152,7 +156,7 @@ class EntryChain(Chain):
         kargs = f"{asked} {self.variable(view)}".strip()
         return marked_arguments.part(kargs) if kargs else None
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
         """Each file with entries, and how its content is to become."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
             if entry.role not in self.LEFT:
@@ -213,7 +217,7 @@ class MenuChain(EntryChain):
     def folders(self, view: HostView) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.reader.files(view)))
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
         for path in self.reader.files(view):
             written = partial(self.reader.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)

@@ -33,13 +33,10 @@ class Observed(NamedTuple):
 
 
 class BootReader(Protocol):
-    """`EDITED` are the files of others that have a part of ours (`backends.edits`)."""
-
     NAME: str
-    EDITED: tuple[str, ...]
 
-    def here(self, view: HostView) -> bool:
-        """Whether this host has a menu of this loader."""
+    def here(self, view: HostView) -> tuple[str, ...]:
+        """What shows that this host has a menu of this loader; empty where nothing does."""
 
     def read(self, view: HostView) -> Menu: ...
 

@@ -41,18 +41,11 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content[:start] + edit.inserted + content[end:], edit
 
 
-def without(content: bytes) -> bytes:
-    """The content without any part of ours."""
-    while _OWN.search(content):
-        content, _ = put(content, None)
-    return content
-
-
 def at_end(line: bytes, ours: bytes | None) -> bytes:
     """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
     found, end = _OWN.search(line), len(line.rstrip())
     if found is not None:
-        return line[: found.start()] + (ours or b"") + without(line[found.end() :])
+        return line[: found.start()] + (ours or b"") + _OWN.sub(b"", line[found.end() :])
     return line[:end] + (ours or b"") + line[end:]
 
 

@@ -6,18 +6,17 @@ every loader puts its `init=` before them, and the profile `system` links to tha
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.kargs import last, split
+from rocmcfg.model.kargs import split
 
 NAME = "nixos"
-EDITED: tuple[str, ...] = ()
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
 
 
-def here(view: HostView) -> bool:
-    return view.exists("/etc/NIXOS")
+def here(view: HostView) -> tuple[str, ...]:
+    return ("/etc/NIXOS",) if view.exists("/etc/NIXOS") else ()
 
 
 def read(view: HostView) -> Menu:
@@ -36,6 +35,5 @@ def read(view: HostView) -> Menu:
 
 
 def _entry(entry: Entry, generation: str) -> Entry:
-    init = last(entry.kargs, "init")
-    mine = init is not None and init.value == f"{generation}/init"
+    mine = roles.value(entry.kargs, "init") == f"{generation}/init"
     return entry if mine else entry._replace(role=Role.SNAPSHOT)

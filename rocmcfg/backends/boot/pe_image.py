@@ -20,23 +20,17 @@ _TEXTS = (".cmdline", ".uname", ".osrel", ".sdmagic")
 _READ_ONLY_DATA = 0x40000040  # IMAGE_SCN_MEM_READ | IMAGE_SCN_CNT_INITIALIZED_DATA
 
 
-class Section(NamedTuple):
-    """Where its content lies in the file, in bytes."""
-
-    offset: int
-    size: int
-
-
 class PeImage(NamedTuple):
     """`start` is where the PE header begins, `table` where that of the `number` of sections does, in bytes.
-    `sections` holds the first of each name, which is that of the base where an image has profiles; `texts`
-    the content of those that are text, by name. `signed`: there is a signature, whoever made it."""
+    `sections` says where the first of each name begins in the file and how long it is, in bytes: that of the
+    base where an image has profiles. `texts` is the content of those that are text, by name. `signed`: there
+    is a signature, whoever made it."""
 
     machine: int
     start: int
     table: int
     number: int
-    sections: dict[str, Section]
+    sections: dict[str, tuple[int, int]]
     texts: dict[str, str]
     signed: bool
 
@@ -70,13 +64,13 @@ def parse(stream: BinaryIO) -> PeImage:
     (kind,) = struct.unpack("<H", _at(stream, start + 24, 2))
     if kind not in _DIRECTORIES:
         raise ValueError("its optional header is of no known kind")
-    sections: dict[str, Section] = {}
+    sections: dict[str, tuple[int, int]] = {}
     for name, virtual, raw, offset in struct.iter_unpack("<8sI4x2I16x", _at(stream, table, 40 * count)):
         text = name.rstrip(b"\0").decode("ascii", "replace")
         if raw and offset + raw > size:
             raise ValueError(f"its section {text} ends at {offset + raw}, and the file at {size} bytes")
-        sections.setdefault(text, Section(offset, min(virtual, raw) if virtual else raw))
-    texts = {name: _text(stream, name, sections[name]) for name in _TEXTS if name in sections}
+        sections.setdefault(text, (offset, min(virtual, raw) if virtual else raw))
+    texts = {name: _text(stream, name, *sections[name]) for name in _TEXTS if name in sections}
     signed = _signed(stream, start + 24 + _DIRECTORIES[kind], table, size)
     return PeImage(machine, start, table, count, sections, texts, signed)
 
@@ -122,11 +116,11 @@ def _signed(stream: BinaryIO, directories: int, table: int, size: int) -> bool:
     return True
 
 
-def _text(stream: BinaryIO, name: str, section: Section) -> str:
+def _text(stream: BinaryIO, name: str, offset: int, size: int) -> str:
     """Up to the first NUL, as the stub reads it (xstrn8_to_16)."""
-    if section.size > MOST_TEXT:
-        raise ValueError(f"its section {name} has {section.size} bytes")
-    return _at(stream, section.offset, section.size).partition(b"\0")[0].decode("utf-8", "replace")
+    if size > MOST_TEXT:
+        raise ValueError(f"its section {name} has {size} bytes")
+    return _at(stream, offset, size).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _at(stream: BinaryIO, offset: int, size: int) -> bytes:

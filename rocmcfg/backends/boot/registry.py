@@ -79,7 +79,7 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 def paths(name: str) -> tuple[str, ...]:
     """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
-    return (*backend(name).OWNED, *_reader(name).EDITED) if name in NAMES else ()
+    return backend(name).OWNED if name in NAMES else ()
 
 
 def inputs(name: str) -> set[str]:
@@ -157,7 +157,7 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files."""
-    return name not in _DECISIVE or (name in possible(view) and _reader(name).here(view))
+    return name not in _DECISIVE or bool(name in possible(view) and _reader(name).here(view))
 
 
 def _module(name: str, part: str) -> object:

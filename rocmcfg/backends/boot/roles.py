@@ -29,11 +29,10 @@ def told(titles: Sequence[str], kargs: Sequence[Karg], root: Root) -> Role:
     """`titles` are all names that tell what the entry is, `root` is that of this host."""
     if another_root(kargs, root) or any(karg.text in _MEDIUM or karg.name in _MEDIUM for karg in kargs):
         return Role.FOREIGN
-    flags = _value(kargs, "rootflags")
+    flags = value(kargs, "rootflags")
     if "snapshots/" in flags and flags != root.flags:
         return Role.SNAPSHOT  # of snapper (.snapshots, @snapshots), Timeshift; openSUSE runs one of them
-    unit = last(kargs, "systemd.unit")
-    single = any(karg.text in _SINGLE for karg in kargs) or (unit and unit.value in _SINGLE_UNITS)
+    single = any(karg.text in _SINGLE for karg in kargs) or value(kargs, "systemd.unit") in _SINGLE_UNITS
     return Role.RECOVERY if single or any(map(_SPARE.search, titles)) else Role.NORMAL
 
 
@@ -42,19 +41,20 @@ def root_of(view: HostView) -> Root:
     lines = (line.split() for line in text_or_empty(view, "/etc/fstab").splitlines())
     found = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
     running = split(text_or_empty(view, "/proc/cmdline"))
-    names = (name.lower().replace('"', "") for name in (*found, _value(running, "root")) if name)
-    return Root(frozenset(names), _value(running, "rootflags"))
+    names = (name.lower().replace('"', "") for name in (*found, value(running, "root")) if name)
+    return Root(frozenset(names), value(running, "rootflags"))
 
 
 def another_root(kargs: Sequence[Karg], root: Root) -> bool:
     """Whether the arguments name another file system than ours. What names it in another way (by UUID, by
     PARTUUID, by its device) cannot be compared, and counts as ours."""
-    value = _value(kargs, "root").lower()
-    kind, equals, _ = value.partition("=")
+    named = value(kargs, "root").lower()
+    kind, equals, _ = named.partition("=")
     alike = [name for name in root.names if equals and name.startswith(f"{kind}=")]
-    return bool(alike) and value not in alike
+    return bool(alike) and named not in alike
 
 
-def _value(kargs: Sequence[Karg], name: str) -> str:
+def value(kargs: Sequence[Karg], name: str) -> str:
+    """Of the argument that wins; empty where it has none, or there is none."""
     found = last(kargs, name)
     return (found.value if found else "") or ""

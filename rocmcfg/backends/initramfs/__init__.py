@@ -56,18 +56,15 @@ class Image(NamedTuple):
 
 
 class Generator(Protocol):
-    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file, `UNPACKS`
-    takes it out, into its working directory where `INTO_HERE`. `OWNED` are files of ours for the generator's
-    sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the host's kernel packages
-    have an image made of every new kernel, proves that it is in use; its `PLUGIN` of kernel-install, which
-    may never be run, speaks for it. `WHY` is what a user must know where an image is wrong after a rebuild
-    without an error, `HINT` what to do then with `{image}`."""
+    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `UNPACKS` takes them out, into its working
+    directory where `INTO_HERE`. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the
+    host's kernel packages have an image made of every new kernel, proves that it is in use; its `PLUGIN` of
+    kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an image is
+    wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
 
     NAME: ClassVar[str]
     TOOL: ClassVar[str]
     LOOKS: ClassVar[str]
-    PROVES: ClassVar[str]
-    OWNED: ClassVar[tuple[str, ...]] = ()
     PROGRAMS: ClassVar[tuple[str, ...]]
     HOOKS: ClassVar[tuple[str, ...]]
     PLUGIN: ClassVar[str]
@@ -89,7 +86,7 @@ class Generator(Protocol):
         return Detection(self.NAME, self.NAME, evidence, bool(proof), True, self.MANUAL)
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
-        """By path, what `OWNED` shall hold where we have module options on such a host; None without."""
+        """By path, what files of ours for its sake hold where we have module options on such a host."""
         return {}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
@@ -134,7 +131,8 @@ class Generator(Protocol):
                 inside = self.inside(host, image)
             except Unreadable:
                 summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
-                hint = f"try {self.PROVES} on it by hand"
+                proves = (self.UNPACKS or self.LOOKS).split()[0]
+                hint = f"try {proves} on it by hand"
                 yield warning("RC3203", summary, location=image.path, hint=hint)
                 continue
             if inside != expected:
@@ -211,9 +209,3 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
     """The lines that a program prints of an image; None where it cannot be run, or says that it failed."""
     said = view.query(argv)
     return said.stdout.splitlines() if said is not None and said.ok else None
-
-
-def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
-    """These images and those that are booted; one whose name tells no kernel nobody knows how to build."""
-    releases = {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
-    return [Image(path, release, built=bool(release)) for path, release in releases.items()]

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Generator, Image, asked, of_the_host, release_of
+from rocmcfg.backends.initramfs import Generator, Image, asked, booted, release_of
 from rocmcfg.backends.modprobe import PATH
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
@@ -37,8 +37,6 @@ class Dracut(Generator):
     NAME = "dracut"
     TOOL = "dracut"
     LOOKS = "lsinitrd"
-    PROVES = "lsinitrd"
-    OWNED = (CONF,)
     PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
     HOOKS = (
         "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image
@@ -56,9 +54,11 @@ class Dracut(Generator):
         return {CONF: text.encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """Another name has early microcode, or what another program has named by a hash."""
-        paths = [f"/boot/{name}" for name in view.names("/boot")]
-        return of_the_host(view, entries, [path for path in paths if release_of(view, path)])
+        """Another name has early microcode, or what another program has named by a hash; where such a one is
+        booted, nobody knows how to build it."""
+        named = [path for name in view.names("/boot") if release_of(view, path := f"/boot/{name}")]
+        releases = {path: release_of(view, path) for path in (*booted(view, entries), *named)}
+        return [Image(path, release, built=bool(release)) for path, release in releases.items()]
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         knows = any("--no-uefi)" in text_or_empty(view, program) for program in self.PROGRAMS)

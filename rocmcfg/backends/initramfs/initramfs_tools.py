@@ -24,7 +24,7 @@ class InitramfsTools(Generator):
     NAME = "initramfs-tools"
     TOOL = "update-initramfs"
     LOOKS = "lsinitramfs"
-    PROVES = UNPACKS = "unmkinitramfs"
+    UNPACKS = "unmkinitramfs"
     PROGRAMS = ("/usr/sbin/update-initramfs",)
     HOOKS = ("/etc/kernel/postinst.d/initramfs-tools",)
     PLUGIN = ""

@@ -36,7 +36,6 @@ class Mkinitcpio(Generator):
     NAME = "mkinitcpio"
     TOOL = "mkinitcpio"
     LOOKS = "lsinitcpio --list"
-    PROVES = "lsinitcpio"
     UNPACKS = "lsinitcpio --extract"
     INTO_HERE = True
     PROGRAMS = ("/usr/bin/mkinitcpio",)

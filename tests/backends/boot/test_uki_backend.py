@@ -125,6 +125,8 @@ def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
     assert registry.reader_on(LocalHost(str(root))) is reader
     (said,) = BACKEND.unmanaged(LocalHost(str(root)))
     assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
+    planned = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root, "--json").document
+    assert [step["changes"] for step in planned["activations"]] == [[]]
 
 
 def test_secure_boot_is_a_fact_of_the_host(tmp_path: Path) -> None:

@@ -34,10 +34,6 @@ class _Bootc(DeploymentChain):
     KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = (deployments.BOOTED, READER.PROGRAM)
-        return found if all(map(view.exists, found)) else ()
-
     def detect(self, view: HostView) -> Detection | None:
         """None where rpm-ostree is the one to ask."""
         found = super().detect(view)

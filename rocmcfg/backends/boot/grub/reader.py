@@ -8,7 +8,6 @@ from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 
 NAME = "grub"
-EDITED: tuple[str, ...] = ()
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 STEAMOS = "/efi/EFI/steamos/grub.cfg"
@@ -28,8 +27,9 @@ def menu(view: HostView) -> str:
     return STEAMOS if on_steamos(view) else PATH
 
 
-def here(view: HostView) -> bool:
-    return view.exists(menu(view)) and any(view.exists(program) for program in PROGRAMS) and has_entries(view)
+def here(view: HostView) -> tuple[str, ...]:
+    programs = tuple(filter(view.exists, PROGRAMS))
+    return programs if view.exists(menu(view)) and programs and has_entries(view) else ()
 
 
 def has_entries(view: HostView) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
@@ -68,6 +69,7 @@ def _is_foreign(view: HostView) -> bool:
 
 
 class _GrubBls(EntryChain):
+    OWNED: tuple[str, ...] = (CARRIER, CMDLINE, reader.DEFAULTS)
     TITLE = "GRUB with BLS entries (Fedora, RHEL)"
     MANUAL = (
         'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
@@ -78,7 +80,7 @@ class _GrubBls(EntryChain):
     ASSIGNED = (reader.DEFAULTS, DEFAULT)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        files, folders = reader.evidence(view), loader_entries.folders(view)
+        files, folders = reader.here(view), loader_entries.folders(view)
         return (*folders, *files, *told) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:

@@ -19,7 +19,6 @@ from rocmcfg.model.regex import regex
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: tuple[str, ...] = (entry_options.CMDLINE, DEFAULTS)
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
@@ -27,11 +26,7 @@ _KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 
 
-def here(view: HostView) -> bool:
-    return bool(evidence(view))
-
-
-def evidence(view: HostView) -> tuple[str, ...]:
+def here(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
     menu, grubby = menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
     reads = reads_entries(view, menu) if menu else False

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import split
-from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -52,12 +51,6 @@ def reads_entries(view: HostView, menu: str) -> bool | None:
 def without_entries(view: HostView) -> bool:
     """Whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its 10_linux)."""
     return bool(_NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")))
-
-
-def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
-    """Where it failed on a full /boot, MENU.new is what fills it."""
-    folder = menu.rpartition("/")[0]
-    return Activation(argv[0], (argv,), reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 
 
 def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: str) -> Menu:

@@ -30,7 +30,7 @@ class _Trial(GrubTrial):
 
 
 class _GrubMkconfig(defaults.DefaultsChain):
-    OWNED: tuple[str, ...] = ()
+    OWNED: tuple[str, ...] = (DEFAULTS,)
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"

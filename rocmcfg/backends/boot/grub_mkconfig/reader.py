@@ -8,7 +8,6 @@ from rocmcfg.host.view import HostView
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"
-EDITED: tuple[str, ...] = (DEFAULTS,)
 
 
 def layout(view: HostView) -> tuple[str, str]:
@@ -17,9 +16,9 @@ def layout(view: HostView) -> tuple[str, str]:
     return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
 
 
-def here(view: HostView) -> bool:
+def here(view: HostView) -> tuple[str, ...]:
     menu, _ = layout(view)
-    return view.exists(menu) and not reads_entries(view, menu)
+    return (menu,) if view.exists(menu) and not reads_entries(view, menu) else ()
 
 
 def read(view: HostView) -> Menu:

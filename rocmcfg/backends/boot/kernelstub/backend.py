@@ -1,17 +1,16 @@
 """`kernelstub -a` and `-d` (3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which replaces
-all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost. It ends with 0
-where a kernel is missing."""
+all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import kept_arguments, loader_entries
+from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
-from rocmcfg.backends.boot.kernelstub import PROGRAM, reader
+from rocmcfg.backends.boot.kernelstub import reader
 from rocmcfg.backends.boot.menu import not_asked_for
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.host.view import HostView, Unreadable
@@ -25,14 +24,10 @@ class _Kernelstub(KeptChain):
     TITLE = "kernelstub (Pop!_OS)"
     TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
-    TOOL = reader.TOOL
+    TOOL = reader.NAME
     BLOCK = reader.CONFIGURATION
     KEEPS = "the kernel options of every entry that it writes"
     SHOWS: tuple[str, ...] = ("cat", reader.CONFIGURATION)
-
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = (reader.CONFIGURATION, PROGRAM, *loader_entries.folders(view))
-        return found if reader.here(view) else ()
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)

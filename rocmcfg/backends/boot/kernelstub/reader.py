@@ -11,13 +11,12 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
 
 NAME = "kernelstub"
-EDITED: tuple[str, ...] = ()
-TOOL = "kernelstub"
 CONFIGURATION = "/etc/kernelstub/configuration"
 
 
-def here(view: HostView) -> bool:
-    return view.exists(PROGRAM) and view.exists(CONFIGURATION)
+def here(view: HostView) -> tuple[str, ...]:
+    found = (CONFIGURATION, PROGRAM)
+    return (*found, *loader_entries.folders(view)) if all(map(view.exists, found)) else ()
 
 
 def user(view: HostView) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def user(view: HostView) -> dict[str, Any]:
 
 def read(view: HostView) -> Menu:
     found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
-    return found._replace(tool=TOOL, dropped_by=CONFIGURATION)
+    return found._replace(tool=NAME, dropped_by=CONFIGURATION)
 
 
 def _of(entry: Entry) -> Entry:

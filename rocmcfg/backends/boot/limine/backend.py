@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rocmcfg.backends.boot import (
@@ -14,7 +14,7 @@ from rocmcfg.backends.boot import (
     marked_arguments,
     pe_image,
 )
-from rocmcfg.backends.boot.chain import MenuChain, set_anew, with_their_own
+from rocmcfg.backends.boot.chain import MenuChain, Rewrite, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.limine import entry_tool, reader
@@ -35,7 +35,7 @@ _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with la
 
 
 class _Limine(MenuChain):
-    OWNED: tuple[str, ...] = (CARRIER, DROP_IN)
+    OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
     TITLE = "Limine"
     TRIAL = LimineTrial()
     LOADER = "limine"
@@ -75,7 +75,7 @@ class _Limine(MenuChain):
             CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
         }
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
         for path, rewritten in super().rewrites(view, ours):
             yield path, partial(with_copy, view=view, rewritten=rewritten)
 

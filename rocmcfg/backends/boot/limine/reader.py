@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
@@ -20,7 +19,6 @@ from rocmcfg.model.regex import regex
 
 NAME = "limine"
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
-EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = regex(r"\bversion: (\S+)")
@@ -30,6 +28,10 @@ _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI progra
 _MACRO = regex(r"^\$\{([^}\n]*)\}=(.*)$")
 _USE = regex(r"\$\{([^}\n]*)\}")
 _VOLUME = regex(r"^\w+\([^)]*\):")  # of a path: which partition it is on
+
+
+# By name, each with the place of its line in the text
+_Options = dict[str, list[tuple[str, int, int]]]
 
 
 class Section(NamedTuple):
@@ -54,14 +56,13 @@ class Section(NamedTuple):
         return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
-def here(view: HostView) -> bool:
-    return bool(files(view))
-
-
 def files(view: HostView) -> tuple[str, ...]:
     """Every limine.conf: which of several Limine takes depends on where itself was started from."""
     named = ([f"{folder}/{name}" for folder in folders(view)] for name in ("limine.conf", "limine.cfg"))
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
+
+
+here = files
 
 
 def folders(view: HostView) -> Iterator[str]:
@@ -108,43 +109,35 @@ def sections(text: str) -> Iterator[Section]:
     """The entries in order, directories too."""
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
-    options: dict[str, list[str]] = {}
-    at: dict[str, tuple[int, int]] = {}
+    options: _Options = {}
     end, begun = -1, 0
     for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
-            comments = (*above, " ".join(options.get("comment", ())))
+            comments = (*above, " ".join(said for said, *_ in options.get("comment", ())))
             if titles:
-                yield _section(titles, options, " ".join(comments), at, (begun, min(start, len(text))))
+                yield _section(titles, options, " ".join(comments), begun, min(start, len(text)))
             name = line.lstrip("/")
             depth = len(line) - len(name)
             # one that is deeper than what is above it has no place in the menu
             placed = depth <= len(titles) + 1
             titles = (*titles[: depth - 1], name.removeprefix("+").strip()) if placed else ()
             above = comments[: depth - 1]
-            options, at, begun = {}, {}, start
+            options, begun = {}, start
         else:
             name, colon, value = line.partition(":")
             if colon and not line.startswith("#"):
-                options.setdefault(name.lower(), []).append(value.strip())
-                at.setdefault(name.lower(), (start, end))
+                options.setdefault(name.lower(), []).append((value.strip(), start, end))
 
 
-def _section(
-    titles: tuple[str, ...],
-    options: dict[str, list[str]],
-    comments: str,
-    at: dict[str, tuple[int, int]],
-    span: tuple[int, int],
-) -> Section:
-    protocol, kernel, cmdline = (
-        next((options[name][0] for name in names if name in options), "")
+def _section(titles: tuple[str, ...], options: _Options, comments: str, at: int, until: int) -> Section:
+    (protocol, *_), (kernel, *_), (cmdline, start, end) = (
+        next((options[name][0] for name in names if name in options), ("", -1, -1))
         for names in (("protocol",), _KERNEL, _CMDLINE)
     )
-    initrds = tuple(map(_file_of, options.get("module_path", ())))
-    place = next((at[name] for name in _CMDLINE if name in at), (-1, -1))
-    return Section(titles, protocol.lower(), _file_of(kernel), initrds, cmdline, comments, *place, *span)
+    initrds = tuple(_file_of(path) for path, *_ in options.get("module_path", ()))
+    names = protocol.lower(), _file_of(kernel), initrds
+    return Section(titles, *names, cmdline, comments, start, end, at, until)
 
 
 def _file_of(path: str) -> str:

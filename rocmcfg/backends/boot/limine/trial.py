@@ -18,7 +18,6 @@ from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
@@ -30,12 +29,6 @@ _REMEMBERS = regex(
 _OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
 
 
-class _Booted(NamedTuple):
-    path: str
-    text: str
-    entry: reader.Section
-
-
 class LimineTrial(SecondEntry):
     LOADER = reader.NAME
     FILES = (COPY,)
@@ -45,7 +38,7 @@ class LimineTrial(SecondEntry):
         booted = _booted(view)
         if booted is None:
             return {}
-        entry, text = booted.entry, booted.text
+        text, entry = booted
         line = text[entry.start : entry.end]
         before, after = (
             text[entry.at : entry.start].split("\n")[1:],
@@ -97,12 +90,12 @@ def with_copy(content: bytes, view: HostView, rewritten: Callable[[bytes], bytes
     return text.encode("utf-8", "surrogateescape") + added
 
 
-def _booted(view: HostView) -> _Booted | None:
-    """The entry that runs, where it is one of those that get our arguments."""
+def _booted(view: HostView) -> tuple[str, reader.Section] | None:
+    """The text of a limine.conf and the entry in it that runs, where it is one that gets our arguments."""
     told = efi.text(view, "LoaderEntrySelected")
     for path in reader.files(view):
         text = text_or_empty(view, path)
         for entry, role in reader.judged_in(view, text):
             if role is Role.NORMAL and "/".join(_OF_A_PATH.sub(r"\\\1", one) for one in entry.titles) == told:
-                return _Booted(path, text, entry)
+                return text, entry
     return None

@@ -71,13 +71,12 @@ def _version(one: loader_entries.EntryFile) -> int:
 class Deployments:
     """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
 
-    EDITED: tuple[str, ...] = ()
-
     def __init__(self, program: str) -> None:
         self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
 
-    def here(self, view: HostView) -> bool:
-        return view.exists(BOOTED) and view.exists(self.PROGRAM)
+    def here(self, view: HostView) -> tuple[str, ...]:
+        found = (BOOTED, self.PROGRAM)
+        return found if all(map(view.exists, found)) else ()
 
     def read(self, view: HostView) -> Menu:
         menu = Menu((), "", _FOLDER, self.NAME, CARRIER, f"somebody else's use of {self.NAME}")

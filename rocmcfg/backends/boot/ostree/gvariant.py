@@ -8,20 +8,13 @@ Value = str | bool | list[str] | dict[str, "Value"]
 
 def read(kind: str, data: bytes) -> Value:
     """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`). Raises ValueError."""
-    try:
-        return _read(kind, data)
-    except IndexError as problem:
-        raise ValueError("it ends too early") from problem
-
-
-def _read(kind: str, data: bytes) -> Value:
     if kind == "s":
         return data.rstrip(b"\0").decode()
     if kind == "b":
         return data != b"\0"
     if kind == "v":
         value, _, of = data.rpartition(b"\0")
-        return _read(of.decode("ascii"), value)
+        return read(of.decode("ascii"), value)
     if kind == "as":
         return [part.rstrip(b"\0").decode() for part in _elements(data, 1)]
     if kind.startswith("a{s") and kind.endswith("}"):
@@ -51,7 +44,7 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
 def _pair(kind: str, data: bytes, alignment: int) -> tuple[str, Value]:
     width = _width(data)
     end = _number(data[-width:])
-    return data[:end].rstrip(b"\0").decode(), _read(kind, data[end + -end % alignment : -width])
+    return data[:end].rstrip(b"\0").decode(), read(kind, data[end + -end % alignment : -width])
 
 
 def _width(data: bytes) -> int:

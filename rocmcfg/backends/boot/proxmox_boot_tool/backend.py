@@ -11,8 +11,9 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import propose
 from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB
 from rocmcfg.backends.boot.menu import behind_separator, not_asked_for, size, too_long
-from rocmcfg.backends.boot.proxmox_boot_tool import PROGRAM, reader
-from rocmcfg.backends.boot.proxmox_boot_tool.reader import CMDLINE, TOOL
+from rocmcfg.backends.boot.proxmox_boot_tool import reader
+from rocmcfg.backends.boot.proxmox_boot_tool.reader import CMDLINE
+from rocmcfg.backends.boot.proxmox_boot_tool.reader import NAME as TOOL
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
@@ -21,7 +22,7 @@ from rocmcfg.model.state import DesiredSetting
 
 
 class _ProxmoxBootTool(Chain):
-    OWNED: tuple[str, ...] = (reader.DROP_IN,)
+    OWNED: tuple[str, ...] = (reader.DROP_IN, CMDLINE)
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
     MANUAL = (
@@ -29,10 +30,6 @@ class _ProxmoxBootTool(Chain):
         "in /etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\n"
         "then: proxmox-boot-tool refresh"
     )
-
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        loader = "with GRUB" if reader.with_grub(view) else "with systemd-boot"
-        return (reader.PARTITIONS, PROGRAM, loader) if reader.here(view) else ()
 
     def observe(self, view: HostView) -> Observed:
         menu = reader.read(view)

@@ -14,9 +14,7 @@ from rocmcfg.model.regex import regex
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
-EDITED: tuple[str, ...] = (CMDLINE,)
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
-TOOL = "proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"
 _UUID = regex(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
 _ENTRY, _MENU = "/loader/entries/", "/grub/grub.cfg"
@@ -42,8 +40,9 @@ done
 _PART = regex(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
 
 
-def here(view: HostView) -> bool:
-    return bool(partitions(view)) and view.exists(PROGRAM)
+def here(view: HostView) -> tuple[str, ...]:
+    loader = "with GRUB" if with_grub(view) else "with systemd-boot"
+    return (PARTITIONS, PROGRAM, loader) if partitions(view) and view.exists(PROGRAM) else ()
 
 
 def partitions(view: HostView) -> list[str]:
@@ -59,7 +58,7 @@ def with_grub(view: HostView) -> bool:
 
 def read(view: HostView) -> Menu:
     carrier = DROP_IN if with_grub(view) else CMDLINE
-    menu = Menu((), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
+    menu = Menu((), "", PARTITIONS, NAME, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
     command = ("unshare", "--mount", "--propagation", "private", "sh", "-c", _PRINT, "sh", *partitions(view))
     asked = view.query(command)
     if asked is None:

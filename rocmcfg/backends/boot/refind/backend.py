@@ -32,10 +32,6 @@ class _Refind(MenuChain):
         "on an installation medium has the arguments of that"
     )
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = reader.files(view)
-        return (*found, *reader.programs(view), *told) if found else ()
-
     def told(self, view: HostView) -> tuple[str, ...]:
         """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
         on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""

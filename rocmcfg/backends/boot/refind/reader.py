@@ -14,7 +14,6 @@ from rocmcfg.model.kargs import split
 from rocmcfg.model.regex import regex
 
 NAME = "refind"
-EDITED: tuple[str, ...] = ()
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
 _PROGRAM = regex(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
 _QUOTED = r'"((?:[^"\r\n]|"")*)"'
@@ -22,8 +21,9 @@ _ROW = regex(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)
 _NO_ROW = regex(r"^[ \t]*(?:#.*)?$")
 
 
-def here(view: HostView) -> bool:
-    return bool(files(view))
+def here(view: HostView) -> tuple[str, ...]:
+    found = files(view)
+    return (*found, *programs(view)) if found else ()
 
 
 def files(view: HostView) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends.boot import appended_assignment, loader_entries
+from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.one_shot import SecondEntry
-from rocmcfg.backends.boot.sdboot_manage import PROGRAM, reader
+from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
@@ -21,16 +22,12 @@ _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "
 
 
 class _SdbootManage(EntryChain):
+    OWNED: tuple[str, ...] = (CARRIER, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"
     TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'
     LOADER = "systemd-boot"
     ASSIGNED = (_CONFIG, _OPTIONS)
-
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        folders = loader_entries.folders(view) if view.exists(PROGRAM) else ()
-        files = (path for path in (PROGRAM, _CONFIG) if view.exists(path))
-        return (*folders, *files, *told) if folders else ()
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         normal = reader.read(view).normal[:1]

@@ -8,9 +8,9 @@ from rocmcfg.host.view import HostView
 
 NAME = "sdboot-manage"
 CONFIG = "/etc/sdboot-manage.conf"
-EDITED: tuple[str, ...] = (CONFIG,)
 read = entry_options.menu
 
 
-def here(view: HostView) -> bool:
-    return view.exists(PROGRAM) and bool(loader_entries.folders(view))
+def here(view: HostView) -> tuple[str, ...]:
+    folders = loader_entries.folders(view) if view.exists(PROGRAM) else ()
+    return (*folders, *filter(view.exists, (PROGRAM, CONFIG))) if folders else ()

@@ -13,7 +13,8 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.sdbootutil import PROGRAM, reader
-from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER, TOOL
+from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER
+from rocmcfg.backends.boot.sdbootutil.reader import NAME as TOOL
 from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning

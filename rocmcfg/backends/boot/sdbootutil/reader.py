@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import entry_options, loader_entries
+from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.sdbootutil import PROGRAM
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.kargs import Karg, last
+from rocmcfg.model.kargs import Karg
 
 NAME = "sdbootutil"
-EDITED: tuple[str, ...] = ()
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
-TOOL = "sdbootutil"
 
 
-def here(view: HostView) -> bool:
-    return view.exists(PROGRAM) and bool(loader_entries.folders(view))
+def here(view: HostView) -> tuple[str, ...]:
+    return loader_entries.folders(view) if view.exists(PROGRAM) else ()
 
 
 def read(view: HostView) -> Menu:
     running = snapshot(view)
     found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
-    return found._replace(
-        tool=TOOL, carrier=CARRIER, dropped_by=f"/etc/kernel/cmdline, or a file of {FOLDER}"
-    )
+    dropped_by = f"/etc/kernel/cmdline, or a file of {FOLDER}"
+    return found._replace(tool=NAME, carrier=CARRIER, dropped_by=dropped_by)
 
 
 def snapshot(view: HostView) -> str:
@@ -36,8 +33,7 @@ def snapshot(view: HostView) -> str:
 
 def subvolume(kargs: tuple[Karg, ...]) -> str:
     """Which one an entry mounts as root; empty where it does not say."""
-    flags = last(kargs, "rootflags")
-    return _subvolume((flags.value if flags is not None else "") or "")
+    return _subvolume(roles.value(kargs, "rootflags"))
 
 
 def _subvolume(options: str) -> str:

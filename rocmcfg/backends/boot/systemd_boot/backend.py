@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import EntryChain, with_their_own
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import HostView
@@ -13,6 +14,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 
 
 class _SystemdBoot(EntryChain):
+    OWNED: tuple[str, ...] = (CARRIER, CMDLINE)
     TITLE = "systemd-boot"
     TRIAL = SecondEntry()
     MANUAL = "append to the options of each entry, and to /etc/kernel/cmdline where there is one: {kargs}"

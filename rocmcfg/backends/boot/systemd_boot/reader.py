@@ -6,13 +6,12 @@ from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.host.view import HostView
 
 NAME = "systemd-boot"
-EDITED: tuple[str, ...] = (entry_options.CMDLINE,)
 read = entry_options.menu
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 
 
-def here(view: HostView) -> bool:
-    return bool(installed(view)) and bool(loader_entries.folders(view))
+def here(view: HostView) -> tuple[str, ...]:
+    return loader_entries.folders(view) if installed(view) else ()
 
 
 def installed(view: HostView) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from os.path import basename
 
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot.chain import EntryChain, Rewrite
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import MISSING, Role, beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
@@ -51,7 +51,7 @@ class _Trial(SecondEntry):
 
 
 class _Uki(EntryChain):
-    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
+    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT, entry_options.CMDLINE)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
@@ -109,6 +109,10 @@ class _Uki(EntryChain):
                 host.remove_dir(folder)  # stays where somebody else uses it
         for uki in images:
             addons.write(host, uki, addons.line(asked))
+
+    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
+        """Entries that are files are left as they are: see `unmanaged`."""
+        return iter(())
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         seen = reader.images(view)

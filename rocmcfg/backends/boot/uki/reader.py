@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from rocmcfg.backends.boot import efi, loader_entries, pe_image
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
+from rocmcfg.backends.boot.entry_options import CARRIER, hidden_partition, machine_id
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
@@ -16,7 +16,6 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 NAME = "uki"
-EDITED: tuple[str, ...] = (CMDLINE,)
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
@@ -78,11 +77,9 @@ class Seen(NamedTuple):
         return tuple(uki for uki in self.images if uki.role is Role.NORMAL)
 
 
-def here(view: HostView) -> bool:
+def here(view: HostView) -> tuple[str, ...]:
     """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
-    if told(view):
-        return True
-    return bool(paths(view)) and not loader_entries.any_here(view)
+    return told(view) or (() if loader_entries.any_here(view) else paths(view))
 
 
 def told(view: HostView) -> tuple[str, ...]:
