@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.doctor import gpu_checks
+from rocmcfg.doctor.judging.workarounds import failed, holding
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
@@ -18,14 +19,12 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
-from rocmcfg.model.state import PASSES, PENDING, CheckStatus, Kind
+from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
-
-_NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
 
 
 def check(
@@ -40,7 +39,6 @@ def check(
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
-        *_not_in_effect(view, receipt),
         *_contested(view, facts, receipt, known),
         *_not_generated(view, facts, known),
         *_other_writers(view, receipt),
@@ -53,18 +51,22 @@ def check(
     ]
 
 
-def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """A transaction that was cut off; settings that rocmcfg applied and that are not in effect."""
+def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
+    """Of what rocmcfg applied, what the host has, at the latest after a reboot; and what there is to say of
+    the rest, or of a transaction that was cut off."""
     try:
         require_finished(view)
-        if receipt is None:
-            return
-        report = verify(view, receipt.settings, receipt, receipt.profiles)
+        report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None
     except RecoveryRequired as problem:
-        yield from problem.diagnostics
-        return
+        return (), list(problem.diagnostics)
     except RocmcfgError:
-        return  # `verify` tells why
+        report = None  # `verify` tells why
+    if receipt is None or report is None:
+        return receipt.settings if receipt else (), []
+    return holding(receipt.settings, report), list(_not_in_effect(view, report))
+
+
+def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
     pending = [check.name for check in report.checks if check.status in PENDING]
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
@@ -74,15 +76,14 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
             f"applied, and not in force yet: {', '.join(pending)}",
             hint=f"{what}; `rocmcfg verify` then proves it",
         )
-    for check in report.checks:
-        if check.status not in PASSES | PENDING | _NOT_TOLD:
-            yield warning(
-                "RC8102",
-                f"{check.name} was applied and is not in effect",
-                detail=check.detail,
-                location=check.source,
-                hint="`rocmcfg verify -v` shows desired, configured and running",
-            )
+    for check in failed(report):
+        yield warning(
+            "RC8102",
+            f"{check.name} was applied and is not in effect",
+            detail=check.detail,
+            location=check.source,
+            hint="`rocmcfg verify -v` shows desired, configured and running",
+        )
 
 
 def _contested(
