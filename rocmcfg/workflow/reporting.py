@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
-from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
+from rocmcfg.report.markdown import Excerpt, markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
@@ -58,7 +58,7 @@ def report(
 
 def _gather(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str], progress: Callable[[str], None]
-) -> tuple[Report, tuple[Diagnostic, ...]]:
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
@@ -80,28 +80,25 @@ def _gather(
     concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
     profiles, state = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
-    content = Report(
-        version=f"{rocmcfg.__version__} (knowledge {catalogue.version()})",
-        facts=facts,
-        hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
-        parameters=deviations(view, kernel, set_here, known),
-        arguments=tuple(karg.text for karg in concerned),
-        other_arguments=len(kargs) - len(concerned) - len(parameters),
-        variables=_variables(view, environment, known),
-        profiles=profiles,
-        state=state,
-        elsewhere=_elsewhere(diagnosis),
-        matches=tuple(
-            ReportedMatch(
-                one.match.issue, one.match.score, tuple(reason.text for reason in one.match.reasons)
-            )
-            for one in diagnosis.found
-            if one.match.told
-        ),
-        checks=tuple(d for d in diagnosis.diagnostics if d not in unread),
-        excerpts=_excerpts(diagnosis),
-        packages=_packages(view),
-    )
+    hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
+    content = {
+        "version": f"{rocmcfg.__version__} (knowledge {catalogue.version()})",
+        "facts": facts,
+        "kernel": kernel,
+        "hardware": hardware,
+        "devices": {device.address: device for device in hardware.devices},
+        "parameters": deviations(view, kernel, set_here, known),
+        "arguments": tuple(karg.text for karg in concerned),
+        "other_arguments": len(kargs) - len(concerned) - len(parameters),
+        "variables": _variables(view, environment, known),
+        "profiles": profiles,
+        "state": state,
+        "elsewhere": _elsewhere(diagnosis),
+        "matches": [one.match for one in diagnosis.found if one.match.told],
+        "checks": [d for d in diagnosis.diagnostics if d not in unread],
+        "excerpts": _excerpts(diagnosis),
+        "packages": _packages(view),
+    }
     return content, unread
 
 
@@ -180,12 +177,12 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _said_by(content: Report) -> Iterator[str]:
+def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """What of a report may give away a name."""
-    yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
-    yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
-    yield from content.arguments
-    yield from (check.summary for check in content.checks)
+    yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content["excerpts"])
+    yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
+    yield from content["arguments"]
+    yield from (check.summary for check in content["checks"])
 
 
 def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:

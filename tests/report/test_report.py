@@ -7,12 +7,15 @@ import json
 import re
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.report.markdown import Excerpt, Report, markdown, pack
+from rocmcfg.facts.system import HostHardware
+from rocmcfg.model.facts import BootChain, Facts, Os
+from rocmcfg.report.markdown import Excerpt, markdown, pack
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
@@ -184,13 +187,20 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
     assert made.split(block[0])[1].startswith("\n\n</details>")
 
 
-def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.system import HostHardware
-    from rocmcfg.model.facts import BootChain, Facts, Os
-
+def _empty(*excerpts: Excerpt) -> dict[str, Any]:
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
-    hardware = HostHardware("", None, "", "", "", ())
-    return Report("0", facts, hardware, (), (), 0, (), (), "", "", (), (), excerpts, {})
+    lists = ("parameters", "arguments", "variables", "profiles", "matches", "checks")
+    return {
+        **dict.fromkeys(lists, ()),
+        **dict.fromkeys(("version", "state", "elsewhere"), ""),
+        "facts": facts,
+        "kernel": None,
+        "hardware": HostHardware("", None, "", "", "", ()),
+        "devices": {},
+        "other_arguments": 0,
+        "excerpts": excerpts,
+        "packages": {},
+    }
 
 
 def test_a_packed_file_unpacks() -> None:
