@@ -152,29 +152,20 @@ def _last_lines(source: Source, *, whole: bool) -> str:
             return ""
         with stream:
             kept.extend(line for line in _whole_lines(stream) if whole or _OF_GPU.search(line))
-    except (OSError, EOFError, RocmcfgError):
+    except Exception:  # decompressors raise errors of half a dozen kinds
         pass  # the report tells what could not be read; what came before counts
     return b"\n".join(kept).decode("utf-8", "replace")
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines as the log has them, where `blocks` cuts long ones: a key at the end of one piece must not lose
-    its value to the next, where nothing would tell that it is a secret."""
-    from rocmcfg.doctor.reading.segments import blocks
-
-    held: list[bytes] = []
-    size = 0
-    for block in blocks(stream):
-        cuts = set(block.cuts)
-        for number, piece in enumerate(block.data[:-1].split(b"\n")):
-            if size < _LONG:
-                held.append(piece if size + len(piece) < _LONG else piece[: _LONG - size] + b" [...]")
-            size += len(piece)
-            if number not in cuts:
-                yield b"".join(held)
-                held, size = [], 0
-    if held:
-        yield b"".join(held)
+    """Lines as the log has them, but for the ends of very long ones: a key at the end of one piece must not
+    lose its value to the next, where nothing would tell that it is a secret."""
+    while line := stream.readline(_LONG):
+        cut = len(line) >= _LONG and not line.endswith(b"\n")
+        yield line[:_LONG] + b" [...]" if cut else line.removesuffix(b"\n")
+        while cut:
+            rest = stream.readline(_LONG)
+            cut = len(rest) >= _LONG and not rest.endswith(b"\n")
 
 
 def _said_by(content: Mapping[str, Any]) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,29 @@ def _bundled(path: Path) -> str:
         log = archive.extractfile("rocmcfg-report/log-1.txt")
         assert log is not None
         return log.read().decode()
+
+
+def test_a_damaged_log_is_bundled_as_far_as_it_goes(root: Path, tmp_path: Path) -> None:
+    lines = "".join(f"amdgpu 0000:03:00.0: {number} {number * 7919 % 65537:x}\n" for number in range(9000))
+    packed = bytearray(gzip.compress((FAULTS + lines).encode()))
+    middle = len(packed) // 2
+    packed[middle : middle + 20] = b"\xff" * 20
+    (tmp_path / "a.gz").write_bytes(packed)
+    found = rocmcfg("report", "--root", root, "--log", tmp_path / "a.gz", "--bundle", tmp_path / "a")
+    assert (found.code, "RC8006" in found.err) == (0, True)
+    assert "page fault" in _bundled(tmp_path / "a")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_end_of_a_very_long_line_is_left_out_and_no_next_line_begins_with_it(
+    root: Path, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    long = b"x" * 200_000 + b" password=hunter2"
+    (tmp_path / "log").write_bytes(pack(long + b"\n" + b"y" * 65_535 + b"\nlast"))
+    assert rocmcfg("report", "--root", root, "--log", tmp_path / "log", "--bundle", tmp_path / "a").code == 0
+    first, second, last = _bundled(tmp_path / "a").splitlines()[2:]
+    assert (first[-8:], len(first)) == ("xx [...]", 65_542)
+    assert (second, last) == ("y" * 65_535, "last")
 
 
 def test_a_named_log_is_bundled_with_its_context_but_without_its_secrets(root: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
         if start.startswith(magic):
             decompressor = functools.partial(new, importlib.import_module(module))
             opened = _Unpacked(buffered, magic, decompressor)
-            start = opened.peek(_START)
+            start = opened.peek(_START)[:_START]
             break
     for magic, what, command in _NO_TEXT:
         if start.startswith(magic):
@@ -154,6 +154,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def peek(self, size: int) -> bytes:
+        """At least as many bytes as are asked for, while there are any. `readline` looks for ends in them."""
         try:
             while size < 0 or len(self._ready) < size:
                 self._ready += next(self._pieces)
@@ -161,11 +162,12 @@ class _Unpacked(io.RawIOBase):
             pass
         except Exception as problem:  # of the decompressor or of the file
             self._problem = problem
-        return bytes(self._ready if size < 0 else self._ready[:size])
+        return bytes(self._ready)
 
     def read(self, size: int = -1) -> bytes:
         """Never holds more than `size` bytes and one piece."""
         given = self.peek(size)
+        given = given if size < 0 else given[:size]
         if not given and self._problem is not None:
             raise self._problem
         del self._ready[: len(given)]
