@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 
-from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.doctor import gpu_checks
 from rocmcfg.doctor.judging.workarounds import failed, holding
@@ -23,7 +23,7 @@ from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationRepor
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
+from rocmcfg.state.values import set_parameters
 from rocmcfg.state.verify import verify
 
 
@@ -42,7 +42,6 @@ def check(
         *_contested(view, facts, receipt, known),
         *_not_generated(view, facts, known),
         *_other_writers(view, receipt),
-        *_tuners(view, facts, known),
         *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
         *_bad_firmware(facts, hardware),
         *_target_override(facts, variables),
@@ -137,57 +136,20 @@ def _concerns(karg: Karg, known: Catalogue) -> bool:
 
 
 def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
-    writes of what concerns the GPU, since nobody looks for it there."""
+    """Programs that write an argument which rocmcfg applied too, with another value."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
-    for writer in host_knowledge().writers:
+    for writer in host_knowledge().writers if wanted else ():
         texts = writer.key.findall(text_or_empty(view, writer.file))
         written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
-        rivals = {
-            karg: setting
-            for karg in written
-            for setting in wanted
-            if karg.key == canonical(setting.parameter or setting.name)
-            and not same(karg.value or "", setting.text or "")
-        }
-        others = [karg for karg in written if karg not in rivals]
-        theirs = [karg.text for karg in others if writer.told and writer.told.search(karg.key)]
-        if theirs:
-            yield info(
-                "RC8107",
-                f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
-                location=writer.file,
-                hint=f"to undo it: {writer.stop}",
-            )
-        for karg, rival in rivals.items():
-            yield warning(
-                "RC8104",
-                f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
-                location=writer.file,
-                hint=writer.stop,
-            )
-
-
-def _tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
-    """Programs that were told to change what the mask of the next boot does not let them change."""
-    running = next((kernel for kernel in facts.kernels if kernel.running), None)
-    for tuner in host_knowledge().tuners:
-        keys = tuner.key.findall(text_or_empty(view, tuner.file))
-        feature = known.features.get(tuner.feature)
-        if not keys or feature is None:
-            continue
-        kargs = next_boot_kargs(view, facts.boot.loader)
-        won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        value = won.value or default_of(feature.parameter, running, known)
-        if feature.is_on(as_number(value)) is False:
-            yield warning(
-                "RC8105",
-                f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
-                f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has it "
-                "off",
-                location=won.source or tuner.file,
-                hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
-            )
+        for karg, setting in product(dict.fromkeys(written), wanted):
+            ours = canonical(setting.parameter or setting.name)
+            if karg.key == ours and not same(karg.value or "", setting.text or ""):
+                yield warning(
+                    "RC8104",
+                    f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}",
+                    location=writer.file,
+                    hint=writer.stop,
+                )
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
@@ -267,13 +229,6 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
                 location=where,
                 detail="programs crash on it, or report memory faults at address (nil)",
                 hint=hint,
-            )
-        elif gpus and all(gpu.gfx == target for gpu in gpus):
-            yield info(
-                "RC8122",
-                f"{name}={value} does nothing: {target} is what the GPU is",
-                location=where,
-                hint="take it away before another GPU comes",
             )
 
 
