@@ -9,17 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.host.files import read_own_file
-from rocmcfg.model.named_tuple import NamedTuple
 
 _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.md.j2")
-
-
-class Excerpt(NamedTuple):
-    """Lines of one log that the report shows. `left_out` counts those that it does not."""
-
-    source: str
-    lines: tuple[str, ...]
-    left_out: int = 0
 
 
 def markdown(content: Mapping[str, Any], redact: Callable[[str], str]) -> str:

@@ -11,11 +11,12 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
-from rocmcfg.report.markdown import Excerpt, markdown, pack
+from rocmcfg.report.markdown import markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
+    from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.doctor.reading.logs import Source
     from rocmcfg.workflow.diagnosing import Diagnosis
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
 # Of doctor's diagnostics, those that are about reading logs, and not about the host.
 _UNREAD = ("RC8001", "RC8002", "RC8006", "RC8007")
-_EXCERPT = 120  # lines of a log that the text shows
 _BUNDLED = 20_000  # lines of a log that a bundle holds
 _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU
 _OF_GPU = regex(
@@ -93,7 +93,7 @@ def _gather(
         "variables": _variables(view, environment, known),
         "profiles": profiles,
         "state": state,
-        "elsewhere": _elsewhere(diagnosis),
+        "elsewhere": None if diagnosis.where.host is not None else diagnosis.machine,
         "matches": [one.match for one in diagnosis.found if one.match.told],
         "checks": [d for d in diagnosis.diagnostics if d not in unread],
         "excerpts": _excerpts(diagnosis),
@@ -102,28 +102,13 @@ def _gather(
     return content, unread
 
 
-def _elsewhere(diagnosis: Diagnosis) -> str:
-    """On which machine the logs were written, where that is another one."""
-    if diagnosis.where.host is not None:
-        return ""
-    where = diagnosis.machine
-    said = (*where.gfx, where.kernel and f"kernel {where.kernel}", where.rocm and f"ROCm {where.rocm}")
-    return ", ".join(filter(None, said)) or "an unknown one"
-
-
-def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
-    """The lines that matched something, and errors of the driver that matched nothing, in their order."""
-    of_log: dict[str, dict[int, str]] = {}
+def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
+    """By log the lines that matched something, and errors of the driver that matched nothing, in order."""
+    of_log: dict[str, dict[int, LogLines]] = {}
     evidence = [line for one in diagnosis.found if one.match.told for line in one.evidence]
     for line in (*evidence, *diagnosis.unknown):
-        times = f"  [{line.times}{' or more' if line.more else ''} such lines]" if line.times > 1 else ""
-        of_log.setdefault(line.log, {})[line.line] = f"{line.text}{times}"
-    excerpts = []
-    for log, lines in of_log.items():
-        ordered = [text for _, text in sorted(lines.items())]
-        left_out = max(0, len(ordered) - _EXCERPT)
-        excerpts.append(Excerpt(log, tuple(ordered[:_EXCERPT]), left_out))
-    return tuple(excerpts)
+        of_log.setdefault(line.log, {})[line.line] = line
+    return {log: [lines[number] for number in sorted(lines)] for log, lines in of_log.items()}
 
 
 def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
@@ -170,7 +155,9 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """What of a report may give away a name."""
-    yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content["excerpts"])
+    yield from (
+        "\n".join((log, *(line.text for line in lines))) for log, lines in content["excerpts"].items()
+    )
     yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
     yield from content["arguments"]
     yield from (check.summary for check in content["checks"])

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.model.facts import BootChain, Facts, Os
-from rocmcfg.report.markdown import Excerpt, markdown, pack
+from rocmcfg.report.markdown import markdown, pack
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
@@ -202,30 +203,27 @@ def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> Non
     assert "## Environment" in found.out
 
 
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(("parameters", "arguments", "variables", "profiles", "matches", "checks"), ()),
+    **dict.fromkeys(("version", "state", "elsewhere"), ""),
+    "devices": {},
+    "packages": {},
+    "facts": Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True),
+    "kernel": None,
+    "hardware": HostHardware("", None, "", "", "", ()),
+    "other_arguments": 0,
+}
+
+
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
-    made = markdown(_empty(Excerpt("x.log", tuple(lines))), lambda text: text)
+    excerpt = [LogLines("x.log", number, number, 1, False, line) for number, line in enumerate(lines)]
+    made = markdown({**_EMPTY, "excerpts": {"x.log": excerpt}}, lambda text: text)
     block = re.search(r"^(`{3,})text\n(.*?)^\1$", made, re.M | re.S)
     if not any(line.splitlines() for line in lines):
         return
     assert block is not None
     assert made.split(block[0])[1].startswith("\n\n</details>")
-
-
-def _empty(*excerpts: Excerpt) -> dict[str, Any]:
-    facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
-    lists = ("parameters", "arguments", "variables", "profiles", "matches", "checks")
-    return {
-        **dict.fromkeys(lists, ()),
-        **dict.fromkeys(("version", "state", "elsewhere"), ""),
-        "facts": facts,
-        "kernel": None,
-        "hardware": HostHardware("", None, "", "", "", ()),
-        "devices": {},
-        "other_arguments": 0,
-        "excerpts": excerpts,
-        "packages": {},
-    }
 
 
 def test_a_packed_file_unpacks() -> None:

@@ -56,30 +56,20 @@ class Groups:
 
     def __init__(self) -> None:
         self._by_key: dict[str, Group] = {}
-        self._by_bare: dict[bytes, Group] = {}  # the same by the line without its digits, which is cheaper
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._by_key.values())
 
     def add(self, line: bytes, position: int) -> None:
-        bare = line.translate(None, DIGITS)
-        group = self._by_bare.get(bare)
-        if group is None:
-            group = self._group(line, position)
-            if len(self._by_bare) < 4 * _MOST and len(bare) <= _SHOWN:
-                self._by_bare[bare] = group
-        group.count += 1
-        group.last = position
-
-    def _group(self, line: bytes, position: int) -> Group:
         text = message(line)
         key = _NUMBER.sub("#", text)
         group = self._by_key.get(key)
+        if group is None and len(self._by_key) >= _MOST:
+            group = next(reversed(self._by_key.values()))
         if group is None:
-            if len(self._by_key) >= _MOST:
-                return next(reversed(self._by_key.values()))
             group = self._by_key[key] = Group(text, position)
-        return group
+        group.count += 1
+        group.last = position
 
 
 def message(line: bytes) -> str:
