@@ -180,27 +180,17 @@ class _Unpacked(io.RawIOBase):
 
 def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
     """What the members of a file hold, one after the other."""
-    waiting = b""  # packed bytes that were read and not unpacked yet
-    taken = given = 0
-    first = True
-    while True:
-        decompressor, begun = new(), False
+    waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
+    taken, given = len(waiting), 0
+    while waiting.startswith(magic):
+        decompressor = new()
         while not decompressor.eof:
             # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
-            if not waiting and (not begun or getattr(decompressor, "needs_input", True)):
+            if not waiting and getattr(decompressor, "needs_input", True):
                 waiting = packed.read(_CHUNK)
                 taken += len(waiting)
-                if not waiting and begun:
+                if not waiting:
                     raise EOFError("it is cut short")
-                if not waiting:
-                    return
-            if not begun and not first:
-                waiting = waiting.lstrip(b"\0")  # tapes pad with them
-                if waiting[: len(magic)] != magic[: len(waiting)]:
-                    return
-                if not waiting:
-                    continue
-            begun = True
             piece = decompressor.decompress(waiting, _CHUNK)
             given += len(piece)
             yield piece
@@ -209,7 +199,10 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
                 raise OSError(
                     f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
-        waiting, first = decompressor.unused_data, False
+        waiting = decompressor.unused_data.lstrip(b"\0")  # tapes pad with them
+        while len(waiting) < len(magic) and (more := packed.read(_CHUNK)):
+            taken += len(more)
+            waiting = (waiting + more).lstrip(b"\0")
 
 
 # -- into the scanner -----------------------------------------------------------------------------------

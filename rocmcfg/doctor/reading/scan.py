@@ -23,10 +23,9 @@ _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # bytes that they should come to.
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
 _SMALL = 32 << 10  # bytes that Python has looked at before grep has read its patterns
-_REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
+_REMEMBERED = 4 << 10  # lines, without their digits, that are remembered
 _LONG = 400  # bytes of a line of which the length matters
 _SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
-_ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
 _MOST = 200  # wordings of one pattern that are kept apart
@@ -155,16 +154,14 @@ class Scanner:
         held = [literal for literal in self._literals if literal in bare]
         names = {id(hits) for literal in held for hits in self._literals[literal]}
         found = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
-        if self._remembered + len(bare) > _REMEMBERED:
-            self._forget()
+        if len(self._suspects) >= _REMEMBERED:
+            self._suspects.clear()
         self._suspects[bare] = found
-        self._remembered += len(bare) + _ENTRY
         return found
 
     def _forget(self) -> None:
         """What a line may match changes with the probes that are full."""
         self._suspects.clear()
-        self._remembered = 0
         self._searched = []
         self._literals = {}
         for hits in self._wanted:
