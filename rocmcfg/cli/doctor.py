@@ -134,24 +134,21 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
-    return tuple(map(_target, names))
-
-
-def _target(name: str) -> str:
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.spelling import closest
     from rocmcfg.planning import meant
 
     known = {model.gfx for model in gpu_models()}
-    if name in known:
-        return name
-    found = sorted({model.gfx for model in meant.gpus(name)})
-    if len(found) == 1:
-        return found[0]
-    near = closest(name, sorted(known)) if name.startswith("gfx") else ()
-    example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
-    said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
-    raise Misuse(f"{name!r} {said}", "--gfx")
+    chosen = []
+    for name in names:
+        found = [name] if name in known else sorted({model.gfx for model in meant.gpus(name)})
+        if len(found) != 1:
+            near = closest(name, sorted(known)) if name.startswith("gfx") else ()
+            example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
+            said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
+            raise Misuse(f"{name!r} {said}", "--gfx")
+        chosen += found
+    return tuple(chosen)
 
 
 def report(

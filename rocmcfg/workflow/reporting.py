@@ -11,6 +11,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
+from rocmcfg.model.state import VerificationReport
 from rocmcfg.report.markdown import markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
@@ -44,7 +45,7 @@ def report(
     content, problems = _gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
-    logs = list(_logs(view, paths)) if bundle or paths else []
+    logs = _logs(view, paths) if bundle or paths else []
     for text in (*logs, *_said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
@@ -78,7 +79,7 @@ def _gather(
     parameters = [karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in known.modules()]
     # what else boots a host is nobody's matter
     concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
-    profiles, state = _in_force(view)
+    applied, trouble = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     content = {
@@ -91,8 +92,8 @@ def _gather(
         "arguments": tuple(karg.text for karg in concerned),
         "other_arguments": len(kargs) - len(concerned) - len(parameters),
         "variables": _variables(view, environment, known),
-        "profiles": profiles,
-        "state": state,
+        "applied": applied,
+        "trouble": trouble,
         "elsewhere": None if diagnosis.where.host is not None else diagnosis.machine,
         "matches": [one.match for one in diagnosis.found if one.match.told],
         "checks": [d for d in diagnosis.diagnostics if d not in unread],
@@ -111,22 +112,16 @@ def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
     return {log: [lines[number] for number in sorted(lines)] for log, lines in of_log.items()}
 
 
-def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
+def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
     GPU. What was piped in is gone, but for its excerpt in the report."""
     from rocmcfg.doctor.reading.logs import named, of_host
 
-    def kept(source: Source) -> str:
-        return f"{source.name}\n\n{lines}\n" if (lines := _last_lines(source, whole=bool(paths))) else ""
-
-    if paths:
-        yield from filter(None, (kept(named(path)) for path in paths if path != "-"))
-        return
-    for way in of_host(view):
-        found = list(filter(None, map(kept, way)))
-        if found:
-            yield from found
-            return
+    for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
+        read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]
+        if found := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
+            return found
+    return []
 
 
 def _last_lines(source: Source, *, whole: bool) -> str:
@@ -163,21 +158,14 @@ def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     yield from (check.summary for check in content["checks"])
 
 
-def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
+def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
+    """What is applied, and how it stands; else why that cannot be told."""
     from rocmcfg.workflow.verifying import verify
 
     try:
-        report = verify(view)
+        return verify(view), ""
     except RocmcfgError as problem:
-        return (), problem.diagnostics[0].summary
-    if not report.checks and not report.record_lost:
-        return (), ""
-    wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
-    said = [report.status.replace("_", " "), *wrong]
-    if report.trial is not None:
-        said.insert(0, "tried for one boot, not applied for good")
-    names = report.profiles or (("settings without one",) if report.checks else ())
-    return names, "; ".join(said)
+        return None, problem.diagnostics[0].summary
 
 
 def _variables(view: HostView, environment: Mapping[str, str], known: Catalogue) -> tuple[Assignment, ...]:

@@ -204,8 +204,8 @@ def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> Non
 
 
 _EMPTY: dict[str, Any] = {
-    **dict.fromkeys(("parameters", "arguments", "variables", "profiles", "matches", "checks"), ()),
-    **dict.fromkeys(("version", "state", "elsewhere"), ""),
+    **dict.fromkeys(("parameters", "arguments", "variables", "matches", "checks"), ()),
+    **dict.fromkeys(("version", "applied", "trouble", "elsewhere"), ""),
     "devices": {},
     "packages": {},
     "facts": Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True),

@@ -262,15 +262,11 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
     if stream is None:
         return []
 
-    began = told = time.monotonic()
+    began = time.monotonic()
 
     def tell(size: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > 0.5:
-            told = now
-            rate = (size >> 20) / (now - began)
-            progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
+        rate = (size >> 20) / (time.monotonic() - began)
+        progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
 
     with stream:
         log = scanner.read(source.name, stream, tell)

@@ -126,8 +126,8 @@ class Scanner:
         log = LogRead(name)
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
-        for line in self._candidates(stream, log, progress):
-            self._look(line.text.removesuffix(b"\r"), base + line.number)
+        for number, text in self._candidates(stream, log, progress):
+            self._look(text.removesuffix(b"\r"), base + number)
         return log
 
     def place(self, position: int) -> tuple[str, int]:
@@ -225,7 +225,7 @@ class Scanner:
                     sample = text
                     if text == segment.mark:
                         return first + seen - 1 - len(segment.cuts)
-                    yield Line(first + segment.line(seen), text)
+                    yield first + segment.line(seen), text
             except OSError:  # killed, or patterns that this grep does not take
                 break
             finally:
