@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import os
 import re
 from collections.abc import Iterable
 
@@ -155,7 +154,8 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
 
 def slips(a: str, b: str, limit: int) -> int:
     """Letters that were added, lost, exchanged or swapped with their neighbour; `limit` + 1 for more."""
-    same = len(os.path.commonprefix((a, b)))
+    pairs = enumerate(zip(a, b, strict=False))
+    same = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
     a, b = a[same:], b[same:]
     if not (a or b) or limit == 0 or abs(len(a) - len(b)) > limit:
         return limit + 1 if a or b else 0
