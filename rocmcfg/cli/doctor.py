@@ -31,6 +31,7 @@ STATES = {
 }
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _UNKNOWN = 12  # lines of unknown errors that are shown without -v
+_KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
 _TELLS_KERNELS = "debug-gemm"  # the profile with which HIP names each kernel before it runs
 _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
@@ -133,24 +134,21 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
-    return tuple(map(_target, names))
-
-
-def _target(name: str) -> str:
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.spelling import closest
     from rocmcfg.planning import meant
 
     known = {model.gfx for model in gpu_models()}
-    if name in known:
-        return name
-    found = sorted({model.gfx for model in meant.gpus(name)})
-    if len(found) == 1:
-        return found[0]
-    near = closest(name, sorted(known)) if name.startswith("gfx") else ()
-    example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
-    said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
-    raise Misuse(f"{name!r} {said}", "--gfx")
+    chosen = []
+    for name in names:
+        found = [name] if name in known else sorted({model.gfx for model in meant.gpus(name)})
+        if len(found) != 1:
+            near = closest(name, sorted(known)) if name.startswith("gfx") else ()
+            example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
+            said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
+            raise Misuse(f"{name!r} {said}", "--gfx")
+        chosen += found
+    return tuple(chosen)
 
 
 def report(
@@ -193,11 +191,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
     asks = not found.machine.gfx and not found.machine.possible_gfx
     if asks:
-        printer.line("Which GPU it was cannot be told. Say it, and the answer gets better:")
-        files = [shlex.quote(log.name) for log in found.logs if os.path.exists(log.name)]
-        log = " ".join(files) or ("LINE" if found.logs[0].name == "the line" else "")
-        asked = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx gfx1201 --kernel 6.14 --rocm 7.1")))
-        printer.to_copy(" ", f"{asked}{printer.root_option}")
+        _ask_for_the_gpu(printer, found)
     for one in told if printer.verbose else told[:1]:
         _answer(printer, one)
         _show_evidence(printer, found, one)
@@ -209,8 +203,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
     _tell_apart(printer, () if told else [one.match.issue for one in near])
     if printer.verbose or not told:
-        title = "Without an answer so far" if asks and near else "Explained by no known issue"
-        _show_unknown(printer, found, title, answered=bool(told) or (asks and bool(near)))
+        _show_unknown(printer, found, asks=asks, answered=asks or bool(told))
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
@@ -219,11 +212,22 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     printer.problems(found.diagnostics)
 
 
+def _ask_for_the_gpu(printer: Printer, found: Diagnosis) -> None:
+    printer.line("Which GPU it was cannot be told. Say it, and the answer gets better:")
+    files = [shlex.quote(log.name) for log in found.logs if os.path.exists(log.name)]
+    log = " ".join(files) or ("LINE" if found.logs[0].name == "the line" else "")
+    asked = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
+    printer.to_copy(" ", f"{asked}{printer.root_option}")
+    printer.said("  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: `uname -r`; ROCM: such as 7.1")
+    if not found.where.log.kernels:
+        printer.to_copy("Or name the kernel's log as well:", _KERNELS_LOG)
+
+
 def _show_nothing(printer: Printer, found: Diagnosis, read: str) -> None:
     printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
     if found.shows_no_machine:
         printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
-        printer.to_copy("The kernel's:", "sudo journalctl -k -b > kernel.log")
+        printer.to_copy("The kernel's:", _KERNELS_LOG)
 
 
 def _named(issue: KnownIssue) -> str:
@@ -322,12 +326,12 @@ def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, found: Diagnosis, title: str, *, answered: bool) -> None:
+def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, answered: bool) -> None:
     if not found.unknown:
         return
     from rocmcfg.knowledge import catalogue
 
-    printer.heading(title)
+    printer.heading("Without an answer before the GPU is known" if asks else "Explained by no known issue")
     shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, found, printer.verbose))

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 
-from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.doctor import gpu_checks
+from rocmcfg.doctor.judging.workarounds import failed, holding
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
@@ -18,14 +19,12 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
-from rocmcfg.model.state import PASSES, PENDING, CheckStatus, Kind
+from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
+from rocmcfg.state.values import set_parameters
 from rocmcfg.state.verify import verify
-
-_NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
 
 
 def check(
@@ -40,11 +39,9 @@ def check(
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
-        *_not_in_effect(view, receipt),
         *_contested(view, facts, receipt, known),
         *_not_generated(view, facts, known),
         *_other_writers(view, receipt),
-        *_tuners(view, facts, known),
         *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
         *_bad_firmware(facts, hardware),
         *_target_override(facts, variables),
@@ -53,18 +50,22 @@ def check(
     ]
 
 
-def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """A transaction that was cut off; settings that rocmcfg applied and that are not in effect."""
+def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
+    """Of what rocmcfg applied, what the host has, at the latest after a reboot; and what there is to say of
+    the rest, or of a transaction that was cut off."""
     try:
         require_finished(view)
-        if receipt is None:
-            return
-        report = verify(view, receipt.settings, receipt, receipt.profiles)
+        report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None
     except RecoveryRequired as problem:
-        yield from problem.diagnostics
-        return
+        return (), list(problem.diagnostics)
     except RocmcfgError:
-        return  # `verify` tells why
+        report = None  # `verify` tells why
+    if receipt is None or report is None:
+        return receipt.settings if receipt else (), []
+    return holding(receipt.settings, report), list(_not_in_effect(view, report))
+
+
+def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
     pending = [check.name for check in report.checks if check.status in PENDING]
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
@@ -74,15 +75,14 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
             f"applied, and not in force yet: {', '.join(pending)}",
             hint=f"{what}; `rocmcfg verify` then proves it",
         )
-    for check in report.checks:
-        if check.status not in PASSES | PENDING | _NOT_TOLD:
-            yield warning(
-                "RC8102",
-                f"{check.name} was applied and is not in effect",
-                detail=check.detail,
-                location=check.source,
-                hint="`rocmcfg verify -v` shows desired, configured and running",
-            )
+    for check in failed(report):
+        yield warning(
+            "RC8102",
+            f"{check.name} was applied and is not in effect",
+            detail=check.detail,
+            location=check.source,
+            hint="`rocmcfg verify -v` shows desired, configured and running",
+        )
 
 
 def _contested(
@@ -136,57 +136,20 @@ def _concerns(karg: Karg, known: Catalogue) -> bool:
 
 
 def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
-    writes of what concerns the GPU, since nobody looks for it there."""
+    """Programs that write an argument which rocmcfg applied too, with another value."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
-    for writer in host_knowledge().writers:
+    for writer in host_knowledge().writers if wanted else ():
         texts = writer.key.findall(text_or_empty(view, writer.file))
         written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
-        rivals = {
-            karg: setting
-            for karg in written
-            for setting in wanted
-            if karg.key == canonical(setting.parameter or setting.name)
-            and not same(karg.value or "", setting.text or "")
-        }
-        others = [karg for karg in written if karg not in rivals]
-        theirs = [karg.text for karg in others if writer.told and writer.told.search(karg.key)]
-        if theirs:
-            yield info(
-                "RC8107",
-                f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
-                location=writer.file,
-                hint=f"to undo it: {writer.stop}",
-            )
-        for karg, rival in rivals.items():
-            yield warning(
-                "RC8104",
-                f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
-                location=writer.file,
-                hint=writer.stop,
-            )
-
-
-def _tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
-    """Programs that were told to change what the mask of the next boot does not let them change."""
-    running = next((kernel for kernel in facts.kernels if kernel.running), None)
-    for tuner in host_knowledge().tuners:
-        keys = tuner.key.findall(text_or_empty(view, tuner.file))
-        feature = known.features.get(tuner.feature)
-        if not keys or feature is None:
-            continue
-        kargs = next_boot_kargs(view, facts.boot.loader)
-        won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        value = won.value or default_of(feature.parameter, running, known)
-        if feature.is_on(as_number(value)) is False:
-            yield warning(
-                "RC8105",
-                f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
-                f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has it "
-                "off",
-                location=won.source or tuner.file,
-                hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
-            )
+        for karg, setting in product(dict.fromkeys(written), wanted):
+            ours = canonical(setting.parameter or setting.name)
+            if karg.key == ours and not same(karg.value or "", setting.text or ""):
+                yield warning(
+                    "RC8104",
+                    f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}",
+                    location=writer.file,
+                    hint=writer.stop,
+                )
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
@@ -266,13 +229,6 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
                 location=where,
                 detail="programs crash on it, or report memory faults at address (nil)",
                 hint=hint,
-            )
-        elif gpus and all(gpu.gfx == target for gpu in gpus):
-            yield info(
-                "RC8122",
-                f"{name}={value} does nothing: {target} is what the GPU is",
-                location=where,
-                hint="take it away before another GPU comes",
             )
 
 

@@ -154,20 +154,15 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
 
 def slips(a: str, b: str, limit: int) -> int:
     """Letters that were added, lost, exchanged or swapped with their neighbour; `limit` + 1 for more."""
-    if abs(len(a) - len(b)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, left in enumerate(a, 1):
-        older, before, row = before, row, [i]
-        for j, right in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (left != right))
-            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return row[-1]
+    pairs = enumerate(zip(a, b, strict=False))
+    same = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+    a, b = a[same:], b[same:]
+    if not (a or b) or limit == 0 or abs(len(a) - len(b)) > limit:
+        return limit + 1 if a or b else 0
+    rests = [(a[1:], b), (a, b[1:]), (a[1:], b[1:])]
+    if a[:2] == b[1::-1]:
+        rests.append((a[2:], b[2:]))
+    return 1 + min(slips(*rest, limit - 1) for rest in rests)
 
 
 def bare_parameter(text: str) -> str:

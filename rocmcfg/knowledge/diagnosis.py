@@ -82,23 +82,12 @@ class BadFirmware(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """A program that puts kernel arguments into `file`, where `key` finds them. Those that `told` matches
-    are told of also where they are in nobody's way, because few know that the program writes any."""
+    """A program that puts kernel arguments into `file`, where `key` finds them."""
 
     name: str
     file: str
     key: re.Pattern[str]
     stop: str
-    told: re.Pattern[str] | None = None
-
-
-class Tuner(NamedTuple):
-    """A program whose settings in `file`, found by `key`, need a feature of the driver to be on."""
-
-    name: str
-    file: str
-    key: re.Pattern[str]
-    feature: str
 
 
 class HostKnowledge(NamedTuple):
@@ -107,7 +96,6 @@ class HostKnowledge(NamedTuple):
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]
     writers: tuple[Writer, ...]
-    tuners: tuple[Tuner, ...]
     target_variable: str
     choosers: tuple[str, ...]
 
@@ -119,7 +107,6 @@ def host_knowledge() -> HostKnowledge:
         tuple(noun(DriverRelease, row) for row in document["driver"]),
         tuple(noun(BadFirmware, row) for row in document["firmware"]),
         tuple(noun(Writer, row) for row in document["writer"]),
-        tuple(noun(Tuner, row) for row in document["tuner"]),
         document["variables"]["target"],
         tuple(document["variables"]["choosers"]),
     )

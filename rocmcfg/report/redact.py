@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from types import MappingProxyType
-from typing import Any
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.regex import regex
@@ -38,35 +37,30 @@ _HALF = 1 << 15
 _SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
 # "_" and "-" end a word here: "tower--vg-root" is a volume of the host tower
 _WORD = regex(r"[^\W_]+")
-_PART = regex(r"[^\W_]+|.", re.DOTALL)
 # What systemd (\x2d), JSON (\n, \u001b) and URLs (%2F) write for a character ends before the word begins.
 _ESCAPED = regex(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
-_END = ""
-_LONGEST = 200  # characters of a name; as many steps at most are taken from each word of the text
+_LONGEST = 200  # characters of a name; as many lengths at most are tried at each word of the text
 
 
 class Names:
     """Names that are known to tell something, found as whole words in time linear in the text, however many.
 
-    A name is a path through nested tables, word by word. `tower7.example.org` is found in
+    Names are known by their first word, and then by their length. `tower7.example.org` is found in
     `tower7.example.org:/srv` and in `TOWER7.EXAMPLE.ORG`, not in `mytower7.example.org`.
     """
 
     def __init__(self) -> None:
-        self._tree: dict[str, Any] = {}
+        self._kinds: dict[str, str] = {}
+        self._lengths: dict[str, set[int]] = {}
 
     def add(self, name: str, kind: str) -> None:
         """The first kind that a name was given stays. One without a letter or digit, or too long, is none."""
         lowered = _lower(name).strip()
         first = _WORD.search(lowered)
-        if first is None or len(lowered) > _LONGEST:
-            return
-        while not lowered[-1].isalnum():
-            lowered = lowered[:-1]
-        node = self._tree
-        for part in _PART.findall(lowered, first.start()):
-            node = node.setdefault(part, {})
-        node.setdefault(_END, kind)
+        if first is not None and len(lowered) <= _LONGEST:
+            start, end = first.start(), max(n for n, c in enumerate(lowered, 1) if c.isalnum())
+            self._kinds.setdefault(lowered[start:end], kind)
+            self._lengths.setdefault(first[0], set()).add(end - start)
 
     def found(self, text: str) -> Iterator[Found]:
         lowered = _lower(text)
@@ -74,30 +68,29 @@ class Names:
         for word in _WORD.finditer(lowered):
             if (start := word.start()) < done:
                 continue
-            found = self._at(lowered, start)
+            found = self._at(lowered, start, word.end())
             if found is None and (escaped := _ESCAPED.match(lowered, start)):
                 start = escaped.end()
-                found = self._at(lowered, start)
+                found = self._at(lowered, start, word.end())
             if found is not None:
-                done, kind = found
-                yield Found(start, done, kind)
+                yield found
+                done = found.end
 
-    def _at(self, text: str, start: int) -> tuple[int, str] | None:
-        """Where the longest name ends that begins here, and its kind."""
-        node, position, found = self._tree, start, None
-        while (part := _PART.match(text, position)) and (child := node.get(part[0])) is not None:
-            node, position = child, part.end()
-            if _END in node:
-                found = position, node[_END]
-        return found
+    def _at(self, text: str, start: int, end: int) -> Found | None:
+        """The longest name that begins here; the first word of it ends at `end`."""
+        for length in sorted(self._lengths.get(text[start:end], ()), reverse=True):
+            name = text[start : start + length]
+            kind, end = self._kinds.get(name), start + len(name)
+            if kind is not None and not text[end : end + 1].isalnum():
+                return Found(start, end, kind)
+        return None
 
 
 def _lower(text: str) -> str:
-    """In lower case, with every character at its place (Turkish capital I with a dot becomes two)."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(small if len(small := c.lower()) == 1 else c for c in text)
+    """In lower case, with every character at its place: the Turkish I alone would become two. A Greek sigma
+    looks different at the end of a word."""
+    lowered = text.replace("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", "i").lower()
+    return lowered.replace("\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}")
 
 
 class Redactor:

@@ -121,13 +121,14 @@ class IssuesHere(NamedTuple):
 def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, every: bool) -> IssuesHere:
     """The known issues of this host's GPUs, on its running kernel and ROCm; with `words`, `gfx` or `every`
     those of any host that have the words and concern one of the GPUs."""
+    from rocmcfg.doctor.host_checks import in_effect
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.workflow.planning import collect_facts
 
     facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
     if words or gfx or every:
         return IssuesHere(facts, issues_about(words, gfx))
-    return IssuesHere(facts, issues_of(view, facts, receipt.settings if receipt else ()))
+    return IssuesHere(facts, issues_of(view, facts, in_effect(view, receipt)[0]))
 
 
 def diagnose(
@@ -173,7 +174,7 @@ def diagnose(
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
     variables = set_variables(view, environment)
-    applied = receipt.settings if receipt else ()
+    applied, not_applied = host_checks.in_effect(view, receipt) if where.host is not None else ((), [])
     state = workarounds.HostState(Running(view), variables, applied, firmware)
     ranked = rank(every, scanner.hits, where, state, known)
     asked = receipt.request if receipt else Request()
@@ -182,12 +183,14 @@ def diagnose(
     for match in ranked:
         lines = log_lines.of_match(match, scanner)
         by_profile = workarounds.by_profile(view, match, facts, known) if where.host is not None else {}
-        cure = workarounds.cure(match, asked, by_profile, suggested, view.root)
+        boot = where.host.boot if where.host is not None else None
+        cure = workarounds.cure(match, asked, by_profile, suggested, view.root, boot)
         others = alike(match, every, scanner.hits, where, known) if match.told else ()
         found.append(Found(match, lines, log_lines.kernel_names(lines), cure, others))
     problems += log_lines.refused_parameters(log, scanner, known)
     problems += host_checks.driver_and_rocm(log.dkms, log.rocm, "the log")
     if where.host is not None:
+        problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
     ours = not log.is_another_vendors
     unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)

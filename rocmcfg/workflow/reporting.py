@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
-from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
+from rocmcfg.model.state import VerificationReport
+from rocmcfg.report.markdown import markdown, pack
 from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
+    from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.doctor.reading.logs import Source
     from rocmcfg.workflow.diagnosing import Diagnosis
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
 # Of doctor's diagnostics, those that are about reading logs, and not about the host.
 _UNREAD = ("RC8001", "RC8002", "RC8006", "RC8007")
-_EXCERPT = 120  # lines of a log that the text shows
 _BUNDLED = 20_000  # lines of a log that a bundle holds
 _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU
 _OF_GPU = regex(
@@ -44,7 +45,7 @@ def report(
     content, problems = _gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
-    logs = list(_logs(view, paths)) if bundle or paths else []
+    logs = _logs(view, paths) if bundle or paths else []
     for text in (*logs, *_said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
@@ -58,7 +59,7 @@ def report(
 
 def _gather(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str], progress: Callable[[str], None]
-) -> tuple[Report, tuple[Diagnostic, ...]]:
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
@@ -78,73 +79,49 @@ def _gather(
     parameters = [karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in known.modules()]
     # what else boots a host is nobody's matter
     concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
-    profiles, state = _in_force(view)
+    applied, trouble = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
-    content = Report(
-        version=f"{rocmcfg.__version__} (knowledge {catalogue.version()})",
-        facts=facts,
-        hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
-        parameters=deviations(view, kernel, set_here, known),
-        arguments=tuple(karg.text for karg in concerned),
-        other_arguments=len(kargs) - len(concerned) - len(parameters),
-        variables=_variables(view, environment, known),
-        profiles=profiles,
-        state=state,
-        elsewhere=_elsewhere(diagnosis),
-        matches=tuple(
-            ReportedMatch(
-                one.match.issue, one.match.score, tuple(reason.text for reason in one.match.reasons)
-            )
-            for one in diagnosis.found
-            if one.match.told
-        ),
-        checks=tuple(d for d in diagnosis.diagnostics if d not in unread),
-        excerpts=_excerpts(diagnosis),
-        packages=_packages(view),
-    )
+    hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
+    content = {
+        "version": f"{rocmcfg.__version__} (knowledge {catalogue.version()})",
+        "facts": facts,
+        "kernel": kernel,
+        "hardware": hardware,
+        "devices": {device.address: device for device in hardware.devices},
+        "parameters": deviations(view, kernel, set_here, known),
+        "arguments": tuple(karg.text for karg in concerned),
+        "other_arguments": len(kargs) - len(concerned) - len(parameters),
+        "variables": _variables(view, environment, known),
+        "applied": applied,
+        "trouble": trouble,
+        "elsewhere": None if diagnosis.where.host is not None else diagnosis.machine,
+        "matches": [one.match for one in diagnosis.found if one.match.told],
+        "checks": [d for d in diagnosis.diagnostics if d not in unread],
+        "excerpts": _excerpts(diagnosis),
+        "packages": _packages(view),
+    }
     return content, unread
 
 
-def _elsewhere(diagnosis: Diagnosis) -> str:
-    """On which machine the logs were written, where that is another one."""
-    if diagnosis.where.host is not None:
-        return ""
-    where = diagnosis.machine
-    said = (*where.gfx, where.kernel and f"kernel {where.kernel}", where.rocm and f"ROCm {where.rocm}")
-    return ", ".join(filter(None, said)) or "an unknown one"
-
-
-def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
-    """The lines that matched something, and errors of the driver that matched nothing, in their order."""
-    of_log: dict[str, dict[int, str]] = {}
+def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
+    """By log the lines that matched something, and errors of the driver that matched nothing, in order."""
+    of_log: dict[str, dict[int, LogLines]] = {}
     evidence = [line for one in diagnosis.found if one.match.told for line in one.evidence]
     for line in (*evidence, *diagnosis.unknown):
-        times = f"  [{line.times}{' or more' if line.more else ''} such lines]" if line.times > 1 else ""
-        of_log.setdefault(line.log, {})[line.line] = f"{line.text}{times}"
-    excerpts = []
-    for log, lines in of_log.items():
-        ordered = [text for _, text in sorted(lines.items())]
-        left_out = max(0, len(ordered) - _EXCERPT)
-        excerpts.append(Excerpt(log, tuple(ordered[:_EXCERPT]), left_out))
-    return tuple(excerpts)
+        of_log.setdefault(line.log, {})[line.line] = line
+    return {log: [lines[number] for number in sorted(lines)] for log, lines in of_log.items()}
 
 
-def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
+def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
     GPU. What was piped in is gone, but for its excerpt in the report."""
     from rocmcfg.doctor.reading.logs import named, of_host
 
-    def kept(source: Source) -> str:
-        return f"{source.name}\n\n{lines}\n" if (lines := _last_lines(source, whole=bool(paths))) else ""
-
-    if paths:
-        yield from filter(None, (kept(named(path)) for path in paths if path != "-"))
-        return
-    for way in of_host(view):
-        found = list(filter(None, map(kept, way)))
-        if found:
-            yield from found
-            return
+    for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
+        read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]
+        if found := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
+            return found
+    return []
 
 
 def _last_lines(source: Source, *, whole: bool) -> str:
@@ -155,54 +132,40 @@ def _last_lines(source: Source, *, whole: bool) -> str:
             return ""
         with stream:
             kept.extend(line for line in _whole_lines(stream) if whole or _OF_GPU.search(line))
-    except (OSError, EOFError, RocmcfgError):
+    except Exception:  # decompressors raise errors of half a dozen kinds
         pass  # the report tells what could not be read; what came before counts
     return b"\n".join(kept).decode("utf-8", "replace")
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines as the log has them, where `blocks` cuts long ones: a key at the end of one piece must not lose
-    its value to the next, where nothing would tell that it is a secret."""
-    from rocmcfg.doctor.reading.segments import blocks
-
-    held: list[bytes] = []
-    size = 0
-    for block in blocks(stream):
-        cuts = set(block.cuts)
-        for number, piece in enumerate(block.data[:-1].split(b"\n")):
-            if size < _LONG:
-                held.append(piece if size + len(piece) < _LONG else piece[: _LONG - size] + b" [...]")
-            size += len(piece)
-            if number not in cuts:
-                yield b"".join(held)
-                held, size = [], 0
-    if held:
-        yield b"".join(held)
+    """Lines as the log has them, but for the ends of very long ones: a key at the end of one piece must not
+    lose its value to the next, where nothing would tell that it is a secret."""
+    while line := stream.readline(_LONG):
+        cut = len(line) >= _LONG and not line.endswith(b"\n")
+        yield line[:_LONG] + b" [...]" if cut else line.removesuffix(b"\n")
+        while cut:
+            rest = stream.readline(_LONG)
+            cut = len(rest) >= _LONG and not rest.endswith(b"\n")
 
 
-def _said_by(content: Report) -> Iterator[str]:
+def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """What of a report may give away a name."""
-    yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
-    yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
-    yield from content.arguments
-    yield from (check.summary for check in content.checks)
+    yield from (
+        "\n".join((log, *(line.text for line in lines))) for log, lines in content["excerpts"].items()
+    )
+    yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
+    yield from content["arguments"]
+    yield from (check.summary for check in content["checks"])
 
 
-def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
+def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
+    """What is applied, and how it stands; else why that cannot be told."""
     from rocmcfg.workflow.verifying import verify
 
     try:
-        report = verify(view)
+        return verify(view), ""
     except RocmcfgError as problem:
-        return (), problem.diagnostics[0].summary
-    if not report.checks and not report.record_lost:
-        return (), ""
-    wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
-    said = [report.status.replace("_", " "), *wrong]
-    if report.trial is not None:
-        said.insert(0, "tried for one boot, not applied for good")
-    names = report.profiles or (("settings without one",) if report.checks else ())
-    return names, "; ".join(said)
+        return None, problem.diagnostics[0].summary
 
 
 def _variables(view: HostView, environment: Mapping[str, str], known: Catalogue) -> tuple[Assignment, ...]:

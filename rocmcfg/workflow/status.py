@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import environment
-from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
+from rocmcfg.doctor.judging.workarounds import IssueHere, holding, issues_of
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
@@ -126,7 +126,7 @@ def status(view: HostView) -> Status:
         unnecessary,
         parameters,
         (*_arguments(view, facts), *_variables(view)),
-        issues_of(view, facts, known.settings if known else ()),
+        issues_of(view, facts, holding(known.settings, report) if known else ()),
         (*problems, *(report.diagnostics if report else ())),
         tried,
         known.settings if known else (),

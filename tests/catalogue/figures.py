@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
@@ -70,7 +71,7 @@ def page() -> str:
         f"| GPU models | {len(known.gpus)} | |",
     ]
     logs: dict[str, list[Case]] = {
-        "what patterns were made from: the samples of a fault": [*_of_samples(catalogue.known_issues())],
+        "what patterns were made from: the samples of a fault": [*samples_of(catalogue.known_issues())],
         "public threads that nothing was made from (tests/doctor/held_out.toml)": [*_held_out()],
         "threads of that file whose miss changed the data since": [*_held_out(taught=True)],
         "healthy machines": [(path.read_text(), (), "") for path in sorted((DATA / "healthy").iterdir())],
@@ -91,11 +92,12 @@ def _settings(document: dict[str, Any]) -> bool:
     return bool(cure.get("settings") or cure.get("unset"))
 
 
-def _of_samples(known: Sequence[KnownIssue]) -> Iterable[Case]:
+def samples_of(known: Sequence[KnownIssue]) -> Iterable[Case]:
     for issue in known:
         lines = [sample for one in issue.signatures for sample in one.samples[:1]]
-        target = next((name.replace("*", "1") for name in issue.gfx), "")
-        machine = ["--gfx", target] if issue.gfx and len(target) > 5 else []
+        first = (gpu.gfx for name in issue.gfx for gpu in catalogue.gpu_models() if matches(gpu.gfx, (name,)))
+        target = next(first, "")
+        machine = ["--gfx", target] if target else []
         for option, versions in (("--kernel", issue.kernel), ("--rocm", issue.rocm)):
             oldest = re.search(r">=([0-9.]+)", versions.text) if versions else None
             machine += [option, oldest[1]] if oldest else []

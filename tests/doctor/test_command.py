@@ -21,9 +21,19 @@ from rocmcfg.doctor.judging.origin import Options, origin
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.status import status
 from tests.doctor.samples import HEALTHY, LOGS
 from tests.support.hosts import debian_grub_host
-from tests.support.program import SOURCE, command, environment, problem, process, rocmcfg, too_wide
+from tests.support.program import (
+    SOURCE,
+    command,
+    environment,
+    problem,
+    process,
+    rocmcfg,
+    too_wide,
+    unfolded,
+)
 from tests.support.tools import HANG
 
 RESET = LOGS / "rdna3-mes-reset.log"
@@ -105,14 +115,28 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx=None)
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
-    first, asks, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
+    first, asks, asked, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
     assert (first, asks) == (
         "Which GPU it was cannot be told. Say it, and the answer gets better:",
         f"  rocmcfg doctor {log} \\",
     )
+    assert unfolded(asked).startswith("--gfx GFX --kernel KERNEL --rocm ROCM")
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
     assert "Which GPU" not in told
     assert "rdna4-expert-sched-cwsr" in told
+
+
+def test_a_programs_line_alone_is_not_said_to_be_explained_by_nothing(tmp_path: Path) -> None:
+    """Before the GPU is known, nobody can tell; and nothing in the line to paste is a fact."""
+    root, line = debian_grub_host(tmp_path, gfx=None), "RuntimeError: HIP error: unspecified launch failure"
+    said = unfolded(rocmcfg("doctor", line, "--root", root).out)
+    assert "rocmcfg doctor LINE --gfx GFX --kernel KERNEL --rocm ROCM" in said
+    assert "the kernel's log as well: sudo journalctl -k -b > kernel.log" in said
+    assert f"Without an answer before the GPU is known {line}" in said
+    assert "no known issue" not in said
+    assert "To report it" not in said
+    known = rocmcfg("doctor", line, "--gfx", "gfx1100", "--root", root).out
+    assert "Explained by no known issue" in known
 
 
 def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path) -> None:
@@ -178,6 +202,47 @@ def test_what_waits_for_a_reboot_is_said_and_not_proposed_again(tmp_path: Path) 
     assert mine["applied"] == [
         {"setting": "amdgpu.cwsr_enable=0", "state": "applied, not in effect before the reboot"}
     ]
+
+
+def test_what_was_applied_and_is_gone_is_not_done(tmp_path: Path) -> None:
+    """It says what `verify` says, and how to get it back."""
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    log = tmp_path / "app.log"
+    log.write_text(FAULT)
+    assert rocmcfg("apply", "--set", "amdgpu.cwsr_enable=0", "--root", root, "--yes").code == 0
+    view = LocalView(str(root))
+    for state in ("pending", "open"):
+        stands = rocmcfg("issues", "--root", root, "--json").document["issues"]
+        assert {one["issue"]: one["state"] for one in stands}["rdna4-expert-sched-cwsr"] == state
+        shown = {one.issue.id: one.state for one in status(view).issues}
+        assert shown["rdna4-expert-sched-cwsr"] == state
+        (root / "etc/default/grub.d/zz-rocmcfg.cfg").unlink(missing_ok=True)
+    found = rocmcfg("doctor", log, "--root", root)
+    assert "Done" not in found.out
+    assert "--set amdgpu.cwsr_enable=0" in unfolded(found.out)
+    assert "zz-rocmcfg.cfg was changed or removed" in unfolded(found.err)
+    assert "zz-rocmcfg.cfg was changed or removed" in unfolded(rocmcfg("verify", "--root", root).out)
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        (("etc/NIXOS",), "rocmcfg render --format nixos --profile gfx1201"),
+        (("run/current-system/profile", "gnu/store/x"), "rocmcfg render --format guix --profile"),
+        (("etc/steamos-release",), "rocmcfg plan --profile gfx1201"),
+        (("run/ostree-booted",), "sudo rocmcfg apply --profile gfx1201"),
+        ((), "sudo rocmcfg apply --profile gfx1201"),
+    ],
+)
+def test_where_apply_refuses_the_host_it_is_not_proposed(
+    tmp_path: Path, marks: tuple[str, ...], told: str
+) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    for mark in marks:
+        (root / mark).parent.mkdir(parents=True, exist_ok=True)
+        (root / mark).touch()
+    first = _matches("--log", OVERREAD, "--root", root)[0]
+    assert str(first["workaround"]["command"]).startswith(told)
 
 
 def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
@@ -381,16 +446,36 @@ def test_an_empty_log_is_named(host: Path, tmp_path: Path) -> None:
     assert (found.code, found.ids) == (0, ["RC8007"])
 
 
-def test_zstd_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.zst"
-    log.write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 100)
-    assert "zstd -dc" in problem(rocmcfg("doctor", "--log", log, "--root", host), "RC3001", 1)
+@pytest.mark.parametrize(
+    ("content", "way_out"),
+    [
+        (b"\x28\xb5\x2f\xfd" + b"x" * 100, "zstd -dc"),
+        (b"\x04\x22\x4d\x18" + b"x" * 100, "lz4 -dc"),
+        (b"PK\3\4" + b"x" * 100, "unzip -p"),
+        (b"LPKSHHRH" + bytes(200), "journalctl -k --file"),
+        (RESET.read_text().encode("utf-16"), "iconv -f UTF-16"),
+        (Path("/bin/sh").read_bytes(), "it is no text"),
+        (gzip.compress(gzip.compress(RESET.read_bytes())), "it is no text"),
+        (lzma.compress(RESET.read_bytes(), lzma.FORMAT_ALONE), "it is no text"),
+    ],
+    ids=["zstd", "lz4", "zip", "journal", "UTF-16", "program", "packed twice", "lzma"],
+)
+def test_what_is_no_text_is_refused_with_the_way_out(
+    host: Path, tmp_path: Path, content: bytes, way_out: str
+) -> None:
+    """No answer of doctor's would be worth anything: "no known issue" least of all."""
+    (tmp_path / "log").write_bytes(content)
+    assert way_out in unfolded(problem(rocmcfg("doctor", tmp_path / "log", "--root", host), "RC3001", 1))
 
 
-def test_a_journal_as_it_lies_on_the_disk_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
-    log = tmp_path / "system.journal"
-    log.write_bytes(b"LPKSHHRH" + bytes(200))
-    assert "journalctl -k --file" in problem(rocmcfg("doctor", log, "--root", host), "RC3001", 1)
+@pytest.mark.parametrize(
+    "before", [b"", b"\0" * 5000, "Größe: überlastet\n".encode("latin-1"), b"\x1b[31mfailed\x1b[0m\n"]
+)
+def test_zeros_of_a_crash_colours_and_odd_letters_are_a_log_all_the_same(
+    host: Path, tmp_path: Path, before: bytes
+) -> None:
+    (tmp_path / "log").write_bytes(before + RESET.read_bytes())
+    assert _matches(tmp_path / "log", "--root", host)[0]["issue"] == "rdna3-mes-unmap-mode1"
 
 
 def test_a_log_that_cannot_be_read_hides_no_other(host: Path) -> None:

@@ -68,7 +68,7 @@ def by_re_alone(log: bytes, wanted: list[Probe]) -> list[list[int]]:
             number
             for number, line in enumerate(text, 1)
             if re.search(p.pattern.encode(), line.removesuffix(b"\r"))
-            and (not p.needs or any(need in line for need in p.needs))
+            and all(any(text in line for text in texts) for texts in p.others)
         ]
         for p in wanted
     ]
@@ -160,9 +160,7 @@ def test_a_pattern_with_several_gaps_is_bounded_and_others_stay() -> None:
         assert bounded(pattern) == pattern
 
 
-FOUND = {
-    p.pattern: found for p in PROBES if (found := [text for text in SAMPLES if re.search(p.pattern, text)])
-}
+FOUND = {p.pattern: found for p in PROBES if (found := [text for text in SAMPLES if p.match(text.encode())])}
 
 
 @settings(max_examples=50)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from operator import mul
+from typing import Any
 
 import pytest
 
@@ -114,10 +115,10 @@ def test_a_log_of_many_names_takes_no_more_than_its_length(made: Callable[[int],
 def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:
     """Counted: a thousand names more cost no look more."""
 
-    class Counting(dict[str, object]):
+    class Counting(dict[str, str]):
         looks = 0
 
-        def get(self, key: str, default: object = None) -> object:
+        def get(self, key: str, default: Any = None) -> Any:
             Counting.looks += 1
             return super().get(key, default)
 
@@ -126,7 +127,7 @@ def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:
         known = Names()
         for number in range(names):
             known.add(f"node{number}", "host")
-        known._tree = Counting(known._tree)
+        known._kinds = Counting(known._kinds)
         Counting.looks = 0
         assert len(list(known.found("amdgpu ring timeout on node3 and no more " * 50))) == 50
         looks.append(Counting.looks)

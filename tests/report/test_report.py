@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.report.markdown import Excerpt, Report, markdown, pack
+from rocmcfg.doctor.log_lines import LogLines
+from rocmcfg.facts.system import HostHardware
+from rocmcfg.model.facts import BootChain, Facts, Os
+from rocmcfg.report.markdown import markdown, pack
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
@@ -132,6 +138,29 @@ def _bundled(path: Path) -> str:
         return log.read().decode()
 
 
+def test_a_damaged_log_is_bundled_as_far_as_it_goes(root: Path, tmp_path: Path) -> None:
+    lines = "".join(f"amdgpu 0000:03:00.0: {number} {number * 7919 % 65537:x}\n" for number in range(9000))
+    packed = bytearray(gzip.compress((FAULTS + lines).encode()))
+    middle = len(packed) // 2
+    packed[middle : middle + 20] = b"\xff" * 20
+    (tmp_path / "a.gz").write_bytes(packed)
+    found = rocmcfg("report", "--root", root, "--log", tmp_path / "a.gz", "--bundle", tmp_path / "a")
+    assert (found.code, "RC8006" in found.err) == (0, True)
+    assert "page fault" in _bundled(tmp_path / "a")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_end_of_a_very_long_line_is_left_out_and_no_next_line_begins_with_it(
+    root: Path, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    long = b"x" * 200_000 + b" password=hunter2"
+    (tmp_path / "log").write_bytes(pack(long + b"\n" + b"y" * 65_535 + b"\nlast"))
+    assert rocmcfg("report", "--root", root, "--log", tmp_path / "log", "--bundle", tmp_path / "a").code == 0
+    first, second, last = _bundled(tmp_path / "a").splitlines()[2:]
+    assert (first[-8:], len(first)) == ("xx [...]", 65_542)
+    assert (second, last) == ("y" * 65_535, "last")
+
+
 def test_a_named_log_is_bundled_with_its_context_but_without_its_secrets(root: Path, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(
@@ -174,23 +203,27 @@ def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> Non
     assert "## Environment" in found.out
 
 
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(("parameters", "arguments", "variables", "matches", "checks"), ()),
+    **dict.fromkeys(("version", "applied", "trouble", "elsewhere"), ""),
+    "devices": {},
+    "packages": {},
+    "facts": Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True),
+    "kernel": None,
+    "hardware": HostHardware("", None, "", "", "", ()),
+    "other_arguments": 0,
+}
+
+
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
-    made = markdown(_empty(Excerpt("x.log", tuple(lines))), lambda text: text)
+    excerpt = [LogLines("x.log", number, number, 1, False, line) for number, line in enumerate(lines)]
+    made = markdown({**_EMPTY, "excerpts": {"x.log": excerpt}}, lambda text: text)
     block = re.search(r"^(`{3,})text\n(.*?)^\1$", made, re.M | re.S)
     if not any(line.splitlines() for line in lines):
         return
     assert block is not None
     assert made.split(block[0])[1].startswith("\n\n</details>")
-
-
-def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.system import HostHardware
-    from rocmcfg.model.facts import BootChain, Facts, Os
-
-    facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
-    hardware = HostHardware("", None, "", "", "", ())
-    return Report("0", facts, hardware, (), (), 0, (), (), "", "", (), (), excerpts, {})
 
 
 def test_a_packed_file_unpacks() -> None:

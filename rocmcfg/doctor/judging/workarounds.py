@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING, Literal
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.facts import BootChain, Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, as_number, same
-from rocmcfg.model.state import DesiredSetting, Kind, Request, command_line
+from rocmcfg.model.state import (
+    PASSES,
+    PENDING,
+    Check,
+    CheckStatus,
+    DesiredSetting,
+    Kind,
+    Request,
+    VerificationReport,
+    command_line,
+    render_line,
+    root_option,
+)
 from rocmcfg.state.values import Running
 
 if TYPE_CHECKING:
@@ -41,8 +53,8 @@ class IssueHere(NamedTuple):
 
 class HostState(NamedTuple):
     """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
-    environment of the caller. `applied` are the settings that rocmcfg applied last. `firmware` is the version
-    of each block that the GPUs run, where it is known."""
+    environment of the caller. `applied` are the settings that rocmcfg applied last and that hold. `firmware`
+    is the version of each block that the GPUs run, where it is known."""
 
     running: Running
     variables: Mapping[str, tuple[str, str]]
@@ -92,6 +104,21 @@ def worked_around(issue: KnownIssue, host: HostState, known: Catalogue) -> Issue
     if said and all(said):
         return "pending" if any(text.startswith("applied") for text in said) else "worked_around"
     return "open" if issue.confidence == "confirmed" else "reported"
+
+
+def failed(report: VerificationReport) -> list[Check]:
+    """What was applied and is not in effect, nor will be after a reboot. What only somebody with other rights
+    may read is of no consequence."""
+    fine = PASSES | PENDING | {CheckStatus.NOT_READABLE}
+    return [check for check in report.checks if check.status not in fine]
+
+
+def holding(
+    applied: Sequence[DesiredSetting], report: VerificationReport | None
+) -> tuple[DesiredSetting, ...]:
+    """Those that did not fail; all of them where nobody could look."""
+    lost = {check.name for check in failed(report)} if report else set()
+    return tuple(setting for setting in applied if setting.id not in lost)
 
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
@@ -162,9 +189,10 @@ def cure(
     by_profile: Mapping[Spelling, str],
     suggested: Mapping[str, str],
     root: str,
+    boot: BootChain | None,
 ) -> Cure:
     """`asked` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
-    GPUs here, by those that they extend."""
+    GPUs here, by those that they extend; `boot` is how the host boots, None where it is for another one."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
     command = once = ""
@@ -179,8 +207,22 @@ def cure(
         with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
         request = asked._replace(profiles=profiles, set=named, with_=opted)
-        command = f"sudo {command_line(request, root)}"
+        command = _for_good(request, root, boot)
     return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
+
+
+def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
+    """The command that applies a request; where apply refuses the host, the one that says what to write by
+    hand. Variables need no boot loader."""
+    apply = command_line(request, root)
+    if boot is None or boot.supported:
+        return f"sudo {apply}"
+    if boot.loader is not None and boot.loader.renders:
+        return render_line(request, boot.loader.renders) + root_option(root)
+    variables = [text.startswith("env.") for text in request.set]
+    alone = not request.profiles and all(variables)
+    some = boot.left_to_user and (request.profiles or any(variables))
+    return f"sudo {apply}" if alone or some else apply.replace("rocmcfg apply", "rocmcfg plan", 1)
 
 
 def suggested(view: HostView, facts: Facts) -> dict[str, str]:

@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host import files
@@ -31,8 +31,17 @@ _PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
     (b"\xfd7zXZ\0", "lzma", lambda lzma: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)),
     (b"BZh", "bz2", lambda bz2: bz2.BZ2Decompressor()),
 )
-_ZSTD = b"\x28\xb5\x2f\xfd"
-_BINARY_JOURNAL = b"LPKSHHRH"  # HEADER_SIGNATURE in journal-def.h of systemd
+# How begins what is no text and what Python does not make one of, what it is, and what does.
+_NO_TEXT = (
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "zstd -dc FILE"),
+    (b"\x04\x22\x4d\x18", "packed with lz4", "lz4 -dc FILE"),
+    (b"PK\3\4", "a zip", "unzip -p FILE"),
+    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    # HEADER_SIGNATURE in journal-def.h of systemd
+    (b"LPKSHHRH", "a journal", "journalctl -k --file FILE"),
+)
+_START = 512  # bytes that tell what a file is
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
 _FILES = regex(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
@@ -100,24 +109,34 @@ def _file(view: HostView, path: str) -> Source:
 
 
 def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream itself, or what a compressed one holds. Raises Unreadable for zstd, which Python lacks, and
-    for a journal as it lies on the disk."""
+    """The stream itself, or what a compressed one holds. Raises Unreadable for what is no text, with what
+    makes a text of it."""
     buffered = io.BufferedReader(stream, 1 << 17)  # type: ignore[type-var]
     try:
-        start = buffered.peek(8)[:8]
+        start = buffered.peek(_START)[:_START]
     except OSError as problem:
         raise Unreadable(name, problem) from problem
-    if start.startswith(_ZSTD):
-        raise Unreadable(name, "it is packed with zstd: `zstd -dc FILE | rocmcfg doctor --log -` reads it")
-    if start == _BINARY_JOURNAL:
-        raise Unreadable(
-            name, "it is a journal: `journalctl -k --file FILE | rocmcfg doctor --log -` reads it"
-        )
+    opened: Any = buffered
     for magic, module, new in _PACKED:
         if start.startswith(magic):
             decompressor = functools.partial(new, importlib.import_module(module))
-            return _Unpacked(buffered, magic, decompressor)  # type: ignore[return-value]
-    return buffered
+            opened = _Unpacked(buffered, magic, decompressor)
+            start = opened.peek(_START)[:_START]
+            break
+    for magic, what, command in _NO_TEXT:
+        if start.startswith(magic):
+            raise Unreadable(name, f"it is {what}: `{command} | rocmcfg doctor --log -` reads it")
+    if not _may_be_text(start):
+        raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
+    return cast(BinaryIO, opened)
+
+
+def _may_be_text(start: bytes) -> bool:
+    """Whether a log may begin so. Zeros are no doubt: a crash leaves them in a log, and archives pad with
+    them. Some bytes may be of another character set."""
+    said = start.replace(b"\0", b"").decode("utf-8", "replace")
+    strange = sum(c == "\ufffd" or not (c.isprintable() or c.isspace() or c == "\x1b") for c in said)
+    return 4 * strange <= len(said)
 
 
 class _Unpacked(io.RawIOBase):
@@ -134,8 +153,8 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        """Never holds more than `size` bytes and one piece."""
+    def peek(self, size: int) -> bytes:
+        """At least as many bytes as are asked for, while there are any. `readline` looks for ends in them."""
         try:
             while size < 0 or len(self._ready) < size:
                 self._ready += next(self._pieces)
@@ -143,9 +162,14 @@ class _Unpacked(io.RawIOBase):
             pass
         except Exception as problem:  # of the decompressor or of the file
             self._problem = problem
-        if not self._ready and self._problem is not None:
+        return bytes(self._ready)
+
+    def read(self, size: int = -1) -> bytes:
+        """Never holds more than `size` bytes and one piece."""
+        given = self.peek(size)
+        given = given if size < 0 else given[:size]
+        if not given and self._problem is not None:
             raise self._problem
-        given = bytes(self._ready if size < 0 else self._ready[:size])
         del self._ready[: len(given)]
         return given
 
@@ -156,27 +180,17 @@ class _Unpacked(io.RawIOBase):
 
 def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
     """What the members of a file hold, one after the other."""
-    waiting = b""  # packed bytes that were read and not unpacked yet
-    taken = given = 0
-    first = True
-    while True:
-        decompressor, begun = new(), False
+    waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
+    taken, given = len(waiting), 0
+    while waiting.startswith(magic):
+        decompressor = new()
         while not decompressor.eof:
             # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
-            if not waiting and (not begun or getattr(decompressor, "needs_input", True)):
+            if not waiting and getattr(decompressor, "needs_input", True):
                 waiting = packed.read(_CHUNK)
                 taken += len(waiting)
-                if not waiting and begun:
+                if not waiting:
                     raise EOFError("it is cut short")
-                if not waiting:
-                    return
-            if not begun and not first:
-                waiting = waiting.lstrip(b"\0")  # tapes pad with them
-                if waiting[: len(magic)] != magic[: len(waiting)]:
-                    return
-                if not waiting:
-                    continue
-            begun = True
             piece = decompressor.decompress(waiting, _CHUNK)
             given += len(piece)
             yield piece
@@ -185,7 +199,10 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
                 raise OSError(
                     f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
-        waiting, first = decompressor.unused_data, False
+        waiting = decompressor.unused_data.lstrip(b"\0")  # tapes pad with them
+        while len(waiting) < len(magic) and (more := packed.read(_CHUNK)):
+            taken += len(more)
+            waiting = (waiting + more).lstrip(b"\0")
 
 
 # -- into the scanner -----------------------------------------------------------------------------------
@@ -245,15 +262,11 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
     if stream is None:
         return []
 
-    began = told = time.monotonic()
+    began = time.monotonic()
 
     def tell(size: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > 0.5:
-            told = now
-            rate = (size >> 20) / (now - began)
-            progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
+        rate = (size >> 20) / (time.monotonic() - began)
+        progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
 
     with stream:
         log = scanner.read(source.name, stream, tell)

@@ -31,9 +31,8 @@ _KEPT = 2  # bytes that a text keeps at least
 
 class Probe(NamedTuple):
     """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
-    `bare_literals` are the same without digits; of each of the `others` a match holds one too. `issue` and
-    `signature` are set for signatures; `needs` are texts of which a line must hold one
-    besides; `shared`: another vendor's software prints such a line too."""
+    `bare_literals` are the same without digits; of each of the `others` its line must hold one too. `issue`
+    and `signature` are set for signatures; `shared`: another vendor's software prints such a line too."""
 
     role: Role
     pattern: str
@@ -42,7 +41,6 @@ class Probe(NamedTuple):
     others: tuple[tuple[bytes, ...], ...]
     issue: str = ""
     signature: Signature | None = None
-    needs: tuple[bytes, ...] = ()
     shared: bool = False
 
     def match(self, line: bytes) -> re.Match[bytes] | None:
@@ -54,16 +52,15 @@ class Probe(NamedTuple):
         for texts in self.others:
             if not any(text in line for text in texts):
                 return None
-        if self.needs and not any(need in line for need in self.needs):
-            return None
         return _compiled(self.pattern).search(line)
 
 
-def probe(role: Role, pattern: str, **more: Any) -> Probe:
-    """Raises re.error for a pattern that is none."""
+def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
+    """`needs` are texts of which a line must hold one besides. Raises re.error for a pattern that is none."""
     ready = _ready().get(pattern)
     texts, *others = required(pattern) if ready is None else (tuple(map(str.encode, s)) for s in ready)
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
+    others += [tuple(map(str.encode, needs))] if needs else []
     return Probe(role, pattern, texts, bare, tuple(others), **more)
 
 
@@ -127,11 +124,8 @@ def _is_wide(piece: str) -> bool:
 def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """What is looked for in every log; with `resets` in one that must not hold any."""
     facts = [probe("fact", fact.pattern) for fact in known.facts]
-    errors = [
-        probe("error", error.pattern, needs=tuple(map(str.encode, error.needs)), shared=error.shared)
-        for error in known.errors
-    ]
-    of_resets = [probe("reset", pattern, needs=(b"amdgpu",)) for pattern in known.resets if resets]
+    errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in known.errors]
+    of_resets = [probe("reset", pattern, ("amdgpu",)) for pattern in known.resets if resets]
     return facts + errors + of_resets
 
 

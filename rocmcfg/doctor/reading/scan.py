@@ -23,10 +23,9 @@ _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # bytes that they should come to.
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
 _SMALL = 32 << 10  # bytes that Python has looked at before grep has read its patterns
-_REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
+_REMEMBERED = 4 << 10  # lines, without their digits, that are remembered
 _LONG = 400  # bytes of a line of which the length matters
 _SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
-_ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
 _MOST = 200  # wordings of one pattern that are kept apart
@@ -56,30 +55,20 @@ class Groups:
 
     def __init__(self) -> None:
         self._by_key: dict[str, Group] = {}
-        self._by_bare: dict[bytes, Group] = {}  # the same by the line without its digits, which is cheaper
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._by_key.values())
 
     def add(self, line: bytes, position: int) -> None:
-        bare = line.translate(None, DIGITS)
-        group = self._by_bare.get(bare)
-        if group is None:
-            group = self._group(line, position)
-            if len(self._by_bare) < 4 * _MOST and len(bare) <= _SHOWN:
-                self._by_bare[bare] = group
-        group.count += 1
-        group.last = position
-
-    def _group(self, line: bytes, position: int) -> Group:
         text = message(line)
         key = _NUMBER.sub("#", text)
         group = self._by_key.get(key)
+        if group is None and len(self._by_key) >= _MOST:
+            group = next(reversed(self._by_key.values()))
         if group is None:
-            if len(self._by_key) >= _MOST:
-                return next(reversed(self._by_key.values()))
             group = self._by_key[key] = Group(text, position)
-        return group
+        group.count += 1
+        group.last = position
 
 
 def message(line: bytes) -> str:
@@ -137,8 +126,8 @@ class Scanner:
         log = LogRead(name)
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
-        for line in self._candidates(stream, log, progress):
-            self._look(line.text.removesuffix(b"\r"), base + line.number)
+        for number, text in self._candidates(stream, log, progress):
+            self._look(text.removesuffix(b"\r"), base + number)
         return log
 
     def place(self, position: int) -> tuple[str, int]:
@@ -165,16 +154,14 @@ class Scanner:
         held = [literal for literal in self._literals if literal in bare]
         names = {id(hits) for literal in held for hits in self._literals[literal]}
         found = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
-        if self._remembered + len(bare) > _REMEMBERED:
-            self._forget()
+        if len(self._suspects) >= _REMEMBERED:
+            self._suspects.clear()
         self._suspects[bare] = found
-        self._remembered += len(bare) + _ENTRY
         return found
 
     def _forget(self) -> None:
         """What a line may match changes with the probes that are full."""
         self._suspects.clear()
-        self._remembered = 0
         self._searched = []
         self._literals = {}
         for hits in self._wanted:
@@ -238,7 +225,7 @@ class Scanner:
                     sample = text
                     if text == segment.mark:
                         return first + seen - 1 - len(segment.cuts)
-                    yield Line(first + segment.line(seen), text)
+                    yield first + segment.line(seen), text
             except OSError:  # killed, or patterns that this grep does not take
                 break
             finally:

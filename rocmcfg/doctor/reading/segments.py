@@ -12,7 +12,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import plain_file, read_into, scratch_file
@@ -83,11 +83,8 @@ def _cut(data: bytes, longest: int, *, open_end: bool = False) -> Block:
     return Block(b"".join((*pieces, data[start:])) if pieces else data, tuple(cuts))
 
 
-class Line(NamedTuple):
-    """`number` counts from 1; the pieces of one overlong line share it."""
-
-    number: int
-    text: bytes
+# The number in the log, counted from 1, and the text; the pieces of one overlong line share the number.
+Line: TypeAlias = "tuple[int, bytes]"
 
 
 @published("name", "size", "complete")
@@ -134,7 +131,7 @@ class Segment:
                 if text == self.mark:
                     return first + piece - 1 - len(self.cuts)
                 if piece > seen:
-                    yield Line(first + self.line(piece), text)
+                    yield first + self.line(piece), text
         return first + piece - len(self.cuts)
 
 
@@ -145,7 +142,7 @@ class Segments:
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
         self._stream, self._log, self._progress = stream, log, progress
         self._plain = plain_file(stream)
-        self._blocks = guarded(stream, log, progress)
+        self._blocks = guarded(stream, log)
         self._spare: list[Segment] = []
         self._size = FIRST_SIZE
 
@@ -167,6 +164,7 @@ class Segments:
             self.give_back(segment)
             return None
         segment.size = size
+        self._progress(self._log.size)
         write_all(file.fileno(), segment.mark + b"\n")
         file.truncate()
         file.seek(0)
@@ -192,7 +190,6 @@ class Segments:
             write_all(file.fileno(), b"\n")
             end = size
         self._log.size += end
-        self._progress(self._log.size)
         return end
 
     def give_back(self, segment: Segment) -> None:
@@ -215,12 +212,11 @@ def _whole_lines(data: mmap.mmap, size: int) -> int:
     return position
 
 
-def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:
+def guarded(stream: BinaryIO, log: LogRead) -> Iterator[Block]:
     """A damaged file ends where the damage begins; what came before it counts."""
     try:
         for block in blocks(stream):
             log.size += len(block.data)
-            progress(log.size)
             yield block
     except Exception as problem:  # decompressors raise errors of half a dozen kinds
         log.problem = str(problem) or type(problem).__name__
