@@ -35,13 +35,17 @@ class Where(NamedTuple):
     """What all assignments of one piece of text have in common.
 
     `scope` names what reads several assignments as one, such as a command line: within it the last one of a
-    name wins. Empty: order and repetition mean nothing here, as in a script. `builds`: software is compiled
-    nearby. `removable`: a token may be cut out, and the text around it still says what it should. `depth`
-    counts the scripts around this one. `turn`: within the scope, an assignment with a higher one is read
-    later, wherever it stands; of equal ones the later in the text. `carrier`: the variable that holds them.
+    name wins. Empty: order and repetition mean nothing here, as in a script, but for the arguments of one
+    list, which begins at `listed`. `example`: where the example of a document begins, in which a proposal
+    writes each name once. `builds`: software is compiled nearby. `removable`: a token may be cut out, and the
+    text around it still says what it should. `depth` counts the scripts around this one. `turn`: within the
+    scope, an assignment with a higher one is read later, wherever it stands; of equal ones the later in the
+    text. `carrier`: the variable that holds them.
     """
 
     scope: str = ""
+    listed: int = -1
+    example: int = -1
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True

@@ -66,15 +66,11 @@ info = partial(Remark, severity=Severity.INFO)
 GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-Edit = tuple[int, int, str]  # a range of the file, and its new text
-
-
 class Spelt(NamedTuple):
     """`text` stands in for the token: None where there is none to propose, empty where the token should go.
     `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing."""
 
     text: str | None = None
-    edits: tuple[Edit, ...] = ()
     setting: str = ""
 
 

@@ -10,12 +10,12 @@ from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Remark, Spelt, info, warning
+from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.model.kargs import adds_up, canonical
-from rocmcfg.model.spelling import same
+from rocmcfg.model.spelling import Spelling, same
 
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
-    from rocmcfg.lint.wording import Knowledge
 
 RUNNING = "/proc/cmdline"
 _UNTIL_REBOOT = (
@@ -46,19 +46,20 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
 
 def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
     """The assignments of which the last one wins, in the order in which they are read."""
-    groups: dict[tuple[str, str], list[Assignment]] = {}
+    groups: dict[tuple[str | int, str], list[Assignment]] = {}
     for each in in_turn(found):
-        if each.where.scope and not each.opaque and _counts_once(each):
-            groups.setdefault((each.where.scope, _key(each)), []).append(each)
+        together = each.where.scope or each.where.listed
+        if together != -1 and not each.opaque and counts_once(each):
+            groups.setdefault((together, key(spelled(each))), []).append(each)
     return list(groups.values())
 
 
-def _key(each: Assignment) -> str:
-    """Equal for assignments of which the last one wins."""
-    return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
+def key(setting: Spelling) -> str:
+    """Equal for those of which the last one wins."""
+    return canonical(setting.id)
 
 
-def _counts_once(each: Assignment) -> bool:
+def counts_once(each: Assignment) -> bool:
     """Whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
@@ -169,6 +170,6 @@ def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
     """By name, the assignment that counts, of those whose scope is the whole file."""
     found: dict[str, Assignment] = {}
     for each in in_turn(checked.assignments):
-        if each.where.scope == "file" and not each.opaque and _counts_once(each):
-            found[_key(each)] = each
+        if each.where.scope == "file" and not each.opaque and counts_once(each):
+            found[key(spelled(each))] = each
     return iter(found.items())

@@ -102,7 +102,7 @@ def lint(
         for text, assignment in zip(each.settings(), each.assignments, strict=True)
         if text not in told
     }
-    judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
+    judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     return Linted(
         tuple(findings),
         len(checked),

@@ -356,3 +356,28 @@ def test_no_patch_is_advised_for_a_file_that_is_shown_otherwise_than_it_is(
 ) -> None:
     (tmp_path / "line.sh").write_bytes(content)
     assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh", "--gfx", "gfx1201").out
+
+
+def test_a_setting_whose_right_value_is_the_default_is_taken_out_wherever_it_stands(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", kernels=("6.18.2",))
+    for name, text in {
+        "cmdline": "amdgpu.noretry=0",
+        "a.conf": "options amdgpu noretry=0\n",
+        "grub": 'GRUB_CMDLINE_LINUX="amdgpu.noretry=0"\n',
+        "a.md": "x\n\n```\nx\noptions amdgpu noretry=0\n```\n",
+        "bare": "noretry=0",
+    }.items():
+        file = tmp_path / name
+        file.write_text(text)
+        (finding,) = _lint(root, file).document["findings"]
+        assert finding["replacement"] == "", name
+        assert finding["why"].endswith("amdgpu.noretry=1 is what happens anyway."), name
+        (verdict,) = _lint(root, "--fix", file).document["verdicts"]
+        assert (verdict["verdict"], verdict["replacement"]) == ("take out", ""), name
+
+
+def test_a_variable_that_reaches_nobody_is_told_once(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet HSA_OVERRIDE_GFX_VERSION=11.0.0")
+    assert _classes(_lint(root)) == [("/etc/default/grub", "HSA_OVERRIDE_GFX_VERSION=11.0.0", "no_effect")]
+    (verdict,) = _lint(root, "--fix").document["verdicts"][:1]
+    assert (verdict["text"], verdict["verdict"]) == ("HSA_OVERRIDE_GFX_VERSION=11.0.0", "take out")

@@ -36,7 +36,7 @@ _CMDLINE = (
 
 def read_arguments(piece: Span, out: Reading, where: Where) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
-    for_init = False
+    for_init, where = False, where._replace(listed=piece.at(0))
     for token, start in tokens(piece.text):
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
@@ -67,7 +67,8 @@ def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
             continue
         end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
         scope = where.scope and f"{where.scope} entry {number}"
-        read_arguments(line.cut(found.end(), max(found.end(), end)), out, where._replace(scope=scope))
+        arguments = line.cut(found.end(), max(found.end(), end))
+        read_arguments(arguments, out, where._replace(scope=scope, example=-1))
 
 
 def read_entry(piece: Span, out: Reading, where: Where) -> None:
@@ -78,11 +79,11 @@ def read_entry(piece: Span, out: Reading, where: Where) -> None:
             quoted = _QUOTED.match(line.text, found.end())
             read_arguments(line.cut(*quoted.span(1)) if quoted else line.cut(found.end()), out, where)
             continue
-        scope = where.scope and f"{where.scope} entry {number}"
+        entry = where._replace(scope=where.scope and f"{where.scope} entry {number}", example=-1)
         if found := _CMDLINE_OF.match(line.text):
-            read_arguments(line.cut(found.end()), out, where._replace(scope=scope))
+            read_arguments(line.cut(found.end()), out, entry)
         elif found := _TITLED.match(line.text):
-            read_arguments(line.cut(*found.span(1)), out, where._replace(scope=scope))
+            read_arguments(line.cut(*found.span(1)), out, entry)
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
@@ -123,7 +124,7 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
     """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
-    statement = line.place
+    statement, where = line.place, where._replace(listed=line.at(0))
     for word, start in words:
         if word.startswith("#"):
             if where.trust is Trust.FILE:
