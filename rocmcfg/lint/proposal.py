@@ -184,7 +184,8 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            edits.append((*_line(checked, statement), ""))
+            whole = _line(checked, statement)
+            edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
     return edits

@@ -34,6 +34,12 @@ CASES = {
         "export PYTORCH_ROCM_ARCH=gfx1100  # gone\nexport A=1 PYTORCH_ROCM_ARCH=gfx1100\n",
         'export TORCH_BLAS_PREFER_HIPBLASLT="0"  # why\npython x\nexport A=1\n',
     ),
+    "options that are given nothing else": (
+        "a.sh",
+        "docker run -e PYTORCH_ROCM_ARCH=gfx1100 -e HSA_ENABLE_SDMA=0 --env=PYTORCH_ROCM_ARCH=x image\n"
+        "rpm-ostree kargs --append=amdgpu.sg_display=0 --append='iommu=pt amdgpu.tmz=0'\n",
+        "docker run -e HSA_ENABLE_SDMA=0 image\nrpm-ostree kargs --append='iommu=pt'\n",
+    ),
     "Python": (
         "a.py",
         "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",

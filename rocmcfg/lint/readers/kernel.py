@@ -34,18 +34,19 @@ _CMDLINE = (
 )
 
 
-def read_arguments(piece: Span, out: Reading, where: Where) -> None:
+def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
     for_init, where = False, where._replace(listed=piece.at(0))
     for token, start in tokens(piece.text):
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
+        span = piece.cut(start, stop)
         if parameter := names.split_parameter(name):
-            out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
+            out.add(What.PARAMETER, span, name=".".join(parameter), where=where, statement=statement)
         elif not for_init and names.concerns_argument(name):
-            out.add(What.ARGUMENT, piece, start=start, stop=stop, where=where)
+            out.add(What.ARGUMENT, span, where=where, statement=statement)
         elif "=" in token and name.isupper() and names.concerns(name):
-            out.add(What.VARIABLE, piece, start=start, stop=stop, where=where, quotes="\"'")
+            out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
             if where.trust is Trust.FILE:
                 said = f"{name} is a variable, and reaches no program from the kernel's command line"
                 place = piece.range(start, stop)

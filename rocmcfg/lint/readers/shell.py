@@ -45,6 +45,9 @@ _BOOT_TOOLS = {
     "qemu-system-x86_64": ("-append", "--append"),
     "ukify": ("--cmdline",),
 }
+_HANDS_ON = regex(
+    r"-[eEx]|--(?:set)?env"
+)  # options of docker, systemd-run, mpirun: a variable is behind them
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
 _LINE_BREAK = regex(r"\\n")
@@ -139,11 +142,13 @@ class _Reader:
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             scope = self.where.scope if lasting and not self.command.depth else ""
-            statement = None
-            if len(self.words) == 1 + declared:  # up to the quote that closes the last word
-                statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
+            statement = self._range(0, at) if len(self.words) == 1 + declared else None
             lasts = self.where._replace(scope=scope)
             environment.add_word(self.piece, self.command.words[at], self.out, lasts, statement)
+
+    def _range(self, first: int, last: int) -> tuple[int, int]:
+        """Of some words, up to the quote that closes the last one."""
+        return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
@@ -190,9 +195,19 @@ class _Reader:
             for word in rest:
                 _read_sed(word, self.out, self.where)
         elif name in _BOOT_TOOLS:
-            _read_boot_tool(name, rest, self.out, self.where)
+            self._boot_tool(_BOOT_TOOLS[name], at + 1)
         else:
             self._any_command(at)
+
+    def _boot_tool(self, adding: tuple[str, ...], first: int) -> None:
+        """What stands behind its options, which go with all that they are given."""
+        for number, word in enumerate(self.words[first:], first):
+            option, equals, _ = word.text.partition("=")
+            if equals and option in adding:
+                arguments, whole = word.cut(len(option) + 1), self._range(number, number)
+                kernel.read_arguments(arguments, self.out, self.where, whole)
+            elif number > first and self.words[number - 1].text in adding:
+                kernel.read_arguments(word, self.out, self.where, self._range(number - 1, number))
 
     def _any_command(self, first: int) -> None:
         """No command that we know: arguments of the kernel among its words, variables that it is handed."""
@@ -208,9 +223,11 @@ class _Reader:
             if bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                environment.add_word(self.piece, raw, self.out, self.alone)
+                goes = self._range(number - 1, number) if _HANDS_ON.fullmatch(before) else None
+                environment.add_word(self.piece, raw, self.out, self.alone, goes)
             elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
-                environment.add_word(self.piece, raw, self.out, self.alone, start=6)
+                goes = self._range(number, number)
+                environment.add_word(self.piece, raw, self.out, self.alone, goes, start=6)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
@@ -259,16 +276,6 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
 
 
 # -- what well-known commands are told to set --------------------------------------------------------------
-
-
-def _read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where) -> None:
-    adding = _BOOT_TOOLS[name]
-    for number, word in enumerate(words):
-        option, equals, _ = word.text.partition("=")
-        if equals and option in adding:
-            kernel.read_arguments(word.cut(len(option) + 1), out, where)
-        elif number and words[number - 1].text in adding:
-            kernel.read_arguments(word, out, where)
 
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
