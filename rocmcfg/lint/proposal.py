@@ -26,10 +26,11 @@ def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) ->
     """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
     if remark.literal is not None:
         return Spelt(remark.literal)
-    if remark.instead is None:
+    instead = remark.proposal
+    if instead is None:
         removable = remark.remove and found.where.removable and found.what is not What.PATH
         return Spelt("" if removable else None)
-    target = written(remark.instead, knowledge)
+    target = written(instead, knowledge)
     name = _name(found, target) if target is not None else None
     if target is None or name is None:
         return Spelt()
@@ -41,7 +42,7 @@ def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) ->
         edits.append((*found.value_at, value))
     elif value is not None:
         edits[0] = (*found.name_at, f"{name}={value}")
-    setting = str(remark.instead) if value is not None else ""
+    setting = str(instead) if value is not None else ""
     return Spelt(applied(text, edits, found.start, found.stop), setting)
 
 
@@ -74,7 +75,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
     for number, finding in enumerate(checked.findings):
-        found, instead = assigned.get((finding.start, finding.stop)), finding.remark.instead
+        found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
         target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
         if found is None or instead is None or target is None:
             continue
@@ -101,7 +102,7 @@ def _into_one_mask(
     findings, known = checked.findings, knowledge.catalogue.features
     holder, start = mask or features[0].token, written(features[0].asked, knowledge)
     if mask is not None:
-        own = (f.remark.instead for f in findings if (f.start, f.stop) == (mask.start, mask.stop))
+        own = (f.remark.proposal for f in findings if (f.start, f.stop) == (mask.start, mask.stop))
         start = next(filter(None, own), spelled(mask))
     value = as_number(start.value) if start is not None else None
     moved = [one.token for one in features if one.token is not holder]
@@ -122,7 +123,7 @@ def _into_one_mask(
 
 def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
     said = f"{finding.remark.why} {why}".strip()
-    return finding._replace(remark=finding.remark._replace(why=said, instead=None), spelt=spelt)
+    return finding._replace(remark=finding.remark._replace(why=said), spelt=spelt)
 
 
 def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:

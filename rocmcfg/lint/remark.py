@@ -36,13 +36,15 @@ CLASSES = {
 
 class Remark(NamedTuple):
     """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
-    `remove`: the token should go. `literal` is a replacement for the token that needs no spelling."""
+    `better` is what that becomes when it is judged in its turn. `remove`: the token should go, whatever else
+    is said. `literal` is a replacement for the token that needs no spelling."""
 
     id: str
     summary: str
     why: str = ""
     severity: Severity = Severity.INFO
     instead: Spelling | None = None
+    better: Spelling | None = None
     remove: bool = False
     literal: str | None = None
     sources: tuple[str, ...] = ()
@@ -50,6 +52,10 @@ class Remark(NamedTuple):
     @property
     def kind(self) -> str:
         return CLASSES[self.id]
+
+    @property
+    def proposal(self) -> Spelling | None:
+        return None if self.remove else self.better or self.instead
 
     @property
     def source(self) -> str:

@@ -105,9 +105,8 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     running = [each for each in checked if each.file == RUNNING]
     modprobe = of(FileKind.MODPROBE)
     environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
-    for group in (boot, modprobe, environment):
+    for group in ([*modprobe, *(boot or running)], environment):
         _overridden(group, knowledge)
-    _beaten_by_command_line(modprobe, boot or running, knowledge)
     entries = of(FileKind.BOOT_ENTRY)
     told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
     for each in entries:
@@ -124,15 +123,17 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
     overrides has its finding already."""
-    found: dict[str, list[tuple[tuple[bool, int, bool, int], Checked, Assignment]]] = {}
+    found: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
     # the last file that sets a carrier anew
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
+        # kmod reads the kernel command line after modprobe.d (libkmod-config.c)
+        argument = checked.kind is not FileKind.MODPROBE
         for key, last in _last(checked):
             later, turn = last.where.turn
             kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
             front = turn < 0  # what is put in front of an earlier file's value is read before that value
-            read = kept, later, not front, -number if front else number
+            read = kept, argument, later, not front, -number if front else number
             found.setdefault(key, []).append((read, checked, last))
     for group in found.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
@@ -143,26 +144,6 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
                 if not remark.remove:
                     file.needed.add((winner.start, winner.stop))
     for checked in files:
-        checked.settle()
-
-
-def _beaten_by_command_line(
-    modprobe: Sequence[Checked], command_line: Sequence[Checked], knowledge: Knowledge
-) -> None:
-    """kmod reads the kernel command line after modprobe.d (libkmod-config.c), so an argument wins."""
-    winners = {
-        key: (checked, last)
-        for checked in command_line
-        for key, last in _last(checked)
-        if last.what is What.PARAMETER
-    }
-    told: set[str] = set()
-    for checked in reversed(modprobe):  # an earlier file's value lost to a later file already
-        for key, last in _last(checked):
-            if key in winners and key not in told:
-                file, winner = winners[key]
-                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
-            told.add(key)
         checked.settle()
 
 

@@ -86,8 +86,8 @@ def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
     """What would be written is judged in its turn: something else may be better still, or nothing at all."""
     asked, value = {case.asked}, case.asked.value
-    while remark.instead is not None:
-        target = written(remark.instead, knowledge)
+    while (proposal := remark.proposal) is not None:
+        target = written(proposal, knowledge)
         value = value if target is None or target.value is None else target.value
         if target is None or value is None or (target := target._replace(value=value)) in asked:
             break
@@ -98,7 +98,7 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
         if better is None:
             break
         why = f"{remark.why} {better.summary}.".strip()
-        remark = remark._replace(why=why, instead=better.instead, literal=None, remove=better.remove)
+        remark = remark._replace(why=why, better=better.instead, remove=better.remove)
     return remark
 
 
