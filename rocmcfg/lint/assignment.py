@@ -96,8 +96,6 @@ class Reading:
         span: Span,
         *,
         name: str = "",
-        start: int = 0,
-        stop: int | None = None,
         dotted: bool = True,
         where: Where,
         statement: tuple[int, int] | None = None,
@@ -105,20 +103,17 @@ class Reading:
         quotes: str = '"',
         opaque: bool = False,
     ) -> None:
-        """Add the token span.text[start:stop], spelt NAME or NAME=VALUE; `name` where it is known otherwise.
+        """Add a token, spelt NAME or NAME=VALUE; `name` where it is known otherwise.
 
         `written_to` is where the token ends in the file, if that is behind a quote that is not in the span.
         `quotes` are those that may enclose the value; empty where whoever reads the value keeps quotes in it.
         """
-        end = len(span.text) if stop is None else stop
-        equals = span.text.find("=", start, end)
-        name_stop = end if equals < 0 else equals
-        if name_stop <= start:
+        written_name, equals, written = span.text.partition("=")
+        if not written_name:
             return
-        value, value_at = None, None
-        if equals >= 0:
-            value = written = span.text[equals + 1 : end]
-            first, last = equals + 1, end
+        value, value_at, last = None, None, len(span.text)
+        if equals:
+            value, first = written, len(written_name) + 1
             if quotes:
                 value = value.replace('"', "")
                 if len(written) > 2 and written[0] == written[-1] == '"':
@@ -127,15 +122,15 @@ class Reading:
             if "'" in quotes and len(value) > 1 and value[0] == value[-1] == "'":
                 value, first, last = value[1:-1], first + 1, last - 1
             value_at = span.range(first, last) if first < last else (span.at(first - 1) + 1,) * 2
-        begin, finish = span.range(start, end)
+        begin, finish = span.place
         self.assignments.append(
             Assignment(
                 what,
-                name or span.text[start:name_stop].strip('"'),
+                name or written_name.strip('"'),
                 value,
                 begin,
                 max(finish, written_to),
-                span.range(start, name_stop),
+                span.range(0, len(written_name)),
                 value_at,
                 where,
                 opaque,

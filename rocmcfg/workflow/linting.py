@@ -58,8 +58,8 @@ class Purpose(NamedTuple):
 class Linted(NamedTuple):
     """`outcome` is there where a file could not be read, as where a command stopped. `proposals`, `verdicts`
     and `apply_with`, the command by which rocmcfg would make the settings, are filled with --fix alone.
-    `fine` are the settings of which nothing is said, `purposes` says what they are good for; None where no GPU
-    is known. `read` counts the settings that were judged.
+    `fine` are the settings of which nothing is said, `purposes` says what they are good for; None where no
+    GPU is known. `read` counts the settings that were judged.
     `activation` are the commands that make the boot menu of this host anew from a file with a proposal."""
 
     findings: tuple[Finding, ...]

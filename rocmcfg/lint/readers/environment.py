@@ -68,7 +68,7 @@ def add_word(
     enclosed = piece.text[word.start] in "'\""
     written_to = 0 if enclosed else piece.at(word.stop - 1) + 1
     span = word.span(piece)
-    out.add(What.VARIABLE, span, start=start, where=where, statement=statement, written_to=written_to)
+    out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
@@ -116,8 +116,8 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
             stop = _scalar(text, opened)[1]
             # of a plain scalar, quotes inside are part of the text
             quotes = "" if opened == found.end() else '"'
-            start, place = found.end(), line.place
-            out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=place, quotes=quotes)
+            item = line.cut(found.end(), stop)
+            out.add(What.VARIABLE, item, where=where, statement=line.place, quotes=quotes)
         elif (found := _MAP.match(text)) and names.concerns(found[1]):
             _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, where, line.place)
         else:
