@@ -139,28 +139,10 @@ class Reading:
             )
         )
 
-    def add_pair(
-        self,
-        name: Span,
-        value: Span | None,
-        *,
-        where: Where,
-        statement: tuple[int, int] | None = None,
-        written_to: int = 0,
-    ) -> None:
-        """A variable and its value that no `=` joins; of an empty value nobody can tell what it becomes."""
-        text = name
-        if value is not None:
-            text = joined([name, Span("=", ((0, name.place[1] - 1),)), value])
-        self.add(
-            What.VARIABLE,
-            text,
-            where=where,
-            statement=statement,
-            written_to=written_to,
-            quotes="",
-            opaque=value is not None and not value.text,
-        )
+
+def paired(name: Span, value: Span) -> Span:
+    """A name and its value that no `=` joins, as if one did."""
+    return joined([name, Span("=", ((0, name.place[1] - 1),)), value])
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:

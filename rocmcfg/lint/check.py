@@ -11,7 +11,6 @@ from rocmcfg.lint import kinds, readers, superseded
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.proposal import becoming, proposed, spell, write_once
-from rocmcfg.lint.readers.kernel import ON_THE_LINE
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
@@ -100,26 +99,18 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(read_as, whole(text), reading)
     checked = Checked(file, read_as, Source(text), reading)
-    # a list of words that nothing tells the place of may be one of variables, too
+    for start, stop, slip in reading.slips:
+        checked.add_at(start, stop, slip, Spelt(slip.literal))
+    # words that nothing tells the place of may be for a shell as well
     anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
     anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
-    nowhere: set[tuple[int, int]] = set()
-    for start, stop, slip in reading.slips:
-        if slip.id == ON_THE_LINE and anywhere:
-            continue
-        if slip.id == ON_THE_LINE:
-            nowhere.add((start, stop))
-        checked.add_at(start, stop, slip, Spelt(slip.literal))
     said: dict[object, tuple[Remark, ...]] = {}
     for each in reading.assignments:
-        found = each
-        if (each.start, each.stop) in nowhere:  # what reaches nobody has no value to judge
-            continue
-        if found.what is What.PARAMETER and names.may_be_intended(found.name):
-            found = each._replace(beside=checked.beside(each))
+        where = each.where._replace(listed=-1) if anywhere else each.where
+        intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
+        found = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
-        where = found.where
-        key = (found.what, found.name, found.value, found.opaque, where.trust, where.builds, found.beside)
+        key = (*found[:3], found.opaque, where.trust, where.builds, where.listed < 0, found.beside)
         if key not in said:
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:

@@ -20,6 +20,12 @@ from rocmcfg.model.spelling import Spelling, hexint, parameter
 from rocmcfg.model.state import Kind
 
 _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`."
+_TO_INIT = (
+    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
+)
+_CMDLINE = (
+    "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
+)
 _KINDS = {What.ARGUMENT: Kind.KARG, What.VARIABLE: Kind.ENV}
 _OF_A_TRAP = {
     "inverted": "RC7104",
@@ -60,6 +66,10 @@ class _Case(NamedTuple):
 def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
     known, machine = knowledge.catalogue, knowledge.machine
     asked = spelled(found)
+    if found.what is What.VARIABLE and found.where.trust is Trust.FILE and found.where.listed >= 0:
+        said = f"{found.name} is a variable, and reaches no program from the kernel's command line"
+        yield warning("RC7113", said, _TO_INIT, remove=True, sources=_CMDLINE)
+        return
     trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH
     if parameter and trust is not Trust.FILE and asked.id not in known.parameters and _is_any(asked.name):
         return

@@ -4,7 +4,7 @@ YAML (compose files, Kubernetes, workflows, Ansible)."""
 from __future__ import annotations
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.assignment import Reading, Trust, What, Where, paired
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -102,7 +102,16 @@ def _pair(
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         written_to = line.range(*value)[1] + closed
         where = where._replace(removable=statement is not None)
-        out.add_pair(name, line.cut(*value), where=where, statement=statement, written_to=written_to)
+        opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
+        out.add(
+            What.VARIABLE,
+            paired(name, line.cut(*value)),
+            where=where,
+            statement=statement,
+            written_to=written_to,
+            quotes="",
+            opaque=opaque,
+        )
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:

@@ -26,14 +26,7 @@ _ENTRIES = (
     regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"'),  # a title before them: refind_linux.conf
 )
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
-ON_THE_LINE = "RC7113"  # of a variable
 _SOURCE = ("modprobe.d(5)",)
-_TO_INIT = (
-    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
-)
-_CMDLINE = (
-    "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
-)
 
 
 def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
@@ -49,10 +42,6 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
             out.add(What.ARGUMENT, span, where=where, statement=statement)
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
-            if where.trust is Trust.FILE:
-                said = f"{name} is a variable, and reaches no program from the kernel's command line"
-                place = piece.range(start, stop)
-                out.slips.append((*place, warning(ON_THE_LINE, said, _TO_INIT, literal="", sources=_CMDLINE)))
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Where
+from rocmcfg.lint.assignment import Reading, What, Where, paired
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -295,9 +295,10 @@ def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
     if words and names.concerns(words[0].text):
         blank = Span(" ", words[0].runs)
-        parts = [part for word in words[1:] for part in (blank, word)][1:]
-        value = joined(parts) if parts else None
-        out.add_pair(words[0], value, where=where._replace(scope="", removable=False))
+        value = joined([part for word in words[1:] for part in (blank, word)][1:])
+        token = paired(words[0], value) if words[1:] else words[0]
+        where = where._replace(scope="", removable=False)
+        out.add(What.VARIABLE, token, where=where, quotes="", opaque=bool(words[1:]) and not value.text)
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
