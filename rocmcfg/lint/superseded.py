@@ -39,8 +39,6 @@ def repeated(
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
     """In the order in which they are read."""
-    if len({each.where.turn for each in found}) < 2:
-        return found
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
 
 

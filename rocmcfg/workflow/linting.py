@@ -14,7 +14,7 @@ from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode, is_binary
 from rocmcfg.lint.wording import Knowledge, spelled
-from rocmcfg.model.catalogue import matches
+from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.named_tuple import NamedTuple
@@ -141,7 +141,11 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
     if reader is None or reader.NAME not in registry.NAMES:
         return ()
     chain = registry.backend(reader.NAME)
-    if not changed & {one.source.partition(":")[0] for one in chain.observe(view).foreign}:
+    try:
+        read = {one.source.partition(":")[0] for one in chain.observe(view).foreign}
+    except Unreadable:
+        return ()
+    if not changed & read:
         return ()
     return tuple(line for step in chain.activations(view, "") for line in step.lines)
 
@@ -156,8 +160,7 @@ def _purposes(
         return
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
     if stated:
-        gpus = knowledge.machine.gpus
-        issues = [one for one in issues if one.gfx and any(matches(gpu.gfx or "", one.gfx) for gpu in gpus)]
+        issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
     else:
         from rocmcfg.doctor.judging.origin import known_here
         from rocmcfg.workflow.planning import collect_facts

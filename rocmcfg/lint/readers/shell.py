@@ -214,20 +214,18 @@ class _Reader:
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
         for number, word in enumerate(words, first):
-            raw = self.command.words[number]
-            name, equals, _ = word.text.partition("=")
+            inside = 6 if word.text.startswith("--env=") else 0
+            name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
-                continue
-            if bare and equals and not name.startswith("-") and not names.concerns(name):
+            elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                goes = self._range(number - 1, number) if _HANDS_ON.fullmatch(before) else None
-                environment.add_word(self.piece, raw, self.out, self.alone, goes)
-            elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
-                goes = self._range(number, number)
-                environment.add_word(self.piece, raw, self.out, self.alone, goes, start=6)
+                handed = number - 1 if _HANDS_ON.fullmatch(before) else number
+                goes = self._range(handed, number) if inside or handed < number else None
+                raw = self.command.words[number]
+                environment.add_word(self.piece, raw, self.out, self.alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
