@@ -173,8 +173,9 @@ def verdicts(checked: Checked) -> list[Verdict]:
             fate = Fate.BY_HAND
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
         text, replacement = checked.source.text[slice(*token)], spelt.text or ""
+        setting = spelt.setting if replacement else ""
         place = checked.source.place(each.start)
-        found.append(Verdict(checked.file, *place, text, fate, replacement, spelt.setting, summary, severity))
+        found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
     fates = list(Fate)
     return sorted(
         found, key=lambda v: (fates.index(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)

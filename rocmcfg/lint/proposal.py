@@ -117,7 +117,7 @@ def _into_one_mask(
     checked.masks[holder.start, holder.stop] = into
     why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
     for one in features:
-        spelt = into if one.token is holder else Spelt("")
+        spelt = into if one.token is holder else Spelt("", into.setting)
         findings[one.number] = _left_to(findings[one.number], why, spelt)
 
 
