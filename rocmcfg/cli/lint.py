@@ -54,13 +54,15 @@ def lint(
     printer.document(found.diagnostics, found)
     _show(printer, found, () if gfx or kernel else files, fix)
     printer.problems(found.diagnostics)
-    if any(d.severity is Severity.ERROR for d in found.diagnostics):
+    if found.outcome:
         raise SystemExit(int(ExitCode.ERROR))
     if any(one.remark.severity is not Severity.INFO for one in found.findings):
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
+    from rocmcfg.host.files import is_root
+
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -83,12 +85,14 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
         only = found.proposals[0].file if files and not found.proposals[1:] else ""
-        if os.path.isfile(only):
+        if only != "-" and os.path.isfile(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
-            name = shlex.quote(only)
+            name = shlex.quote(f"./{only}" if only.startswith("-") else only)
             printer.to_copy(
                 "To write it:", f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
             )
+        for command in found.activation:
+            printer.to_copy("Then, for the boot menu:", f"{'' if is_root() else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
 

@@ -35,13 +35,17 @@ class Where(NamedTuple):
     """What all assignments of one piece of text have in common.
 
     `scope` names what reads several assignments as one, such as a command line: within it the last one of a
-    name wins. Empty: order and repetition mean nothing here, as in a script. `builds`: software is compiled
-    nearby. `removable`: a token may be cut out, and the text around it still says what it should. `depth`
-    counts the scripts around this one. `turn`: within the scope, an assignment with a higher one is read
-    later, wherever it stands; of equal ones the later in the text. `carrier`: the variable that holds them.
+    name wins. Empty: order and repetition mean nothing here, as in a script, but for the arguments of one
+    list, which begins at `listed`. `example`: where the example of a document begins, in which a proposal
+    writes each name once. `builds`: software is compiled nearby. `removable`: a token may be cut out, and the
+    text around it still says what it should. `depth` counts the scripts around this one. `turn`: within the
+    scope, an assignment with a higher one is read later, wherever it stands; of equal ones the later in the
+    text. `carrier`: the variable that holds them.
     """
 
     scope: str = ""
+    listed: int = -1
+    example: int = -1
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
@@ -92,8 +96,6 @@ class Reading:
         span: Span,
         *,
         name: str = "",
-        start: int = 0,
-        stop: int | None = None,
         dotted: bool = True,
         where: Where,
         statement: tuple[int, int] | None = None,
@@ -101,20 +103,17 @@ class Reading:
         quotes: str = '"',
         opaque: bool = False,
     ) -> None:
-        """Add the token span.text[start:stop], spelt NAME or NAME=VALUE; `name` where it is known otherwise.
+        """Add a token, spelt NAME or NAME=VALUE; `name` where it is known otherwise.
 
         `written_to` is where the token ends in the file, if that is behind a quote that is not in the span.
         `quotes` are those that may enclose the value; empty where whoever reads the value keeps quotes in it.
         """
-        end = len(span.text) if stop is None else stop
-        equals = span.text.find("=", start, end)
-        name_stop = end if equals < 0 else equals
-        if name_stop <= start:
+        written_name, equals, written = span.text.partition("=")
+        if not written_name:
             return
-        value, value_at = None, None
-        if equals >= 0:
-            value = written = span.text[equals + 1 : end]
-            first, last = equals + 1, end
+        value, value_at, last = None, None, len(span.text)
+        if equals:
+            value, first = written, len(written_name) + 1
             if quotes:
                 value = value.replace('"', "")
                 if len(written) > 2 and written[0] == written[-1] == '"':
@@ -123,15 +122,15 @@ class Reading:
             if "'" in quotes and len(value) > 1 and value[0] == value[-1] == "'":
                 value, first, last = value[1:-1], first + 1, last - 1
             value_at = span.range(first, last) if first < last else (span.at(first - 1) + 1,) * 2
-        begin, finish = span.range(start, end)
+        begin, finish = span.place
         self.assignments.append(
             Assignment(
                 what,
-                name or span.text[start:name_stop].strip('"'),
+                name or written_name.strip('"'),
                 value,
                 begin,
                 max(finish, written_to),
-                span.range(start, name_stop),
+                span.range(0, len(written_name)),
                 value_at,
                 where,
                 opaque,
@@ -140,28 +139,10 @@ class Reading:
             )
         )
 
-    def add_pair(
-        self,
-        name: Span,
-        value: Span | None,
-        *,
-        where: Where,
-        statement: tuple[int, int] | None = None,
-        written_to: int = 0,
-    ) -> None:
-        """A variable and its value that no `=` joins; of an empty value nobody can tell what it becomes."""
-        text = name
-        if value is not None:
-            text = joined([name, Span("=", ((0, name.place[1] - 1),)), value])
-        self.add(
-            What.VARIABLE,
-            text,
-            where=where,
-            statement=statement,
-            written_to=written_to,
-            quotes="",
-            opaque=value is not None and not value.text,
-        )
+
+def paired(name: Span, value: Span) -> Span:
+    """A name and its value that no `=` joins, as if one did."""
+    return joined([name, Span("=", ((0, name.place[1] - 1),)), value])
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:

@@ -10,18 +10,13 @@ from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, superseded
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.proposal import chosen, proposed, spell
-from rocmcfg.lint.readers.kernel import ON_THE_LINE
+from rocmcfg.lint.proposal import becoming, proposed, spell, write_once
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
-from rocmcfg.lint.wording import Knowledge, remarks, spelled
-from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.lint.wording import Knowledge, remarks
 from rocmcfg.model.diagnostic import Severity
-from rocmcfg.model.kargs import canonical
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.spelling import as_number, hexint
-from rocmcfg.model.state import Kind
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
@@ -34,7 +29,8 @@ MOST = 1000  # findings of one text that are told
 class Checked:
     """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
     are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
-    that override one of another file which stays there."""
+    that override one of another file which stays there; `masks` what tokens become that get the features
+    which are proposed beside them."""
 
     def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
         self.file, self.kind, self.source = file, kind, source
@@ -42,24 +38,33 @@ class Checked:
         self.anew = frozenset(reading.anew)
         self.findings: list[Finding] = []
         self.needed: set[tuple[int, int]] = set()
+        self.masks: dict[tuple[int, int], Spelt] = {}
         self.left_out = 0
+        self.ignores = IGNORE in source.text
 
-    def add(
-        self, found: Assignment, remark: Remark, knowledge: Knowledge, spelt: Spelt | None = None
-    ) -> None:
+    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        spelt = spelt or spell(found, remark, self.source.text, knowledge)
-        self.add_at(found.start, found.stop, remark, spelt)
+        self.add_at(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
 
     def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
-        text = self.source.text[start:stop]
-        place = self.source.place(start)
-        self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
+        if not self.ignored(start):
+            place, text = self.source.place(start), self.source.text[start:stop]
+            self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
+
+    def ignored(self, offset: int) -> bool:
+        """Whether the line asks to be left alone."""
+        text = self.source.text
+        return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
 
     def settings(self) -> Iterator[str]:
         return (self.source.text[one.start : one.stop] for one in self.assignments)
+
+    def together(self, found: Assignment) -> object:
+        """Equal for the assignments among which a proposal writes a name once."""
+        where = found.where
+        return (where.example,) if where.example >= 0 else where.scope or self.line(found)
 
     def place(self, found: Assignment) -> str:
         """Where an assignment stands, as a finding of another file says it."""
@@ -84,44 +89,33 @@ class Checked:
         return " ".join(word for word in words.split() if "=" not in word)
 
     def settle(self) -> None:
-        """Sorts the findings, and drops those whose line asks to be left alone."""
-        text = self.source.text
-        if IGNORE in text:
-            lines = ((f, text[slice(*self.source.line(f.line))]) for f in self.findings)
-            self.findings = [finding for finding, line in lines if IGNORE not in line]
         self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))
 
 
 def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None = None) -> Checked:
     """Judges a text alone. `file` is its path, which may tell its kind."""
     reading = Reading()
-    chosen = kind or kinds.of(file, text)
+    read_as = kind or kinds.of(file, text)
     if len(text) < _LARGE or names.mentions_anything(text):
-        readers.read(chosen, whole(text), reading)
-    checked = Checked(file, chosen, Source(text), reading)
-    listed = file == kinds.PASTED and not kinds.BOOT_WORDS.search(text)  # for nobody knows which place
+        readers.read(read_as, whole(text), reading)
+    checked = Checked(file, read_as, Source(text), reading)
     for start, stop, slip in reading.slips:
-        if listed and slip.id == ON_THE_LINE:
-            continue
-        checked.add_at(start, stop, slip, Spelt(slip.literal, ((start, stop, slip.literal or ""),)))
-    numbers = {
-        (each.where.scope, canonical(each.name)): each
-        for each in superseded.in_turn(reading.assignments)
-        if each.what is What.PARAMETER and as_number(each.value) is not None
-    }
+        checked.add_at(start, stop, slip, Spelt(slip.literal))
+    # words that nothing tells the place of may be for a shell as well
+    anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
+    anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
     said: dict[object, tuple[Remark, ...]] = {}
     for each in reading.assignments:
-        found = each
-        if found.what is What.PARAMETER and names.may_be_intended(found.name):
-            found = each._replace(beside=checked.beside(each))
+        where = each.where._replace(listed=-1) if anywhere else each.where
+        intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
+        found = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
-        where = found.where
-        key = (found.what, found.name, found.value, found.opaque, where.trust, where.builds, found.beside)
+        key = (*found[:3], found.opaque, where.trust, where.builds, where.listed < 0, found.beside)
         if key not in said:
             said[key] = tuple(remarks(found, knowledge))
-        for each_said in said[key]:
-            remark, spelt = _with_mask(each_said, found, numbers, checked, knowledge.catalogue)
-            checked.add(found, remark, knowledge, spelt)
+        for remark in said[key]:
+            checked.add(found, remark, knowledge)
+    write_once(checked, knowledge)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
     checked.settle()
@@ -136,29 +130,6 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
         if text == before:
             break
     return text
-
-
-def _with_mask(
-    remark: Remark,
-    found: Assignment,
-    numbers: dict[tuple[str, str], Assignment],
-    checked: Checked,
-    known: Catalogue,
-) -> tuple[Remark, Spelt | None]:
-    """Where a feature is proposed beside its mask, a second mask would replace the first: the feature goes
-    into that one."""
-    scope, instead = found.where.scope, remark.instead
-    if not scope or instead is None or instead.kind is not Kind.FEATURE:
-        return remark, None
-    feature = known.features[instead.name]
-    mask = numbers.get((scope, feature.parameter))
-    if mask is None or mask.value_at is None:
-        return remark, None
-    value = hexint(feature.compose(as_number(mask.value) or 0, instead.enabled))
-    said = f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {value}."
-    numbers[scope, feature.parameter] = mask._replace(value=value)  # another feature comes on top of this
-    spelt = Spelt("", ((*mask.value_at, value),), f"{feature.parameter}={value}")
-    return remark._replace(why=f"{remark.why} {said}", instead=None), spelt
 
 
 # -- what becomes of each setting -------------------------------------------------------------------------
@@ -187,45 +158,25 @@ class Verdict(NamedTuple):
     severity: Severity | None
 
 
-def verdicts(checked: Checked, after: str, knowledge: Knowledge) -> list[Verdict]:
-    """Worst first. `after` is the text with all that is proposed."""
-    again = check(checked.file, after, knowledge, kind=checked.kind)
-    left = {
-        _plain_name(each.name): (after[each.start : each.stop], str(spelled(each)))
-        for each in again.assignments
-    }
-    spelt = {(f.start, f.stop): f.spelt for f in chosen(checked)}
-    found = [
-        _verdict(checked, each, left, spelt.get((each.start, each.stop), Spelt()))
-        for each in checked.assignments
-    ]
+def verdicts(checked: Checked) -> list[Verdict]:
+    """Worst first."""
+    become = becoming(checked)
+    said: dict[tuple[int, int], Remark] = {}
+    for one in sorted(checked.findings, key=lambda f: GRAVITY[f.remark.severity]):
+        said.setdefault((one.start, one.stop), one.remark)
+    found = []
+    for each in checked.assignments:
+        token = each.start, each.stop
+        worst, spelt = said.get(token), become.get(token, Spelt())
+        fate = Fate.KEEP if spelt.text is None else Fate.CHANGE if spelt.text else Fate.TAKE_OUT
+        if fate is Fate.KEEP and worst is not None and worst.severity is not Severity.INFO:
+            fate = Fate.BY_HAND
+        summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
+        text, replacement = checked.source.text[slice(*token)], spelt.text or ""
+        setting = spelt.setting if replacement else ""
+        place = checked.source.place(each.start)
+        found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
     fates = list(Fate)
     return sorted(
         found, key=lambda v: (fates.index(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)
     )
-
-
-def _verdict(checked: Checked, each: Assignment, left: dict[str, tuple[str, str]], spelt: Spelt) -> Verdict:
-    text = checked.source.text[each.start : each.stop]
-    said = [f.remark for f in checked.findings if (f.start, f.stop) == (each.start, each.stop)]
-    worst = min(said, key=lambda remark: GRAVITY[remark.severity], default=None)
-    name = each.name if spelt.text is None else spelt.text.partition("=")[0]
-    stays, setting = left.get(_plain_name(name), ("", "")) if name else ("", "")
-    if stays == spelt.text and spelt.setting:  # a feature says more than the mask that it becomes here
-        setting = spelt.setting
-    fate = Fate.KEEP if stays == text else Fate.CHANGE if stays else Fate.TAKE_OUT
-    if fate is Fate.KEEP and worst is not None and worst.severity is not Severity.INFO:
-        fate = Fate.BY_HAND
-    return Verdict(
-        checked.file,
-        *checked.source.place(each.start),
-        text,
-        fate,
-        *((stays, setting) if fate is Fate.CHANGE else ("", "")),
-        worst.summary if worst else "",
-        worst.severity if worst else None,
-    )
-
-
-def _plain_name(name: str) -> str:
-    return canonical(name.strip("\"' "))

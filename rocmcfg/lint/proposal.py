@@ -5,54 +5,45 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.remark import GRAVITY, Edit, Finding, Remark, Spelt
-from rocmcfg.lint.superseded import rivals
-from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.spelling import Spelling, hexint, parameter
+from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
+from rocmcfg.lint.superseded import counts_once, in_turn, key, rivals
+from rocmcfg.lint.wording import Knowledge, spelled, written
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
 from rocmcfg.model.state import Kind
 
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
 
+Edit = tuple[int, int, str]  # a range of the file, and its new text
+
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
     if remark.literal is not None:
-        return Spelt(remark.literal, ((found.start, found.stop, remark.literal),))
-    if remark.instead is None:
+        return Spelt(remark.literal)
+    instead = remark.proposal
+    if instead is None:
         removable = remark.remove and found.where.removable and found.what is not What.PATH
-        return Spelt("", ((found.start, found.stop, ""),)) if removable else Spelt()
-    target = _target(remark.instead, knowledge)
+        return Spelt("" if removable else None)
+    target = written(instead, knowledge)
     name = _name(found, target) if target is not None else None
     if target is None or name is None:
         return Spelt()
     edits: list[Edit] = [(*found.name_at, name)]
     value = target.value
     if found.what is What.PATH:  # what is written there stands elsewhere
-        return Spelt() if name == text[found.start : found.stop] else Spelt(name, tuple(edits), "")
+        return Spelt(None if name == text[found.start : found.stop] else name)
     if value is not None and found.value_at is not None:
         edits.append((*found.value_at, value))
     elif value is not None:
         edits[0] = (*found.name_at, f"{name}={value}")
-    setting = str(remark.instead) if value is not None else ""
-    return Spelt(applied(text, edits, found.start, found.stop), tuple(edits), setting)
-
-
-def _target(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """What to write; a feature becomes the mask that differs from the default in it alone."""
-    if instead.kind is not Kind.FEATURE:
-        return instead
-    known = knowledge.catalogue
-    feature = known.features[instead.name]
-    default = default_mask(known.parameters[feature.parameter], knowledge.machine.kernels)
-    if default is None:
-        return None
-    return parameter(feature.parameter, hexint(feature.compose(default, instead.enabled)))
+    setting = str(instead) if value is not None else ""
+    return Spelt(applied(text, edits, found.start, found.stop), setting)
 
 
 def _name(found: Assignment, target: Spelling) -> str | None:
@@ -69,10 +60,76 @@ def _name(found: Assignment, target: Spelling) -> str | None:
     return target.name if same_module else None
 
 
+class _Feature(NamedTuple):
+    """The finding of this number proposes it for a token."""
+
+    number: int
+    token: Assignment
+    asked: Spelling
+
+
+def write_once(checked: Checked, knowledge: Knowledge) -> None:
+    """On a command line and in an example each name is written once: what stands there already is not written
+    again beside it, and features go into one mask."""
+    assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
+    standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
+    features: dict[tuple[object, str], list[_Feature]] = {}
+    for number, finding in enumerate(checked.findings):
+        found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
+        target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
+        if found is None or instead is None or target is None:
+            continue
+        place = checked.together(found), key(target)
+        if instead.kind is Kind.FEATURE:
+            features.setdefault(place, []).append(_Feature(number, found, instead))
+        elif place[1] != key(spelled(found)):
+            other = standing.setdefault(place, found)
+            value = found.value if target.value is None else target.value
+            if other is not found and (counts_once(other) or same(other.value, value)):
+                goes = Spelt("" if found.where.removable else None)
+                why = f"{target.name} is set already {checked.within(other)}."
+                checked.findings[number] = _left_to(finding, why, goes)
+    for place, beside in features.items():
+        mask = standing.get(place)
+        if mask is not None or beside[1:]:
+            _into_one_mask(checked, knowledge, mask, beside)
+
+
+def _into_one_mask(
+    checked: Checked, knowledge: Knowledge, mask: Assignment | None, features: Sequence[_Feature]
+) -> None:
+    """Into the `mask` that stands beside the features, else into what the first of them becomes."""
+    findings, known = checked.findings, knowledge.catalogue.features
+    holder, start = mask or features[0].token, written(features[0].asked, knowledge)
+    if mask is not None:
+        own = (f.remark.proposal for f in findings if (f.start, f.stop) == (mask.start, mask.stop))
+        start = next(filter(None, own), spelled(mask))
+    value = as_number(start.value) if start is not None else None
+    moved = [one.token for one in features if one.token is not holder]
+    if value is None or checked.ignored(holder.start) or not all(one.where.removable for one in moved):
+        for one in features:
+            findings[one.number] = findings[one.number]._replace(spelt=Spelt())
+        return
+    for one in features:
+        value = known[one.asked.name].compose(value, one.asked.enabled)
+    meant = parameter(known[features[0].asked.name].parameter, hexint(value))
+    into = spell(holder, Remark("", "", instead=meant), checked.source.text, knowledge)
+    checked.masks[holder.start, holder.stop] = into
+    why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
+    for one in features:
+        spelt = into if one.token is holder else Spelt("", into.setting)
+        findings[one.number] = _left_to(findings[one.number], why, spelt)
+
+
+def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
+    said = f"{finding.remark.why} {why}".strip()
+    return finding._replace(remark=finding.remark._replace(why=said), spelt=spelt)
+
+
 def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
     """text[start:stop] with the edits in it; what overlaps an earlier edit is left out."""
     parts, at = [], start
-    for begin, end, new in sorted(set(edits)):
+    for begin, end, new in sorted(set(edits), key=lambda edit: (edit[0], -edit[1])):
         first, behind = begin, end
         if not new and begin < at:  # two neighbours go, and the blank between them went with the first
             first, behind = at, end + (text[end : end + 1] in (" ", "\t"))
@@ -104,24 +161,22 @@ def _loses(finding: Finding) -> bool:
     return finding.spelt.text == "" and finding.remark.kind in ("conflict", "duplicate")
 
 
+def becoming(checked: Checked) -> dict[tuple[int, int], Spelt]:
+    """By token, what becomes of those that do not stay."""
+    return {(f.start, f.stop): f.spelt for f in chosen(checked)} | checked.masks
+
+
 def proposed(checked: Checked) -> str:
     """The text with the proposals of its findings."""
-    statements = {(a.start, a.stop): a.statement for a in checked.assignments}
-    findings = chosen(checked)
-    # what becomes of another token there comes before what its own finding makes of it
-    moved = {edit[:2]: edit for f in findings for edit in f.spelt.edits if not f.start <= edit[0] < f.stop}
-    edits = [edit for f in findings if f.spelt.text for edit in f.spelt.edits if edit[:2] not in moved]
-    edits += moved.values()
-    removed = {(f.start, f.stop) for f in findings if not f.spelt.text}
-    return applied(checked.source.text, [*edits, *_removals(checked, removed, statements)])
+    become = becoming(checked)
+    edits = [(*token, spelt.text) for token, spelt in become.items() if spelt.text]
+    removed = {token for token, spelt in become.items() if not spelt.text}
+    return applied(checked.source.text, [*edits, *_removals(checked, removed)])
 
 
-def _removals(
-    checked: Checked,
-    removed: set[tuple[int, int]],
-    statements: dict[tuple[int, int], tuple[int, int] | None],
-) -> list[Edit]:
+def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     """A token goes with the blank before it; a statement of which nothing is left goes with its line."""
+    statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     inside: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for token, statement in statements.items():
         if statement is not None:
@@ -130,7 +185,8 @@ def _removals(
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            edits.append((*_line(checked, statement), ""))
+            whole = _line(checked, statement)
+            edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
     return edits

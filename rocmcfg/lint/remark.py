@@ -36,13 +36,15 @@ CLASSES = {
 
 class Remark(NamedTuple):
     """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
-    `remove`: the token should go. `literal` is a replacement for the token that needs no spelling."""
+    `better` is what that becomes when it is judged in its turn. `remove`: the token should go, whatever else
+    is said. `literal` is a replacement for the token that needs no spelling."""
 
     id: str
     summary: str
     why: str = ""
     severity: Severity = Severity.INFO
     instead: Spelling | None = None
+    better: Spelling | None = None
     remove: bool = False
     literal: str | None = None
     sources: tuple[str, ...] = ()
@@ -50,6 +52,10 @@ class Remark(NamedTuple):
     @property
     def kind(self) -> str:
         return CLASSES[self.id]
+
+    @property
+    def proposal(self) -> Spelling | None:
+        return None if self.remove else self.better or self.instead
 
     @property
     def source(self) -> str:
@@ -66,15 +72,11 @@ info = partial(Remark, severity=Severity.INFO)
 GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-Edit = tuple[int, int, str]  # a range of the file, and its new text
-
-
 class Spelt(NamedTuple):
     """`text` stands in for the token: None where there is none to propose, empty where the token should go.
     `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing."""
 
     text: str | None = None
-    edits: tuple[Edit, ...] = ()
     setting: str = ""
 
 

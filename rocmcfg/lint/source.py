@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from rocmcfg.model.named_tuple import NamedTuple
 
 _NO_END = 1 << 62
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such a text says what it is
+_LOOKED_AT = 4096  # bytes
+_CONTROLS = bytes({*range(1, 32)} - {*b"\a\b\t\n\v\f\r\x1a\x1b"})
 
 
 class Span(NamedTuple):
@@ -118,12 +121,20 @@ class Source:
         return self._starts[number - 1], stop
 
 
+def is_binary(content: bytes) -> bool:
+    """Whether its beginning holds more control characters than terminals and word processors leave in a text.
+    A NUL alone stands between two variables of /proc/PID/environ."""
+    head = content[:_LOOKED_AT]
+    strange = len(head) - len(head.translate(None, _CONTROLS)) + head.count(b"\0\0")
+    return strange * 50 > len(head) and not head.startswith(_UTF_16)
+
+
 def decode(content: bytes) -> str:
     """The text of a file in UTF-8, or in UTF-16 where it says so; bytes that are neither become U+FFFD.
 
     The mark at the beginning goes: editors do not count it as a column. So does the NUL between the
     variables of /proc/PID/environ, which stands for a line break.
     """
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if content.startswith(_UTF_16):
         return content.decode("utf-16", "replace").replace("\0", "\n")
     return content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\n")

@@ -10,12 +10,12 @@ from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Remark, Spelt, info, warning
+from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.model.kargs import adds_up, canonical
-from rocmcfg.model.spelling import same
+from rocmcfg.model.spelling import Spelling, same
 
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
-    from rocmcfg.lint.wording import Knowledge
 
 RUNNING = "/proc/cmdline"
 _UNTIL_REBOOT = (
@@ -39,26 +39,25 @@ def repeated(
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
     """In the order in which they are read."""
-    if len({each.where.turn for each in found}) < 2:
-        return found
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
 
 
 def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
     """The assignments of which the last one wins, in the order in which they are read."""
-    groups: dict[tuple[str, str], list[Assignment]] = {}
+    groups: dict[tuple[str | int, str], list[Assignment]] = {}
     for each in in_turn(found):
-        if each.where.scope and not each.opaque and _counts_once(each):
-            groups.setdefault((each.where.scope, _key(each)), []).append(each)
+        together = each.where.scope or each.where.listed
+        if together != -1 and not each.opaque and counts_once(each):
+            groups.setdefault((together, key(spelled(each))), []).append(each)
     return list(groups.values())
 
 
-def _key(each: Assignment) -> str:
-    """Equal for assignments of which the last one wins."""
-    return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
+def key(setting: Spelling) -> str:
+    """Equal for those of which the last one wins."""
+    return canonical(setting.id)
 
 
-def _counts_once(each: Assignment) -> bool:
+def counts_once(each: Assignment) -> bool:
     """Whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
@@ -104,9 +103,8 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     running = [each for each in checked if each.file == RUNNING]
     modprobe = of(FileKind.MODPROBE)
     environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
-    for group in (boot, modprobe, environment):
+    for group in ([*modprobe, *(boot or running)], environment):
         _overridden(group, knowledge)
-    _beaten_by_command_line(modprobe, boot or running, knowledge)
     entries = of(FileKind.BOOT_ENTRY)
     told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
     for each in entries:
@@ -123,15 +121,17 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
     overrides has its finding already."""
-    found: dict[str, list[tuple[tuple[bool, int, bool, int], Checked, Assignment]]] = {}
+    found: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
     # the last file that sets a carrier anew
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
+        # kmod reads the kernel command line after modprobe.d (libkmod-config.c)
+        argument = checked.kind is not FileKind.MODPROBE
         for key, last in _last(checked):
             later, turn = last.where.turn
             kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
             front = turn < 0  # what is put in front of an earlier file's value is read before that value
-            read = kept, later, not front, -number if front else number
+            read = kept, argument, later, not front, -number if front else number
             found.setdefault(key, []).append((read, checked, last))
     for group in found.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
@@ -145,30 +145,10 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
         checked.settle()
 
 
-def _beaten_by_command_line(
-    modprobe: Sequence[Checked], command_line: Sequence[Checked], knowledge: Knowledge
-) -> None:
-    """kmod reads the kernel command line after modprobe.d (libkmod-config.c), so an argument wins."""
-    winners = {
-        key: (checked, last)
-        for checked in command_line
-        for key, last in _last(checked)
-        if last.what is What.PARAMETER
-    }
-    told: set[str] = set()
-    for checked in reversed(modprobe):  # an earlier file's value lost to a later file already
-        for key, last in _last(checked):
-            if key in winners and key not in told:
-                file, winner = winners[key]
-                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
-            told.add(key)
-        checked.settle()
-
-
 def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
     """By name, the assignment that counts, of those whose scope is the whole file."""
     found: dict[str, Assignment] = {}
     for each in in_turn(checked.assignments):
-        if each.where.scope == "file" and not each.opaque and _counts_once(each):
-            found[_key(each)] = each
+        if each.where.scope == "file" and not each.opaque and counts_once(each):
+            found[key(spelled(each))] = each
     return iter(found.items())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
+from rocmcfg.judging.parameters import default_mask
 from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
@@ -15,10 +16,16 @@ from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.spelling import Spelling, hexint, parameter
 from rocmcfg.model.state import Kind
 
 _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`."
+_TO_INIT = (
+    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
+)
+_CMDLINE = (
+    "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
+)
 _KINDS = {What.ARGUMENT: Kind.KARG, What.VARIABLE: Kind.ENV}
 _OF_A_TRAP = {
     "inverted": "RC7104",
@@ -59,6 +66,10 @@ class _Case(NamedTuple):
 def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
     known, machine = knowledge.catalogue, knowledge.machine
     asked = spelled(found)
+    if found.what is What.VARIABLE and found.where.trust is Trust.FILE and found.where.listed >= 0:
+        said = f"{found.name} is a variable, and reaches no program from the kernel's command line"
+        yield warning("RC7113", said, _TO_INIT, remove=True, sources=_CMDLINE)
+        return
     trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH
     if parameter and trust is not Trust.FILE and asked.id not in known.parameters and _is_any(asked.name):
         return
@@ -75,10 +86,41 @@ def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
             verdict.about in REFUSED or (verdict.about is About.DEFAULT and asked.kind is Kind.KARG)
         )
         if not unsure_of_its_end:
-            yield _worded(verdict, case)._replace(sources=verdict.sources)
+            remark = _worded(verdict, case)._replace(sources=verdict.sources)
+            yield remark if found.opaque else _to_its_end(remark, case, knowledge)
     written = known.parameters.get(asked.id) if path and found.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)
+
+
+def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
+    """What would be written is judged in its turn: something else may be better still, or nothing at all."""
+    asked, value = {case.asked}, case.asked.value
+    while (proposal := remark.proposal) is not None:
+        target = written(proposal, knowledge)
+        value = value if target is None or target.value is None else target.value
+        if target is None or value is None or (target := target._replace(value=value)) in asked:
+            break
+        asked.add(target)
+        again = _Case(case.found, target, case.known, case.machine)
+        said = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
+        better = next((one for one in said if one.remove or one.instead is not None), None)
+        if better is None:
+            break
+        why = f"{remark.why} {better.summary}.".strip()
+        remark = remark._replace(why=why, better=better.instead, remove=better.remove)
+    return remark
+
+
+def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
+    """What to write; a feature becomes the mask that differs from the default in it alone."""
+    if instead.kind is not Kind.FEATURE:
+        return instead
+    feature = knowledge.catalogue.features[instead.name]
+    default = default_mask(knowledge.catalogue.parameters[feature.parameter], knowledge.machine.kernels)
+    if default is None:
+        return None
+    return parameter(feature.parameter, hexint(feature.compose(default, instead.enabled)))
 
 
 def spelled(found: Assignment) -> Spelling:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
@@ -11,9 +12,9 @@ from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
 from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
-from rocmcfg.lint.source import decode
+from rocmcfg.lint.source import decode, is_binary
 from rocmcfg.lint.wording import Knowledge, spelled
-from rocmcfg.model.catalogue import matches
+from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.named_tuple import NamedTuple
@@ -21,6 +22,9 @@ from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
+_PIPE_IT_IN = (
+    "name a file with text in it; of a packed one, pipe in what it holds: `zcat FILE | rocmcfg lint -`"
+)
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
@@ -50,11 +54,13 @@ class Purpose(NamedTuple):
     cost: str
 
 
-@published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts")
+@published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
 class Linted(NamedTuple):
-    """`proposals`, `verdicts` and `apply_with`, the command by which rocmcfg would make the settings, are
-    filled with --fix alone. `fine` are the settings of which nothing is said, `purposes` says what they
-    are good for; None where nobody knows for which GPUs. `read` counts the settings that were judged."""
+    """`outcome` is there where a file could not be read, as where a command stopped. `proposals`, `verdicts`
+    and `apply_with`, the command by which rocmcfg would make the settings, are filled with --fix alone.
+    `fine` are the settings of which nothing is said, `purposes` says what they are good for; None where no
+    GPU is known. `read` counts the settings that were judged.
+    `activation` are the commands that make the boot menu of this host anew from a file with a proposal."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -65,6 +71,12 @@ class Linted(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     fine: tuple[str, ...] = ()
     purposes: tuple[Purpose, ...] | None = None
+    activation: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Literal["nothing_changed"] | None:
+        failed = any(one.severity is Severity.ERROR for one in self.diagnostics)
+        return "nothing_changed" if failed else None
 
 
 def lint(
@@ -102,7 +114,7 @@ def lint(
         for text, assignment in zip(each.settings(), each.assignments, strict=True)
         if text not in told
     }
-    judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
+    judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     return Linted(
         tuple(findings),
         len(checked),
@@ -115,7 +127,27 @@ def lint(
         tuple(_purposes(view, fine, knowledge, stated=bool(gpus or versions)))
         if knowledge.machine.named
         else None,
+        _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
     )
+
+
+def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
+    """What makes the boot menu of the running host, where one of the changed files is read for it."""
+    from rocmcfg.backends.boot import registry
+
+    if view.offline or not any(path.startswith(("/etc/", "/boot/", "/efi/")) for path in changed):
+        return ()
+    reader = registry.reader_on(view)
+    if reader is None or reader.NAME not in registry.NAMES:
+        return ()
+    chain = registry.backend(reader.NAME)
+    try:
+        read = {one.source.partition(":")[0] for one in chain.observe(view).foreign}
+    except Unreadable:
+        return ()
+    if not changed & read:
+        return ()
+    return tuple(line for step in chain.activations(view, "") for line in step.lines)
 
 
 def _purposes(
@@ -128,8 +160,7 @@ def _purposes(
         return
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
     if stated:
-        gpus = knowledge.machine.gpus
-        issues = [one for one in issues if one.gfx and any(matches(gpu.gfx or "", one.gfx) for gpu in gpus)]
+        issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
     else:
         from rocmcfg.doctor.judging.origin import known_here
         from rocmcfg.workflow.planning import collect_facts
@@ -185,19 +216,16 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
         try:
             with open_callers_log(path) as stream:
                 content = read_at_most(stream.fileno(), LIMIT)
+            if is_binary(content) and len(content) <= LIMIT:
+                raise Unreadable(path, "it is no text", _PIPE_IT_IN)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)
             problems += told.diagnostics
             continue
         if len(content) > LIMIT:
-            problems.append(
-                error(
-                    "RC7001",
-                    f"{path} is larger than {LIMIT >> 20} MiB",
-                    location=path,
-                    hint="name the part of it that sets something",
-                )
-            )
+            said = f"{path} is larger than {LIMIT >> 20} MiB"
+            hint = "name the part of it that sets something"
+            problems.append(error("RC7001", said, location=path, hint=hint))
             continue
         texts.append((path, decode(content)))
     return texts

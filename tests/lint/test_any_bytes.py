@@ -47,10 +47,6 @@ def _hold(checked: Checked) -> None:
         behind = "\n".join(lines[finding.line - 1 :])
         assert behind[finding.column - 1 :].startswith(finding.text), finding
         assert finding.text
-        for start, stop, _ in finding.spelt.edits:
-            assert finding.start <= start <= stop <= finding.stop, finding
-        if finding.spelt.text is not None:
-            assert finding.spelt.edits
     proposal.diff(checked, proposal.proposed(checked))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import re
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
 
 from tests.support.hosts import debian_grub_host, make_root, other_host
-from tests.support.program import Result, command, process, rocmcfg
+from tests.support.program import Result, command, process, rocmcfg, unfolded
 from tests.support.trees import tree
 
 
@@ -129,8 +132,9 @@ def test_exit_codes_and_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert _lint(root, right).code == 0
     assert _lint(root, right, wrong).code == 3
     found = _lint(root, tmp_path / "none", wrong)
-    assert (found.code, found.ids) == (1, ["RC3001"])
+    assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3001"], "nothing_changed")
     assert len(found.document["findings"]) == 1, "the others are judged all the same"
+    assert "outcome" not in _lint(root, wrong).document, "as of every command that did its work"
     assert _lint(root, tmp_path).ids == ["RC3001"]
     large = tmp_path / "large"
     with large.open("wb") as stream:
@@ -139,9 +143,47 @@ def test_exit_codes_and_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_setting_is_named(tmp_path: Path) -> None:
-    for name, content in (("program", b"\x7fELF\x00\xff\xfe"), ("empty", b"")):
-        (tmp_path / name).write_bytes(content)
-        assert rocmcfg("lint", tmp_path / name, "--json").ids == ["RC7005"]
+    (tmp_path / "empty").write_bytes(b"")
+    assert rocmcfg("lint", tmp_path / "empty", "--json").ids == ["RC7005"]
+
+
+_SETTING = b"TORCH_USE_HIPBLASLT=0\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(_SETTING),
+        lzma.compress(_SETTING),
+        b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + zlib.compress(_SETTING),
+        b"\x7fELF\x02\x01\x01" + b"\x00" * 9 + _SETTING,
+    ],
+    ids=["gzip", "xz", "zip", "program"],
+)
+def test_a_file_that_is_no_text_is_refused_and_the_others_are_read(tmp_path: Path, content: bytes) -> None:
+    packed, text = tmp_path / "packed", tmp_path / "a.env"
+    packed.write_bytes(content)
+    text.write_bytes(_SETTING)
+    found = rocmcfg("lint", packed, text, "--json")
+    assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3001"], "nothing_changed")
+    assert _classes(found) == [(str(text), "TORCH_USE_HIPBLASLT=0", "unknown")]
+    assert f"cannot read {packed}: it is no text" in unfolded(rocmcfg("lint", packed).err)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"PATH=/bin\0TORCH_USE_HIPBLASLT=0\0A=b\0",
+        b"\x1b[1mx\x1b[0m\x07\nTORCH_USE_HIPBLASLT=0\n\x0c",
+        "Größe\nTORCH_USE_HIPBLASLT=0\n".encode("latin-1"),
+        "TORCH_USE_HIPBLASLT=0\n".encode("utf-16"),
+        b"TORCH_USE_HIPBLASLT=0\r\n\x1a",
+    ],
+    ids=["environ", "terminal", "latin-1", "utf-16", "DOS"],
+)
+def test_a_text_of_any_origin_is_read(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "environ").write_bytes(content)
+    assert [kind for _, _, kind in _classes(rocmcfg("lint", tmp_path / "environ", "--json"))] == ["unknown"]
 
 
 def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
@@ -356,3 +398,50 @@ def test_no_patch_is_advised_for_a_file_that_is_shown_otherwise_than_it_is(
 ) -> None:
     (tmp_path / "line.sh").write_bytes(content)
     assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh", "--gfx", "gfx1201").out
+
+
+def test_a_setting_whose_right_value_is_the_default_is_taken_out_wherever_it_stands(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", kernels=("6.18.2",))
+    for name, text in {
+        "cmdline": "amdgpu.noretry=0",
+        "a.conf": "options amdgpu noretry=0\n",
+        "grub": 'GRUB_CMDLINE_LINUX="amdgpu.noretry=0"\n',
+        "a.md": "x\n\n```\nx\noptions amdgpu noretry=0\n```\n",
+        "bare": "noretry=0",
+    }.items():
+        file = tmp_path / name
+        file.write_text(text)
+        (finding,) = _lint(root, file).document["findings"]
+        assert finding["replacement"] == "", name
+        assert finding["why"].endswith("amdgpu.noretry=1 is what happens anyway."), name
+        (verdict,) = _lint(root, "--fix", file).document["verdicts"]
+        assert (verdict["verdict"], verdict["replacement"]) == ("take out", ""), name
+
+
+def test_a_variable_that_reaches_nobody_is_told_once(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet HSA_OVERRIDE_GFX_VERSION=11.0.0")
+    assert _classes(_lint(root)) == [("/etc/default/grub", "HSA_OVERRIDE_GFX_VERSION=11.0.0", "no_effect")]
+    (verdict,) = _lint(root, "--fix").document["verdicts"][:1]
+    assert (verdict["text"], verdict["verdict"]) == ("HSA_OVERRIDE_GFX_VERSION=11.0.0", "take out")
+
+
+def test_a_file_whose_name_looks_like_an_option_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-x").write_text('GRUB_CMDLINE_LINUX="quiet amdgpu.gfxoff=0"\n')
+    told = rocmcfg("lint", "--fix", "--", "-x").out
+    (line,) = re.findall("To write it: (.*)", told)
+    assert line == "rocmcfg lint --fix ./-x | patch ./-x"
+    subprocess.run(line.partition("| ")[2], shell=True, input=told.encode(), check=True, stdout=-3)
+    assert "gfxoff" not in Path("-x").read_text()
+
+
+@pytest.mark.parametrize(("argument", "said"), [("amdgpu.gfxoff=0", True), ("quiet", False)])
+def test_what_makes_the_boot_menu_anew_is_said_where_its_source_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, said: bool
+) -> None:
+    root = debian_grub_host(tmp_path, cmdline=argument, modprobe_d={"a.conf": "options amdgpu gfxoff=0\n"})
+    assert "boot menu" not in rocmcfg("lint", "--fix", "--root", root).out, "another root is not what runs"
+    monkeypatch.setattr("rocmcfg.host.local_view.LocalView.offline", False)
+    assert ("Then, for the boot menu: update-grub\n" in rocmcfg("lint", "--fix", "--root", root).out) is said

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
-from rocmcfg.lint.check import check, mended
+from rocmcfg.lint.check import Checked, check, mended, verdicts
 from rocmcfg.lint.wording import Knowledge
-from tests.lint.judging import judged, machine
+from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.facts import Machine
+from tests.lint.judging import judged, machine, told
 
 CASES = {
     "a command line": (
@@ -27,6 +33,12 @@ CASES = {
         'export TORCH_USE_HIPBLASLT="0"  # why\nPYTORCH_NO_HIP_MEMORY_CACHING=0 python x\n'
         "export PYTORCH_ROCM_ARCH=gfx1100  # gone\nexport A=1 PYTORCH_ROCM_ARCH=gfx1100\n",
         'export TORCH_BLAS_PREFER_HIPBLASLT="0"  # why\npython x\nexport A=1\n',
+    ),
+    "options that are given nothing else": (
+        "a.sh",
+        "docker run -e PYTORCH_ROCM_ARCH=gfx1100 -e HSA_ENABLE_SDMA=0 --env=PYTORCH_ROCM_ARCH=x image\n"
+        "rpm-ostree kargs --append=amdgpu.sg_display=0 --append='iommu=pt amdgpu.tmz=0'\n",
+        "docker run -e HSA_ENABLE_SDMA=0 image\nrpm-ostree kargs --append='iommu=pt'\n",
     ),
     "Python": (
         "a.py",
@@ -82,3 +94,106 @@ def test_what_a_proposal_calls_for_is_proposed_with_it() -> None:
     knowledge = Knowledge(catalogue.load(), machine("gfx1100"))
     checked = check("cmdline", "amdgpu.lockup_timout=1 amdgpu.lockup_timeout=2\n", knowledge)
     assert mended(checked, knowledge) == "amdgpu.lockup_timeout=2\n"
+
+
+ONCE = {
+    "a feature beside its mask": (
+        'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xffffffff amdgpu.gfxoff=0"',
+        'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xfff77fff"',
+    ),
+    "two features": (
+        "options amdgpu gfxoff=0 stutter=0",
+        "options amdgpu ppfeaturemask=0xfff53fff",
+    ),
+    "a mask on another line": (
+        "options amdgpu gfxoff=0\noptions amdgpu ppfeaturemask=0xffffffff",
+        "options amdgpu ppfeaturemask=0xfff77fff",
+    ),
+    "a name that is right there already": (
+        "export TORCH_USE_HIPBLASLT=0\nexport TORCH_BLAS_PREFER_HIPBLASLT=1",
+        "export TORCH_BLAS_PREFER_HIPBLASLT=1",
+    ),
+    "each entry of a menu": (
+        "menuentry a {\nlinux /vmlinuz amdgpu.gfxoff=0\n}\nmenuentry b {\nlinux /vmlinuz amdgpu.gfxoff=0\n}",
+        "menuentry a {\nlinux /vmlinuz amdgpu.ppfeaturemask=0xfff73fff\n}\n"
+        "menuentry b {\nlinux /vmlinuz amdgpu.ppfeaturemask=0xfff73fff\n}",
+    ),
+    "what asks to be left alone": (
+        "options amdgpu ppfeaturemask=0xffffffff # rocmcfg: ignore\noptions amdgpu gfxoff=0",
+        "options amdgpu ppfeaturemask=0xffffffff # rocmcfg: ignore\noptions amdgpu gfxoff=0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_in_an_example_a_proposal_writes_a_name_once(name: str) -> None:
+    before, after = ONCE[name]
+    text = "Do so:\n\n```\n{}\n```\n\nor so:\n\n```\noptions amdgpu runpm=0\n```\n"
+    checked = judged("a.md", text.format(before), machine("gfx1100"))
+    assert proposal.proposed(checked) == text.format(after)
+
+
+def test_a_name_that_is_set_twice_on_one_line_of_an_example_is_told() -> None:
+    text = "```\nGRUB_CMDLINE_LINUX_DEFAULT='amdgpu.runpm=0 amdgpu.runpm=1'\n```\n\n`amdgpu.runpm=0` or 1\n"
+    assert told(judged("a.md", text)) == [("amdgpu.runpm=0", "conflict")]
+    assert told(judged("a.sh", 'kernelstub -a "amdgpu.runpm=0 amdgpu.runpm=1"\n')) == [
+        ("amdgpu.runpm=0", "conflict")
+    ]
+
+
+_WORDS = [
+    "amdgpu.gfxoff=0",
+    "amdgpu.stutter=0",
+    "amdgpu.ppfeaturemask=0xffffffff",
+    "amdgpu.ppfeaturemask=0xfff7bfff",
+    "amdgpu.noretry=0",
+    "amdgpu.cwsr_enabel=0",
+    "amdgpu.cwsr_enable=0",
+    "amd_iommu=pt",
+    "iommu=pt",
+    "quiet",
+]
+_FORMS = {
+    "grub": 'GRUB_CMDLINE_LINUX_DEFAULT="{}"',
+    "command": 'sudo kernelstub -a "{}"',
+    "options": "options amdgpu {}",
+    "words": "{}",
+    "wrong": "export TORCH_USE_HIPBLASLT=0 # {}",
+    "right": "export TORCH_BLAS_PREFER_HIPBLASLT=0 # {}",
+}
+_LINES = st.tuples(st.sampled_from(list(_FORMS)), st.lists(st.sampled_from(_WORDS), min_size=1, unique=True))
+_BODIES = st.lists(_LINES, min_size=1, max_size=3)
+_BLOCKS = st.lists(st.tuples(st.sampled_from(["", "sh", "ini"]), _BODIES), min_size=1, max_size=4)
+
+
+def _line(form: str, words: list[str]) -> str:
+    if form == "options":
+        words = [word[7:] for word in words if word.startswith("amdgpu.")]
+    return _FORMS[form].format(" ".join(words))
+
+
+def _sets(checked: Checked) -> Counter[tuple[int, str]]:
+    """How often each block sets each name."""
+    blocks = sorted({each.where.example for each in checked.assignments})
+    return Counter((blocks.index(a.where.example), a.name) for a in checked.assignments)
+
+
+@settings(max_examples=300)
+@given(_BLOCKS, st.sampled_from([machine(), machine("gfx1100"), machine("gfx1201", kernels=("6.18.2",))]))
+def test_what_is_mended_in_blocks_is_clean_and_sets_no_name_twice(
+    blocks: list[tuple[str, list[tuple[str, list[str]]]]], on: Machine
+) -> None:
+    text = "Do so:\n"
+    for info, body in blocks:  # a line that stays lets blocks be told apart afterwards
+        lines = ["options amdgpu runpm=0", *(_line(*one) for one in body)]
+        text += "\n".join(["", f"```{info}", *lines, "```", ""])
+    knowledge = Knowledge(catalogue.load(), on)
+    checked = check("a.md", text, knowledge)
+    after = mended(checked, knowledge)
+    again = check("a.md", after, knowledge)
+    assert [f for f in again.findings if f.remark.severity is not Severity.INFO] == []
+    assert proposal.proposed(again) == after
+    before = _sets(checked)
+    assert not {place: n for place, n in _sets(again).items() if n > max(1, before[place])}
+    shown = {v.replacement for v in verdicts(checked) if v.fate.value == "change"}
+    assert all(one in after for one in shown), "a verdict says what the diff says"

@@ -166,7 +166,7 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "a.py",
         FileKind.PYTHON,
         "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
-        [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+        [(3, 1, "os.environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
     ),
     "Python that joins": (
         "a.py",

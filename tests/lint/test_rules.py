@@ -23,7 +23,7 @@ from tests.lint.judging import judged, machine, told
         ("psr=0", "unknown", "warning", "dcdebugmask=0x000010"),
         ("cwsr_enabel=0", "misspelt", "warning", "cwsr_enable=0"),
         ("amdgpu.runpm=0", "misspelt", "warning", "runpm=0"),
-        ("pages_limit=100", "misspelt", "warning", None),
+        ("pages_limit=100", "misspelt", "warning", ""),
         ("nonsense_of_mine=1", "unknown", "warning", ""),
         ("cwsr_enable=1", "default", "info", ""),
         ("gttsize=4096", "deprecated", "info", None),

@@ -14,8 +14,8 @@ from rocmcfg.model.regex import regex
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.GRUB_DEFAULTS: shell.read,
-    FileKind.GRUB_CFG: kernel.read_grub_cfg,
-    FileKind.BOOT_ENTRY: kernel.read_entry,
+    FileKind.GRUB_CFG: kernel.read_entries,
+    FileKind.BOOT_ENTRY: kernel.read_entries,
     FileKind.CMDLINE: kernel.read_cmdline,
     FileKind.MODPROBE: kernel.read_modprobe,
     FileKind.ENVIRONMENT: environment.read,

@@ -4,7 +4,7 @@ YAML (compose files, Kubernetes, workflows, Ansible)."""
 from __future__ import annotations
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.assignment import Reading, Trust, What, Where, paired
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -68,7 +68,7 @@ def add_word(
     enclosed = piece.text[word.start] in "'\""
     written_to = 0 if enclosed else piece.at(word.stop - 1) + 1
     span = word.span(piece)
-    out.add(What.VARIABLE, span, start=start, where=where, statement=statement, written_to=written_to)
+    out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
@@ -102,7 +102,16 @@ def _pair(
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         written_to = line.range(*value)[1] + closed
         where = where._replace(removable=statement is not None)
-        out.add_pair(name, line.cut(*value), where=where, statement=statement, written_to=written_to)
+        opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
+        out.add(
+            What.VARIABLE,
+            paired(name, line.cut(*value)),
+            where=where,
+            statement=statement,
+            written_to=written_to,
+            quotes="",
+            opaque=opaque,
+        )
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
@@ -116,8 +125,8 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
             stop = _scalar(text, opened)[1]
             # of a plain scalar, quotes inside are part of the text
             quotes = "" if opened == found.end() else '"'
-            start, place = found.end(), line.place
-            out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=place, quotes=quotes)
+            item = line.cut(found.end(), stop)
+            out.add(What.VARIABLE, item, where=where, statement=line.place, quotes=quotes)
         elif (found := _MAP.match(text)) and names.concerns(found[1]):
             _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, where, line.place)
         else:

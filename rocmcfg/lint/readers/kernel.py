@@ -16,40 +16,32 @@ from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import canonical, tokens
 from rocmcfg.model.regex import regex
 
-# `linux /vmlinuz ARGUMENTS`; under Xen the kernel is its first module
-_LINUX = regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
-_SET = regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
-_OPTIONS = regex(r"[ \t]*options[ \t]+")
-_CMDLINE_OF = regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*", re.IGNORECASE)  # limine.conf
-_QUOTED = regex(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
-_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
+_OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
+# Each line is an entry of its own, whose arguments are the group.
+_ENTRIES = (
+    # GRUB; under Xen the kernel is its first module
+    regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
+    regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
+    regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
+    regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"'),  # a title before them: refind_linux.conf
+)
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
-ON_THE_LINE = "RC7113"  # of a variable
 _SOURCE = ("modprobe.d(5)",)
-_TO_INIT = (
-    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
-)
-_CMDLINE = (
-    "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
-)
 
 
-def read_arguments(piece: Span, out: Reading, where: Where) -> None:
+def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
-    for_init = False
+    for_init, where = False, where._replace(listed=piece.at(0))
     for token, start in tokens(piece.text):
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
+        span = piece.cut(start, stop)
         if parameter := names.split_parameter(name):
-            out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
+            out.add(What.PARAMETER, span, name=".".join(parameter), where=where, statement=statement)
         elif not for_init and names.concerns_argument(name):
-            out.add(What.ARGUMENT, piece, start=start, stop=stop, where=where)
+            out.add(What.ARGUMENT, span, where=where, statement=statement)
         elif "=" in token and name.isupper() and names.concerns(name):
-            out.add(What.VARIABLE, piece, start=start, stop=stop, where=where, quotes="\"'")
-            if where.trust is Trust.FILE:
-                said = f"{name} is a variable, and reaches no program from the kernel's command line"
-                place = piece.range(start, stop)
-                out.slips.append((*place, warning(ON_THE_LINE, said, _TO_INIT, literal="", sources=_CMDLINE)))
+            out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
@@ -59,30 +51,14 @@ def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
             read_arguments(line, out, where)
 
 
-def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
+def read_entries(piece: Span, out: Reading, where: Where) -> None:
+    """The menus and entries of all loaders. Several `options` lines add up."""
     for number, line in enumerate(piece.logical_lines()):
-        text = line.text
-        found = _LINUX.match(text) or _SET.match(text)
-        if found is None:
-            continue
-        end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
-        scope = where.scope and f"{where.scope} entry {number}"
-        read_arguments(line.cut(found.end(), max(found.end(), end)), out, where._replace(scope=scope))
-
-
-def read_entry(piece: Span, out: Reading, where: Where) -> None:
-    """Several `options` lines add up. In refind_linux.conf each line is an entry of its own: a title and its
-    arguments, both in double quotes. So is each `cmdline` in limine.conf."""
-    for number, line in enumerate(piece.lines()):
         if found := _OPTIONS.match(line.text):
-            quoted = _QUOTED.match(line.text, found.end())
-            read_arguments(line.cut(*quoted.span(1)) if quoted else line.cut(found.end()), out, where)
-            continue
-        scope = where.scope and f"{where.scope} entry {number}"
-        if found := _CMDLINE_OF.match(line.text):
-            read_arguments(line.cut(found.end()), out, where._replace(scope=scope))
-        elif found := _TITLED.match(line.text):
-            read_arguments(line.cut(*found.span(1)), out, where._replace(scope=scope))
+            read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
+        elif found := next(filter(None, (entry.match(line.text) for entry in _ENTRIES)), None):
+            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}", example=-1)
+            read_arguments(line.cut(*found.span(1)), out, entry)
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
@@ -123,7 +99,7 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
     """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
-    statement = line.place
+    statement, where = line.place, where._replace(listed=line.at(0))
     for word, start in words:
         if word.startswith("#"):
             if where.trust is Trust.FILE:
@@ -131,13 +107,6 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
                 place = line.range(start, len(line.text.rstrip()))
                 out.slips.append((*place, warning("RC7118", said, literal="", sources=_SOURCE)))
             break
-        out.add(
-            What.PARAMETER,
-            line,
-            name=canonical(f"{module}." + word.partition("=")[0].strip('"')),
-            start=start,
-            stop=start + len(word),
-            dotted=False,
-            where=where,
-            statement=statement,
-        )
+        name = canonical(f"{module}." + word.partition("=")[0].strip('"'))
+        token = line.cut(start, start + len(word))
+        out.add(What.PARAMETER, token, name=name, dotted=False, where=where, statement=statement)

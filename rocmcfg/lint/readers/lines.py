@@ -90,11 +90,11 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         parameter = names.split_parameter(name)
         start, stop = found.start(), _end(found, prose=where.trust is Trust.PROSE)
         if parameter is not None:
-            out.add(What.PARAMETER, line, name=".".join(parameter), start=start, stop=stop, where=where)
+            out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
         elif names.concerns(name):
-            out.add(What.VARIABLE, line, start=start, stop=stop, where=where, quotes="\"'")
+            out.add(What.VARIABLE, line.cut(start, stop), where=where, quotes="\"'")
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
-            out.add(What.ARGUMENT, line, start=start, stop=stop, where=where)
+            out.add(What.ARGUMENT, line.cut(start, stop), where=where)
         elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside
             _read_tokens(line.cut(found.start(2) + 1, found.end(2) - 1), out, where)
 
@@ -113,5 +113,5 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for found in _PARAMETER_FILE.finditer(line.text):
         if found[1] in names.modules():
-            name, (start, stop) = canonical(f"{found[1]}.{found[2]}"), found.span()
-            out.add(What.PATH, line, name=name, start=start, stop=stop, where=where)
+            name = canonical(f"{found[1]}.{found[2]}")
+            out.add(What.PATH, line.cut(*found.span()), name=name, where=where)

@@ -15,7 +15,12 @@ from rocmcfg.lint.readers.called_wrong import Judgement, MarkedLines
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.regex import regex
 
-_FENCE = regex(r"^(?P<lead>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+# An example up to its closing fence; one that is never closed goes to the end.
+_FENCED = regex(
+    r"""^(?P<lead>[ \t>]*) (?P<mark>`{3,}|~{3,}) [ \t]* (?P<info>[^`\n]*) (?:\n|\Z)
+    (?P<body>.*?) (?:^[ \t>]*(?P=mark)[`~]*[ \t\r]*$|\Z)""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
 _INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
 _LANGUAGES = {
     **dict.fromkeys(("bash", "sh", "shell", "zsh", "ksh", "fish", "csh", "tcsh"), ".sh"),
@@ -34,29 +39,19 @@ _CODE_OF_OTHERS = frozenset(
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    fence: re.Match[str] | None = None
-    body: list[Span] = []
     doc = where._replace(scope="", removable=False)  # a sentence would miss its token
-    said = Judgement(piece)
-    for line in piece.lines(ends=True):
-        text = line.text.rstrip("\r\n")
-        mark = _FENCE.match(text)
-        if fence is None and mark:
-            fence, body = mark, []
-        elif fence is not None and mark and _closes(mark, fence):
-            _block(joined(body), fence["info"], out, doc)
-            fence = None
-        elif fence is not None:
-            body.append(line.cut(_lead(line.text, fence["lead"])))
-        else:
-            _prose(line.cut(0, len(text)), out, doc, said)
-    if fence is not None:  # a fence that is never closed goes to the end
-        _block(joined(body), fence["info"], out, doc)
+    said, at = Judgement(piece), 0
+    for found in _FENCED.finditer(piece.text):
+        _text(piece.cut(at, found.start()), out, doc, said)
+        body = piece.cut(*found.span("body")).lines(ends=True)
+        _block(joined(line.cut(_lead(line.text, found["lead"])) for line in body), found["info"], out, doc)
+        at = found.end()
+    _text(piece.cut(at), out, doc, said)
 
 
-def _closes(mark: re.Match[str], fence: re.Match[str]) -> bool:
-    same = mark["mark"][0] == fence["mark"][0] and len(mark["mark"]) >= len(fence["mark"])
-    return same and not mark["info"].strip()
+def _text(piece: Span, out: Reading, where: Where, said: Judgement) -> None:
+    for line in piece.lines():
+        _prose(line, out, where, said)
 
 
 def _lead(text: str, lead: str) -> int:
@@ -79,7 +74,9 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text))
+    inner = where.inside(
+        trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), example=kept.at(0)
+    )
     path = _LANGUAGES.get(language, "")
     if path == ".diff":
         for line in kept.lines():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Where
+from rocmcfg.lint.assignment import Reading, What, Where, paired
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -45,6 +45,9 @@ _BOOT_TOOLS = {
     "qemu-system-x86_64": ("-append", "--append"),
     "ukify": ("--cmdline",),
 }
+_HANDS_ON = regex(
+    r"-[eEx]|--(?:set)?env"
+)  # options of docker, systemd-run, mpirun: a variable is behind them
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
 _LINE_BREAK = regex(r"\\n")
@@ -139,11 +142,13 @@ class _Reader:
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             scope = self.where.scope if lasting and not self.command.depth else ""
-            statement = None
-            if len(self.words) == 1 + declared:  # up to the quote that closes the last word
-                statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
+            statement = self._range(0, at) if len(self.words) == 1 + declared else None
             lasts = self.where._replace(scope=scope)
             environment.add_word(self.piece, self.command.words[at], self.out, lasts, statement)
+
+    def _range(self, first: int, last: int) -> tuple[int, int]:
+        """Of some words, up to the quote that closes the last one."""
+        return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
@@ -190,27 +195,37 @@ class _Reader:
             for word in rest:
                 _read_sed(word, self.out, self.where)
         elif name in _BOOT_TOOLS:
-            _read_boot_tool(name, rest, self.out, self.where)
+            self._boot_tool(_BOOT_TOOLS[name], at + 1)
         else:
             self._any_command(at)
+
+    def _boot_tool(self, adding: tuple[str, ...], first: int) -> None:
+        """What stands behind its options, which go with all that they are given."""
+        for number, word in enumerate(self.words[first:], first):
+            option, equals, _ = word.text.partition("=")
+            if equals and option in adding:
+                arguments, whole = word.cut(len(option) + 1), self._range(number, number)
+                kernel.read_arguments(arguments, self.out, self.where, whole)
+            elif number > first and self.words[number - 1].text in adding:
+                kernel.read_arguments(word, self.out, self.where, self._range(number - 1, number))
 
     def _any_command(self, first: int) -> None:
         """No command that we know: arguments of the kernel among its words, variables that it is handed."""
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
         for number, word in enumerate(words, first):
-            raw = self.command.words[number]
-            name, equals, _ = word.text.partition("=")
+            inside = 6 if word.text.startswith("--env=") else 0
+            name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
-                continue
-            if bare and equals and not name.startswith("-") and not names.concerns(name):
+            elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                environment.add_word(self.piece, raw, self.out, self.alone)
-            elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
-                environment.add_word(self.piece, raw, self.out, self.alone, start=6)
+                handed = number - 1 if _HANDS_ON.fullmatch(before) else number
+                goes = self._range(handed, number) if inside or handed < number else None
+                raw = self.command.words[number]
+                environment.add_word(self.piece, raw, self.out, self.alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
@@ -261,16 +276,6 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
 # -- what well-known commands are told to set --------------------------------------------------------------
 
 
-def _read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where) -> None:
-    adding = _BOOT_TOOLS[name]
-    for number, word in enumerate(words):
-        option, equals, _ = word.text.partition("=")
-        if equals and option in adding:
-            kernel.read_arguments(word.cut(len(option) + 1), out, where)
-        elif number and words[number - 1].text in adding:
-            kernel.read_arguments(word, out, where)
-
-
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
     options = [w.text for w in words if w.text.startswith("-")]
@@ -288,9 +293,10 @@ def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
     if words and names.concerns(words[0].text):
         blank = Span(" ", words[0].runs)
-        parts = [part for word in words[1:] for part in (blank, word)][1:]
-        value = joined(parts) if parts else None
-        out.add_pair(words[0], value, where=where._replace(scope="", removable=False))
+        value = joined([part for word in words[1:] for part in (blank, word)][1:])
+        token = paired(words[0], value) if words[1:] else words[0]
+        where = where._replace(scope="", removable=False)
+        out.add(What.VARIABLE, token, where=where, quotes="", opaque=bool(words[1:]) and not value.text)
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:

@@ -17,7 +17,8 @@ from rocmcfg.model.regex import regex
 
 _BLANK = regex(r"[^\S\n]+")
 _PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")
-_IN_QUOTES = regex(r'["\\]')
+_QUOTED = {"'": regex(r"'[^']*'"), '"': regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)}
+_ESCAPED = regex(r'\\([\n$`"\\])')  # between double quotes
 _REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
 _DELIMITER = regex(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
 _OPENING = {"if", "case", "for", "while", "until", "select", "{", "begin", "function", "switch"}
@@ -41,13 +42,15 @@ class Word(NamedTuple):
 
 class Command:
     """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
-    goes to the next one. `depth` counts the compound commands around it."""
+    goes to the next one. `depth` counts the compound commands around it. `awaited` are the delimiters of
+    here-documents that begin behind its line, and whether tabs may stand before them."""
 
-    def __init__(self, depth: int = 0) -> None:
+    def __init__(self) -> None:
         self.words: list[Word] = []
         self.targets: list[Word] = []
         self.documents: list[Word] = []
-        self.piped, self.depth = False, depth
+        self.awaited: list[tuple[str, bool]] = []
+        self.piped, self.depth = False, 0
 
 
 def commands(piece: Span) -> Iterator[Command]:
@@ -63,9 +66,8 @@ class _Lexer:
         self.word_start = -1
         self.quoted = False
         self.redirect = ""
-        self.awaited: list[tuple[str, bool, Command]] = []  # delimiter, tabs go, whose
         self.depth = 0
-        self.endless = {"'": False, '"': False}
+        self.quotes = {"'", '"'}  # those that may have an end
         self.patience = _PATIENCE
         self.resume = 0  # behind the here-documents that were read
 
@@ -119,49 +121,20 @@ class _Lexer:
         self.at = stop
 
     def _quoted(self, quote: str) -> None:
-        start = self.at
-        end = self._closing(quote)
-        if end < 0:
-            self._take(start, start + 1)
+        found = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
+        if found is None:  # and no later one has an end either
+            self.quotes -= {quote}
+            self._take(self.at, self.at + 1)
             return
         if self.word_start < 0:
-            self.word_start = start
+            self.word_start = self.at
         self.quoted = True
-        self.parts += self._inside(start + 1, end) if quote == '"' else [(start + 1, end)]
-        self.at = end + 1
-
-    def _closing(self, quote: str) -> int:
-        """Where the quote at the current place ends, -1 where it is no quote."""
-        if self.endless[quote]:
-            return -1
-        at = self.at + 1
-        if quote == "'":
-            end = self.text.find("'", at)
-        else:
-            end = -1
-            while found := _IN_QUOTES.search(self.text, at):
-                if found.group() == '"':
-                    end = found.start()
-                    break
-                at = found.end() + 1
-        self.endless[quote] = end < 0
-        return end
-
-    def _inside(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Between double quotes: without the backslash before what it escapes, continued lines joined."""
-        parts, begin = [], start
-        at = self.text.find("\\", start, stop)
-        while at >= 0:
-            following = self.text[at + 1 : at + 2]
-            if following == "\n":
-                parts.append((begin, at))
-                begin = at + 2
-            elif following in '$`"\\':
-                parts.append((begin, at))
-                begin = at + 1
-            at = self.text.find("\\", at + 2, stop)
-        parts.append((begin, stop))
-        return parts
+        begin, self.at = self.at + 1, found.end()
+        if quote == '"':  # without the backslash before what it escapes, continued lines joined
+            for escape in _ESCAPED.finditer(self.text, begin, self.at - 1):
+                self.parts.append((begin, escape.start()))
+                begin = escape.end() if escape[1] == "\n" else escape.start() + 1
+        self.parts.append((begin, self.at - 1))
 
     def _redirected(self, operator: str, end: int) -> None:
         if self.word_start >= 0 and self.text[self.word_start : self.at].isdigit():
@@ -172,7 +145,7 @@ class _Lexer:
             delimiter = _DELIMITER.match(self.text, end)
             if delimiter:
                 self.at = delimiter.end()
-                self.awaited.append((delimiter.group(2), operator == "<<-", self.command))
+                self.command.awaited.append((delimiter.group(2), operator == "<<-"))
         else:
             self.redirect = operator
 
@@ -198,34 +171,22 @@ class _Lexer:
         if first in _CLOSING:
             self.depth = max(0, self.depth - 1)
         if done.words or done.targets or done.documents:
-            if any(owner is done for _, _, owner in self.awaited):
-                self._read_documents_of(done)
+            self._read_documents_of(done)
             yield done
 
     def _read_documents_of(self, owner: Command) -> None:
         """Here-documents begin behind the line of their command, and are read before it is handed out."""
-        line_end = self.text.find("\n", self.at)
+        line_end = self.text.find("\n", self.at) if owner.awaited else -1
         if line_end < 0:
             return
         begin = max(line_end + 1, self.resume)
-        for delimiter, tabs, whose in self.awaited:
-            if whose is not owner:
+        for delimiter, tabs in owner.awaited:
+            indent = "[ \\t]*" if tabs else ""
+            line = re.compile(rf"^{indent}{re.escape(delimiter)}[ \t\r]*(?:\n|\Z)", re.MULTILINE)
+            end = line.search(self.text, begin) if self.patience > 0 else None
+            if end is None:
+                self.patience -= 1
                 continue
-            stop, after = self._document(begin, delimiter, tabs)
-            if stop >= 0:
-                owner.documents.append(Word(begin, stop, None))
-                begin = after
-        self.awaited = [entry for entry in self.awaited if entry[2] is not owner]
+            owner.documents.append(Word(begin, end.start(), None))
+            begin = end.end()
         self.resume = begin
-
-    def _document(self, begin: int, delimiter: str, tabs: bool) -> tuple[int, int]:
-        """(end of the text, begin of the line behind it), or -1 where there is no such line."""
-        if self.patience <= 0:
-            return -1, -1
-        indent = "[ \\t]*" if tabs else ""
-        line = re.compile(rf"^{indent}{re.escape(delimiter)}[ \t\r]*(?:\n|\Z)", re.MULTILINE)
-        end = line.search(self.text, begin)
-        if end is None:
-            self.patience -= 1
-            return -1, -1
-        return end.start(), end.end()
