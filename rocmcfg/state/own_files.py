@@ -29,8 +29,8 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
 def _way_back(view: HostView, receipt: Receipt, path: str) -> str:
     if view.read(path) is not None:
         return (
-            "`sudo rocmcfg rollback --force` undoes that apply, and keeps a copy of the file; what is to stay "
-            "of the edit belongs into a file of your own"
+            "`sudo rocmcfg rollback --force` undoes that apply, and keeps a copy of the file; what is to "
+            "stay of the edit belongs into a file of your own"
         )
     if path in edits.EDITORS:
         return "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it"

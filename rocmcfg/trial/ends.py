@@ -151,7 +151,7 @@ def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
-        text = "it never began, since the boot loader still had its arguments: after kexec, or from another entry"
+        text = "it never began: the boot loader still had its arguments (after kexec, or another entry)"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
     if not any(
         line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)

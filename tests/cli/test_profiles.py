@@ -394,7 +394,7 @@ def test_status_asks_a_profile_from_a_file_again_by_its_path(tmp_path: Path) -> 
     place.unlink()
     gone = rocmcfg("status", "--root", root, "--json")
     assert gone.code == 0
-    assert (gone.document["unnecessary"], gone.document["diagnostics"]) == ([], [])
+    assert (gone.document["unnecessary"], gone.ids) == ([], ["RC1015"])
 
 
 def test_what_unconditional_put_there_is_not_called_unnecessary(tmp_path: Path) -> None:

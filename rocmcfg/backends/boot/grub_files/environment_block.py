@@ -62,7 +62,7 @@ class EnvironmentBlock(Keeper):
             "RC4303",
             f"not checked: whether GRUB can write its environment block here ({why})",
             location=self.BLOCK,
-            hint="run the command on the host itself, as root; of a host that is mounted, --chroot asks its own "
+            hint="run the command on the host itself, as root; of one that is mounted, --chroot asks its own "
             "programs",
         )
 
