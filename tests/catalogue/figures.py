@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
@@ -22,6 +23,7 @@ from tests.support.program import rocmcfg
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "rocmcfg/knowledge/data"
 PAGE = REPOSITORY / "docs/knowledge.md"
+DKMS = REPOSITORY / "tests/catalogue/sources/dkms.toml"
 HELD_OUT = REPOSITORY / "tests/doctor/held_out.toml"
 TOLD = 0.5  # from this score on doctor says so
 
@@ -49,6 +51,17 @@ of 35 right, 29 of 33 silent, 7 wrongly told.
 | logs | how many | first told is right | nothing told where nothing is known | wrongly told |
 |---|---|---|---|---|
 {logs}
+
+## AMD's DKMS driver
+
+It is in no package of Debian or Ubuntu. {wordings} of its wordings, of {issues} known issues, were noted from
+the copies below, and a test holds the issues' patterns against them (tests/catalogue/sources/dkms.toml).
+
+| driver | read | copy |
+|---|---|---|
+{drivers}
+
+Not read: {unread}
 """
 
 
@@ -84,7 +97,27 @@ def page() -> str:
             asked = sum(bool(issue) for *_, issue in cases)
             counts = f"{right} of {asked} | {silent} of {len(cases) - asked} | {wrong}"
             told.append(f"| {name} | {len(cases)} | {counts} |")
-    return _PAGE.format(rows="\n".join(rows), logs="\n".join(told))
+    return _PAGE.format(rows="\n".join(rows), logs="\n".join(told), **_of_amd())
+
+
+def _of_amd() -> dict[str, Any]:
+    """What was read of AMD's DKMS driver, and what was not."""
+    noted = toml.loads(DKMS.read_text())
+    rows = []
+    for driver in noted["driver"]:
+        files, commit = driver.get("files"), driver.get("commit", "")
+        parts = sum(one["read"] != "all" for one in files or ())
+        whole = "whole, by the reader of `make sources`"
+        read = f"{len(files)} files, of {parts} a part, by hand" if files else whole
+        url = f"https://github.com/{driver['repository']}" + (f"/tree/{commit}" if commit else "")
+        rows.append(f"| {driver['what']} | {read} | [{driver['repository']}]({url}) |")
+    unread = noted["unread"].replace("\n", " ")
+    return {
+        "wordings": len(noted["message"]),
+        "issues": len({id for message in noted["message"] for id in message["lines"]}),
+        "drivers": "\n".join(rows),
+        "unread": textwrap.fill(unread, 112, initial_indent=" " * 10, break_on_hyphens=False).strip(),
+    }
 
 
 def _settings(document: dict[str, Any]) -> bool:
