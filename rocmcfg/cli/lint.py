@@ -61,8 +61,6 @@ def lint(
 
 
 def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
-    from rocmcfg.host.files import is_root
-
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -92,7 +90,7 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
                 "To write it:", f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
             )
         for command in found.activation:
-            printer.to_copy("Then, for the boot menu:", f"{'' if is_root() else 'sudo '}{command}")
+            printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
 
