@@ -49,10 +49,9 @@ def profile(known: Profile) -> Explanation:
     return Explanation(known.name, "profile", known.summary, known.notes, details=details)
 
 
-def number(known: ProfileParameter) -> Explanation:
-    details = _details(
-        [("see", [f"rocmcfg plan --set profile.{known.name}={(known.unit or 'number').upper()}"])]
-    )
+def number(known: ProfileParameter, profile: str) -> Explanation:
+    given = f"profile.{known.name}={(known.unit or 'number').upper()}"
+    details = _details([("see", [f"rocmcfg plan --profile {profile} --set {given}"])])
     return Explanation(f"profile.{known.name}", "number", known.summary, unit=known.unit, details=details)
 
 

@@ -154,10 +154,9 @@ def wrong_numbers(
             yield error(
                 "RC2042",
                 f"profile.{name}: no profile that is asked for takes this number",
-                location="--set",
                 hint="they take " + ", ".join(f"profile.{n}" for n in near)
                 if near
-                else f"ask for one that does with --profile: `rocmcfg explain profile.{name}` names it",
+                else f"name one that does with --profile: see `rocmcfg explain profile.{name}`",
             )
         for parameter in (one for one in every if one.name == name):
             if value < parameter.low or (parameter.high is not None and value > parameter.high):

@@ -158,18 +158,19 @@ def called(view: HostView, name: str) -> list[str]:
     return found or [f"profile.{one}" for one in numbers(view) if one == plain]
 
 
-def numbers(view: HostView) -> dict[str, ProfileParameter]:
-    """What shipped profiles leave to the user."""
+def numbers(view: HostView) -> dict[str, tuple[ProfileParameter, str]]:
+    """What shipped profiles leave to the user, and the name of the profile."""
     shipped = [name for name in profiles.names(view) if os.path.isfile(profiles.shipped_path(name))]
     shipped = [name for name in shipped if name not in view.names(profiles.LOCAL_DIR)]
-    return {one.name: one for profile in profiles.load(view, shipped) for one in profile.parameters}
+    loaded = profiles.load(view, shipped)
+    return {one.name: (one, profile.name) for profile in loaded for one in profile.parameters}
 
 
 def _unit(view: HostView, id: str) -> str:
     scope, _, name = id.partition(".")
     number = numbers(view).get(name) if scope == "profile" else None
     known = catalogue.load().parameters.get(canonical(id))
-    return number.unit if number else known.unit if known else ""
+    return number[0].unit if number else known.unit if known else ""
 
 
 def _not_one(text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:

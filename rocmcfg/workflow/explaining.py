@@ -144,7 +144,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.profile(profiles.load(view, [name])[0])
     asked = name.removeprefix("profile.").partition("=")[0]
     number = None if meant.called(view, asked) != [f"profile.{asked}"] else meant.numbers(view).get(asked)
-    return subjects.number(number) if number else None
+    return subjects.number(*number) if number else None
 
 
 def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
