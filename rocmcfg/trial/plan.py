@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Files
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -50,21 +51,26 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, known.receipt), *remarks]
     changes: list[FileChange] = []
+    proposed: Files = {}
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
+        proposed = loader.propose(view, observed.boot, arguments)
         owned = [
             OwnedFile(path, content, "what makes a trial of one boot", mode)
-            for path, (content, mode) in loader.propose(view, observed.boot, arguments).items()
+            for path, (content, mode) in proposed.items()
         ]
         changes, wrong = changes_to(view, owned, known.receipt)
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
-    activated = loader is not None and loader.ACTIVATED
     why = "the boot menu gets a place for one boot's arguments"
+    steps = registry.backend(made.boot_backend).activations(view, why) if loader and loader.ACTIVATED else ()
     return made._replace(
         changes=tuple(changes),
-        activations=registry.backend(made.boot_backend).activations(view, why) if activated else (),
+        activations=tuple(
+            step._replace(changes=loader.entry_changes(view, proposed)) if loader and step.own else step
+            for step in steps
+        ),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,

@@ -15,7 +15,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import ToolChange
+from rocmcfg.model.plan import FileChange, ToolChange
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
 
@@ -85,6 +85,10 @@ class BootTrial(Protocol):
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """What shall be ours during a trial: the whole file, or our part of one that others own."""
         ...
+
+    def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
+        """What the activation, if it is our own, would write into files of others."""
+        return ()
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         """The one step that makes the next boot the trial; what comes before it does nothing alone."""

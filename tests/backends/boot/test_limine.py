@@ -15,6 +15,7 @@ from rocmcfg.backends.boot.limine import entry_tool, reader, trial
 from rocmcfg.backends.boot.limine.backend import BACKEND
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import text_or_empty
 from rocmcfg.model.kargs import join
 from tests.support.growth import Work, grows_too_fast
 from tests.support.hosts import File, make_root
@@ -274,15 +275,15 @@ def test_the_entry_of_a_trial_comes_and_goes_without_a_trace(tmp_path: Path, see
         text = "".join(chance.choice(PIECES) for _ in range(chance.randrange(9)))
         before = text[: len(text) - chance.randrange(2)].encode("utf-8", "surrogateescape")
         copy.unlink(missing_ok=True)
-        without = trial.with_copy(before, view, bytes)
+        without = trial.with_copy(before, text_or_empty(view, trial.COPY), bytes)
         assert without == before or b"/_-rocmcfg-trial.conf" in before
         copy.write_text(f"# ours\n/{reader.TRIAL}\n    protocol: linux\n    cmdline: root=x\n")
-        tried = trial.with_copy(before, view, bytes)
+        tried = trial.with_copy(before, text_or_empty(view, trial.COPY), bytes)
         assert tried.startswith(without)
-        assert trial.with_copy(tried, view, bytes) == tried
+        assert trial.with_copy(tried, text_or_empty(view, trial.COPY), bytes) == tried
         found = [
             one for one in reader.sections(tried.decode("utf-8", "replace")) if one.titles == (reader.TRIAL,)
         ]
         assert [one.cmdline for one in found] == ["root=x"]
         copy.unlink()
-        assert trial.with_copy(tried, view, bytes) == without
+        assert trial.with_copy(tried, text_or_empty(view, trial.COPY), bytes) == without

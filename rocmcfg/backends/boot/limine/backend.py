@@ -19,7 +19,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
-from rocmcfg.backends.boot.limine.trial import LimineTrial, with_copy
+from rocmcfg.backends.boot.limine.trial import COPY, LimineTrial, with_copy
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -76,8 +76,9 @@ class _Limine(MenuChain):
         }
 
     def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
+        copy = text_or_empty(view, COPY)
         for path, rewritten in super().rewrites(view, ours):
-            yield path, partial(with_copy, view=view, rewritten=rewritten)
+            yield path, partial(with_copy, copy=copy, rewritten=rewritten)
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):

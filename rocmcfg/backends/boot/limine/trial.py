@@ -18,6 +18,7 @@ from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
@@ -48,6 +49,15 @@ class LimineTrial(SecondEntry):
         kept = "".join(f"    {one}\n" for one in lines if one and not _LEFT_OUT.match(one))
         return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
 
+    def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
+        copy = "".join(content.decode() for content, _ in proposed.values())
+        states = {path: view.state(view.real_path(path)) for path in reader.files(view)}
+        return tuple(
+            FileChange(path, before, with_copy(before.content, copy, bytes), "the entry of one boot")
+            for path, before in states.items()
+            if before is not None
+        )
+
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         told = efi.text(view, "LoaderEntrySelected")
         remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
@@ -72,11 +82,11 @@ class LimineTrial(SecondEntry):
                 )
 
 
-def with_copy(content: bytes, view: HostView, rewritten: Callable[[bytes], bytes]) -> bytes:
-    """A limine.conf with the trial's entry at its end while there is to be one; else without any, also where
-    a program that writes the file dropped the comments around it. It ends as the file did, without a line
-    break perhaps, which tells that the one before it is ours as well."""
-    lines = (line for line in text_or_empty(view, COPY).splitlines(keepends=True) if not line.startswith("#"))
+def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:
+    """A limine.conf with the trial's entry at its end while `copy`, the file of that name, has one; else
+    without any, also where a program that writes the file dropped the comments around it. It ends as the file
+    did, without a line break perhaps, which tells that the one before it is ours as well."""
+    lines = (line for line in copy.splitlines(keepends=True) if not line.startswith("#"))
     entry, content = "".join(lines), rewritten(content)
     ended, own = content.endswith(b"\n"), marked_lines.own(content)
     content = marked_lines.put(content, None)[0]
