@@ -271,6 +271,8 @@ recorded() { # TEXT TEXT
   return 1
 }
 
+all_undone() { [ -n "$(journals)" ] && ! recorded '"kind":"begin"' ''; }
+
 ran() { recorded '"kind":"activation"' "\"tool\":\"$1\""; }
 
 glued() { # PATH
@@ -362,6 +364,8 @@ wrote() { # PATH
 plan_programs() {
   if [ -e "$root/etc/kernel/proxmox-boot-uuids" ] && { wrote /etc/default/grub.d || wrote /etc/kernel; }; then
     need proxmox-boot-tool proxmox-boot-tool proxmox-kernel-helper
+  elif [ -z "$found$edited$menu_is_due" ] && all_undone; then
+    : # by a rollback after this script began, and the menu has none of it
   elif wrote /etc/default/grub.d || ran update-grub; then
     need update-grub update-grub grub2-common
   elif ! entries_are_files && { wrote /etc/grub.d || wrote /etc/default/grub || ran grub-mkconfig || ran grub2-mkconfig; }; then
@@ -695,6 +699,7 @@ empty_directories() {
 }
 
 undo() {
+  [ -d "$root/etc" ] || stop "there is no host at $root: it has no /etc; nothing was changed. Mount its root file system there"
   [ -n "$root" ] || [ "$(id -u)" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
   case $self in
     */var/lib/rocmcfg/undo.sh)

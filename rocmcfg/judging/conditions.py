@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, Fix
-from rocmcfg.model.facts import Facts, Kernel, PyTorch
+from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
@@ -144,7 +144,7 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     kernels = facts.driven or facts.kernels
     if not kernels:
         return Decision(None, f"no kernel to ask for the fix {fix.name}")
-    standing = {kernel.release: _has(fix, kernel, facts) for kernel in kernels}
+    standing = {kernel.release: has_fix(fix, kernel, facts.gpus) for kernel in kernels}
     lacking = [f"kernel {release}" for release, has in standing.items() if has is False]
     unknown = [f"kernel {release}" for release, has in standing.items() if has is None]
     if lacking:
@@ -155,8 +155,8 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     return Decision(False, why, since=f"kernel {fix.releases}")
 
 
-def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:
-    nodes = [gpu.properties for gpu in facts.gpus if gpu.properties]
+def has_fix(fix: Fix, kernel: Kernel, gpus: Sequence[Gpu]) -> bool | None:
+    nodes = [gpu.properties for gpu in gpus if gpu.properties]
     if kernel.running and fix.kfd_property and nodes:
         # The running driver itself tells, also where a distribution backported the fix or DKMS replaced it.
         return any(fix.kfd_property in properties for properties in nodes)

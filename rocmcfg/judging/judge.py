@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging import names, parameters
+from rocmcfg.judging.conditions import has_fix
 from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
@@ -221,10 +222,10 @@ def _works_around(asked: Spelling, issue: KnownIssue) -> bool:
 def _is_fixed(issue: KnownIssue, known: Catalogue, machine: Machine) -> bool:
     if issue.fixed_by == "both":
         return False  # the other half is ROCm's, and nothing here tells its version
-    if any(kernel.dkms for kernel in machine.kernels):
-        return False
     if issue.lacks_fix:
         fix = known.fixes[issue.lacks_fix]
-        return all(fix.present_in(kernel.version) is True for kernel in machine.kernels)
+        return all(has_fix(fix, kernel, machine.gpus) is True for kernel in machine.kernels)
+    if any(kernel.dkms for kernel in machine.kernels):
+        return False
     fixed = issue.fixed_kernels
     return fixed is not None and all(fixed.contains(k.version.numbers[:3]) for k in machine.kernels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot import loader_entries, registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.backends.boot.menu import MISSING
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
@@ -135,8 +135,8 @@ def unwritable(host: Host, paths: Sequence[str]) -> list[Diagnostic]:
 
 
 def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
-    """The entries that a transaction wrote and that are gone, most likely with their partition. What is done
-    without them leaves our part in them, or makes a folder where the partition should be."""
+    """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What is
+    done without them leaves our part in them, or makes a folder where the partition should be."""
     reader = registry.reader(found.header.expect.backend)
     wrote = any(step.tool in registry.WRITERS for step in found.of(ToolRun))
     menu = reader.read(view) if reader is not None and wrote else None
@@ -144,6 +144,9 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
     if menu is not None and not menu.entries:
         gone.append(menu.path)
+    empty = loader_entries.unmounted(view)
+    if empty and any(path.startswith(f"{empty}/") for step in found.of(ToolRun) for path in step.outputs):
+        gone.append(empty)
     unreadable = MISSING
     return [
         error(
@@ -151,7 +154,7 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
             f"cannot use {path}: {unreadable}",
             location=path,
             detail="what was written there would stay; --force leaves it there",
-            hint="mount the EFI system partition, then run the command again",
+            hint="mount its partition, then run the command again",
         )
         for path in gone[:1]
     ]

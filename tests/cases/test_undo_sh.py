@@ -274,6 +274,23 @@ def test_after_a_rollback_it_asks_for_no_partition_that_its_loader_does_not_have
     with (applied.host / "boot/grub/grub.cfg").open("a") as written_again:
         written_again.write("# an upgrade\n")
     assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0
+    assert run(applied.case, applied.place).returncode == 1, "the menu has it still"
     (applied.host / "proc/self").mkdir()
     applied.undo()
     assert "amdgpu." not in (applied.host / "boot/grub/grub.cfg").read_text()
+
+
+@on("grub/debian-12")
+def test_what_a_rollback_ended_meanwhile_is_not_due_any_more(applied: Applied) -> None:
+    (applied.host / "proc/self").rmdir()
+    assert "update-grub" in run(applied.case, applied.place).stderr
+    assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0  # with the saved menu
+    applied.undo()
+    assert not applied.differs
+    assert not (applied.host / STATE).exists()
+
+
+def test_a_folder_that_is_no_host_is_not_called_clean(tmp_path: Path) -> None:
+    done = subprocess.run(["sh", SCRIPT, "--root", tmp_path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"there is no host at {tmp_path}" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 from rocmcfg.host import atomic
 from rocmcfg.model.state import FileState
 from tests.crash.fat import CHAINS, Chain
+from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, rocmcfg
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree
@@ -42,6 +43,22 @@ def test_what_is_on_a_partition_is_not_taken_back_without_it(tmp_path: Path, cha
     (tmp_path / "away").rename(place)
     assert run(root, *ROLLBACK).code == 0
     assert tree(root, state=False, times=False) == before
+
+
+def test_a_generated_menu_is_not_taken_back_without_its_partition(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path / "host")
+    (root / "etc/fstab").write_text("UUID=x /boot ext4 defaults 0 2\n")
+    assert run(root, *APPLY).code == 0
+    (root / "boot").rename(tmp_path / "away")
+    (root / "boot").mkdir()
+    found = tree(root)
+    refused = run(root, *ROLLBACK)
+    assert (refused.code, tree(root)) == (1, found), refused
+    assert "cannot use /boot: " in refused.err
+    (root / "boot").rmdir()
+    (tmp_path / "away").rename(root / "boot")
+    assert run(root, *ROLLBACK).code == 0
+    assert "amdgpu.runpm" not in (root / "boot/grub/grub.cfg").read_text()
 
 
 @pytest.mark.parametrize("chain", OURS, ids=lambda chain: chain.name)
