@@ -62,6 +62,7 @@ RETIRED = {
 }
 # Ids that are raised in several places or wordings, each with one meaning.
 ONE_MEANING = {
+    "RC1013": "`profile new`: the name is taken, by a local profile or a shipped one",
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import time
@@ -78,7 +79,7 @@ def apply(
     request = _request(printer, host, asks, add)
     question = "Try this at the next boot?" if terms else "Apply this?"
     show = partial(plan_view.show, diff=diff)
-    ask = hosts.asking(printer, host, yes, show, question, "plan")
+    ask = hosts.asking(printer, host, yes, show, question, shlex.join(["plan", *sys.argv[2:]]))
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 

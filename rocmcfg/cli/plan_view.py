@@ -208,7 +208,8 @@ def summary(
     changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
 ) -> str:
     run = [step for step in due if step.commands or not step.own]
-    entries = ", the boot entries" if any(step.own for step in due) else ""
+    changes = [*changes, *(change for step in due for change in step.changes)]
+    entries = ", the boot entries" if any(step.own and not step.changes for step in due) else ""
     reboot = "; a reboot puts it into effect" if reboot_required else ""
     programs = f", {counted(len(run), 'program')} to run" if run else ""
     return f"{counted(len(changes), 'file')} to change{entries}{programs}{reboot}{ends}."

@@ -19,6 +19,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published
+from rocmcfg.model.state import command_line
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
@@ -171,15 +172,16 @@ def new(
     if extends:
         profiles.load(host, [extends])
     path = profiles.local_path(name)
+    if os.path.isfile(profiles.shipped_path(name)):
+        said = f"{name} is a shipped profile, for which a local one of that name would stand in"
+        raise fail("RC1013", said, hint=f"add to it: `rocmcfg profile new my-{name} --extends {name}`")
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
     # a profile may be for a chip that is newer than the table
     named = (one if re.fullmatch("gfx[0-9a-f]{3,5}", one) else targets([one])[0] for one in gfx)
     workflow.write_profile(host, path, extends, tuple(named))
-    remarks = profiles.standing_in(host, [name])
-    printer.document(remarks, ProfileNewDocument(path))
+    printer.document((), ProfileNewDocument(path))
     printer.line(f"Written: {path}")
-    printer.problems(remarks)
     check = f"rocmcfg profile validate {name}{printer.root_option}"
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
@@ -263,12 +265,12 @@ def run(
     from rocmcfg.workflow import profiles as workflow
 
     host = hosts.open_host(printer, "/")
-    pairs, left = workflow.variables(host, hosts.understood(printer, host, asked.request()))
+    request = hosts.understood(printer, host, asked.request())
+    pairs, left = workflow.variables(host, request)
     if left:
         said = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
-        printer.problems(
-            [warning("RC2033", said, hint="`sudo rocmcfg apply --trial` tries that for one boot")]
-        )
+        hint = f"`sudo {command_line(request)} --trial` tries that for one boot"
+        printer.problems([warning("RC2033", said, hint=hint)])
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:

@@ -145,7 +145,8 @@ def _next(found: Status, root: str) -> list[str]:
         due = "A reboot is due: the running kernel still has what was taken back."
         step = "No AMD GPU was found, so there is nothing to suggest."
         if found.suggested:
-            step = f"Next: rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
+            sudo = "sudo " if found.facts.boot.hidden else ""
+            step = f"Next: {sudo}rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
         elif found.facts.gpus:
             step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
         return [due, step] if found.reboot_required else [step]

@@ -95,13 +95,15 @@ NO_LOADER = "no boot loader that rocmcfg knows was found"
 )
 class BootChain(NamedTuple):
     """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
-    `secure_boot` is "on", "off" or "off, in setup mode"; empty where nobody says."""
+    `secure_boot` is "on", "off" or "off, in setup mode"; empty where nobody says. `hidden` is what only root
+    may look into, where that may be the reason why there is none."""
 
     loader: Detection | None
     candidates: tuple[Detection, ...]
     initramfs: tuple[Detection, ...]
     refusal: str = ""
     secure_boot: str = ""
+    hidden: str = ""
 
     @property
     def supported(self) -> bool:

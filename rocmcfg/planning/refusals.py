@@ -90,6 +90,9 @@ def _loader_problems(
     if loader is None:
         seen = "\n".join(f"{c.name}: {', '.join(c.evidence)}" for c in facts.boot.candidates)
         several = len(facts.boot.candidates) > 1
+        if facts.boot.hidden:
+            yield error("RC3014", facts.boot.refusal, location=facts.boot.hidden)
+            return
         yield error(
             "RC3014",
             facts.boot.refusal,

@@ -135,8 +135,8 @@ def unwritable(host: Host, paths: Sequence[str]) -> list[Diagnostic]:
 
 
 def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
-    """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What is
-    done without them leaves our part in them, or makes a folder where the partition should be."""
+    """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What
+    is done without them leaves our part in them, or makes a folder where the partition should be."""
     reader = registry.reader(found.header.expect.backend)
     wrote = any(step.tool in registry.WRITERS for step in found.of(ToolRun))
     menu = reader.read(view) if reader is not None and wrote else None

@@ -238,8 +238,11 @@ def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_local_profile_that_stands_in_for_a_shipped_one_is_told_of(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1201")
-    new = rocmcfg("profile", "new", "gfx1201", "--root", root, "--json")
-    assert [(d["id"], d["severity"]) for d in new.document["diagnostics"]] == [("RC1016", "info")]
+    refused = rocmcfg("profile", "new", "gfx1201", "--root", root)
+    assert "`rocmcfg profile new my-gfx1201 --extends gfx1201" in problem(refused, "RC1013", 1)
+    local = root / "etc/rocmcfg/profiles/gfx1201.toml"
+    local.parent.mkdir(parents=True)
+    local.write_text('schema = 1\nsummary = "x"\n')
     for name in ("auto", "gfx1201"):
         found = rocmcfg("plan", "-p", name, "--root", root, "--json").document["diagnostics"]
         assert [d["severity"] for d in found if d["id"] == "RC1016"] == ["info"]

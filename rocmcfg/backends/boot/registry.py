@@ -187,7 +187,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    names, refusal = [one.name for one in candidates], ""
+    names, refusal, hidden = [one.name for one in candidates], "", ""
     if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
     elif names and not chosen:
@@ -203,7 +203,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
             refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
         refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
     loader = chosen[0] if chosen else None
-    return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view))
+    return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

@@ -12,6 +12,7 @@ import importlib
 import io
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, cast
@@ -33,13 +34,13 @@ _PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
 )
 # How begins what is no text and what Python does not make one of, what it is, and what does.
 _NO_TEXT = (
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", "zstd -dc FILE"),
-    (b"\x04\x22\x4d\x18", "packed with lz4", "lz4 -dc FILE"),
-    (b"PK\3\4", "a zip", "unzip -p FILE"),
-    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
-    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "zstd -dc"),
+    (b"\x04\x22\x4d\x18", "packed with lz4", "lz4 -dc"),
+    (b"PK\3\4", "a zip", "unzip -p"),
+    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
     # HEADER_SIGNATURE in journal-def.h of systemd
-    (b"LPKSHHRH", "a journal", "journalctl -k --file FILE"),
+    (b"LPKSHHRH", "a journal", "journalctl -k --file"),
 )
 _START = 512  # bytes that tell what a file is
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
@@ -125,7 +126,9 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
             break
     for magic, what, command in _NO_TEXT:
         if start.startswith(magic):
-            raise Unreadable(name, f"it is {what}: `{command} | rocmcfg doctor --log -` reads it")
+            raise Unreadable(
+                name, f"it is {what}: `{command} {shlex.quote(name)} | rocmcfg doctor --log -` reads it"
+            )
     if not _may_be_text(start):
         raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
     return cast(BinaryIO, opened)
