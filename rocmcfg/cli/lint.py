@@ -29,8 +29,8 @@ def lint(
     printer: Printer,
     files: tuple[str, ...] = opt.argument(
         "[FILE]…",
-        "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input. "
-        "None: this host's own files.",
+        "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input, which "
+        "counts as well where something is piped in. None: this host's own files.",
         "file",
         "texts",
         required=False,
@@ -47,8 +47,10 @@ def lint(
     A line that says "rocmcfg: ignore" is left alone.
     """
     from rocmcfg.cli.doctor import targets
+    from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import linting
 
+    files = files or (("-",) if is_piped_in() else ())
     host = hosts.open_host(printer, root)
     found = linting.lint(host, files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)

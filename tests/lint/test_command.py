@@ -195,7 +195,9 @@ def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
 
 def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
     text = "GRUB_CMDLINE_LINUX_DEFAULT='amdgpu.gfxoff=0'\n"
-    done = process(command("lint", "-", "--root", debian_grub_host(tmp_path)), stdin=text)
+    root = debian_grub_host(tmp_path)
+    done = process(command("lint", "-", "--root", root), stdin=text)
+    assert process(command("lint", "--root", root), stdin=text).out == done.out, "also without the dash"
     assert done.code == 3
     assert done.out.startswith("-:1:29: warning: unknown\n    amdgpu.gfxoff=0\n")
 
