@@ -284,16 +284,29 @@ glued() { # PATH
 for_loader() { sed -nE '1s/.*"expect":.*"backend":"([^"]*)".*/\1/p' "$root$1" 2>/dev/null; } # JOURNAL
 added() { sed -nE '1s/.*"expect":[{]"added":\[([^]]*)\].*/\1/p' "$root$1" 2>/dev/null | tr '"' '\n' | grep -v '^,*$'; } # JOURNAL
 
-# Whether a boot menu has arguments still that were taken back since the last apply: a `rocmcfg rollback` that can run no
-# programs of the host leaves them there.
+# What programs made of the host's own configuration: of grub.cfg the entries of this system, where grub-mkconfig says
+# which they are.
+made_menu() {
+  for menu in $(glob /boot/grub/grub.cfg /boot/grub2/grub.cfg); do
+    sed -n '\|^### BEGIN /etc/grub.d/[0-9]*_linux|,\|^### END|p' "$root$menu"
+  done
+  if [ "$loader" = sdbootutil ]; then for menu in $(menus); do cat "$root$menu"; done; fi
+}
+
+asked_by_owner() { # ARGUMENT
+  for file in $(glob /etc/default/grub '/etc/default/grub.d/*' '/etc/kernel/cmdline*' '/etc/kernel/cmdline.d/*'); do
+    if grep -v '^[[:blank:]]*#' "$root$file" 2>/dev/null | grep -qFw -e "$1"; then return; fi
+  done
+  return 1
+}
+
+# Whether a boot menu has arguments still that were taken back since the last apply, and that nobody else asks for: a
+# `rocmcfg rollback` that can run no programs of the host leaves them there.
 has_taken_back() {
-  # shellcheck disable=SC2046 # one path a line
   for journal in $(journals | sort -r); do
     [ "$(stands "$journal")" = undone ] || return 1
     for argument in $(added "$journal"); do
-      for menu in $(glob /boot/grub/grub.cfg /boot/grub2/grub.cfg) $(menus); do
-        if grep -qsFw -e "$argument" "$root$menu"; then return; fi
-      done
+      if made_menu 2>/dev/null | grep -qFw -e "$argument" && ! asked_by_owner "$argument"; then return; fi
     done
   done
   return 1

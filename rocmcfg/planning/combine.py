@@ -156,7 +156,7 @@ def wrong_numbers(
                 f"profile.{name}: no profile that is asked for takes this number",
                 hint="they take " + ", ".join(f"profile.{n}" for n in near)
                 if near
-                else f"name one that does with --profile: see `rocmcfg explain profile.{name}`",
+                else "name one that does with --profile; `rocmcfg profile list` shows them",
             )
         for parameter in (one for one in every if one.name == name):
             if value < parameter.low or (parameter.high is not None and value > parameter.high):

@@ -294,3 +294,13 @@ def test_a_folder_that_is_no_host_is_not_called_clean(tmp_path: Path) -> None:
     done = subprocess.run(["sh", SCRIPT, "--root", tmp_path], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"there is no host at {tmp_path}" in done.stderr
+
+
+@on("grub/debian-12")
+def test_an_argument_that_the_owner_asks_for_since_is_not_ours_to_take_back(applied: Applied) -> None:
+    assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0
+    for name in ("etc/default/grub", "boot/grub/grub.cfg"):
+        path = applied.host / name
+        path.write_text(path.read_text().replace("quiet", "quiet iommu=pt"))
+    assert "iommu=pt" in (applied.host / "boot/grub/grub.cfg").read_text()
+    assert "Nothing of rocmcfg is applied" in applied.undo()

@@ -469,7 +469,15 @@ def test_what_is_no_text_is_refused_with_the_way_out(
 
 
 @pytest.mark.parametrize(
-    "before", [b"", b"\0" * 5000, "Größe: überlastet\n".encode("latin-1"), b"\x1b[31mfailed\x1b[0m\n"]
+    "before",
+    [
+        b"",
+        b"\0" * 5000,
+        "Größe: überlastet\n".encode("latin-1"),
+        ("ошибка памяти " * 40 + "\n").encode("koi8-r"),
+        b"\x1b[31mfailed\x1b[0m\n",
+        b" 10 %\b\b\b\b\b 20 %\b\b\b\b\b 30 %\n" * 20,
+    ],
 )
 def test_zeros_of_a_crash_colours_and_odd_letters_are_a_log_all_the_same(
     host: Path, tmp_path: Path, before: bytes

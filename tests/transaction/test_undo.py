@@ -257,3 +257,14 @@ def test_an_apply_that_left_the_menu_to_the_user_is_undone_in_the_menu_too(tmp_p
     done = run("rollback", root, "--yes")
     assert [(a["tool"], a["state"]) for a in done["activations"]] == [("update-grub", "done")]
     assert "amdgpu.runpm=0" not in (root / "boot/grub/grub.cfg").read_text()
+
+
+def test_what_looks_like_another_loaders_entry_and_cannot_be_read_is_no_obstacle(tmp_path: Path) -> None:
+    """It may come after the apply, and no loader of this host reads it."""
+    root = debian_grub_host(tmp_path)
+    before = tree(root, state=False, times=False)
+    apply(root, "karg.iommu=pt")
+    (root / "boot/loader/entries/x.conf").mkdir(parents=True)
+    run("rollback", root, "--yes")
+    shutil.rmtree(root / "boot/loader")
+    assert tree(root, state=False, times=False) == before

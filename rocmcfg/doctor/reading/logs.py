@@ -135,11 +135,10 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
 
 
 def _may_be_text(start: bytes) -> bool:
-    """Whether a log may begin so. Zeros are no doubt: a crash leaves them in a log, and archives pad with
-    them. Some bytes may be of another character set."""
-    said = start.replace(b"\0", b"").decode("utf-8", "replace")
-    strange = sum(c == "\ufffd" or not (c.isprintable() or c.isspace() or c == "\x1b") for c in said)
-    return 4 * strange <= len(said)
+    """Whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them in a
+    log, and archives pad with them. Programs that show how far they are leave backspaces."""
+    said = start.replace(b"\0", b"")
+    return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in said) <= len(said)
 
 
 class _Unpacked(io.RawIOBase):

@@ -79,7 +79,8 @@ class Seen(NamedTuple):
 
 def here(view: HostView) -> tuple[str, ...]:
     """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
-    return told(view) or (() if loader_entries.any_here(view) else paths(view))
+    found = paths(view)  # without one no entry is read, which may be one that cannot be
+    return told(view) or (found if found and not loader_entries.any_here(view) else ())
 
 
 def told(view: HostView) -> tuple[str, ...]:
