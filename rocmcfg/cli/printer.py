@@ -143,7 +143,8 @@ class Printer:
         """The command with the --root of this one, and with its --chroot where it changes a host."""
         if "--root" in command or not self.root_option:
             return command
-        chroot = self.runs_tools and re.search("rocmcfg (apply|recover|reject|rollback)", command)
+        changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
+        chroot = self.runs_tools and changes
         return f"{command}{self.root_option}{' --chroot' if chroot else ''}"
 
     def may_change(self, host: HostView) -> None:

@@ -64,7 +64,7 @@ class RecoveryRequired(RocmcfgError):
         super().__init__(
             error(
                 "RC4021",
-                f"transaction {transaction} was interrupted and is neither finished nor undone",
+                f"transaction {transaction} is neither finished nor undone",
                 location=folder(transaction),
                 hint="run `rocmcfg recover`: it undoes what was begun",
             )
