@@ -124,7 +124,9 @@ def holds(trial: Trial, stride: int) -> None:
             wrong.append(f"{name}: a second recover changed something")
         if "unfinished" in _transactions(root):
             wrong.append(f"{name}: still unfinished")
-        if number % 5 == 0:
+        if (
+            number % 5 == 0 and not (root / "var/lib/rocmcfg/trial.json").exists()
+        ):  # beside which nothing is applied
             trial.act.run(trial.kind(str(root)))  # and the host is as usable as ever
     assert not wrong, "\n".join(wrong)
     assert verdicts == {"before", "after"}, verdicts
