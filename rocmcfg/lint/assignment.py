@@ -139,6 +139,12 @@ class Reading:
             )
         )
 
+    def only_if_all(self, before: int, words: int) -> None:
+        """A statement of so many `words` holds some that are not ours, if fewer were found since `before`: it
+        stays with those."""
+        if len(self.assignments) - before < words:
+            self.assignments[before:] = [each._replace(statement=None) for each in self.assignments[before:]]
+
 
 def paired(name: Span, value: Span) -> Span:
     """A name and its value that no `=` joins, as if one did."""

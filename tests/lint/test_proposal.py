@@ -40,6 +40,13 @@ CASES = {
         "rpm-ostree kargs --append=amdgpu.sg_display=0 --append='iommu=pt amdgpu.tmz=0'\n",
         "docker run -e HSA_ENABLE_SDMA=0 image\nrpm-ostree kargs --append='iommu=pt'\n",
     ),
+    "options that are given words of others too": (
+        "a.sh",
+        'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1 amdgpu.nosuch=1"\n'
+        'kernelstub -a "quiet amdgpu.nosuch=1"\nqemu-system-x86_64 -append "root=/dev/sda amdgpu.nosuch=1"\n',
+        'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1"\n'
+        'kernelstub -a "quiet"\nqemu-system-x86_64 -append "root=/dev/sda"\n',
+    ),
     "Python": (
         "a.py",
         "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",

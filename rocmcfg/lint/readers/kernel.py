@@ -32,7 +32,8 @@ _SOURCE = ("modprobe.d(5)",)
 def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
     for_init, where = False, where._replace(listed=piece.at(0))
-    for token, start in tokens(piece.text):
+    found, before = list(tokens(piece.text)), len(out.assignments)
+    for token, start in found:
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
         span = piece.cut(start, stop)
@@ -42,6 +43,7 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
             out.add(What.ARGUMENT, span, where=where, statement=statement)
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
+    out.only_if_all(before, len(found))
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
