@@ -69,8 +69,8 @@ class _Feature(NamedTuple):
 
 
 def write_once(checked: Checked, knowledge: Knowledge) -> None:
-    """On a command line and in an example each name is written once: what stands there already is not written
-    again beside it, and features go into one mask."""
+    """What one process or one boot gets has each name once: what stands there already is not written again
+    beside it, and features go into one mask."""
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
@@ -85,10 +85,10 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         elif place[1] != key(spelled(found)):
             other = standing.setdefault(place, found)
             value = found.value if target.value is None else target.value
-            if other is not found and (counts_once(other) or same(other.value, value)):
-                goes = Spelt("" if found.where.removable else None)
+            repeats = other is not found and found.where.removable
+            if repeats and (counts_once(other) or same(other.value, value)):
                 why = f"{target.name} is set already {checked.within(other)}."
-                checked.findings[number] = _left_to(finding, why, goes)
+                checked.findings[number] = _left_to(finding, why, Spelt(""))
     for place, beside in features.items():
         mask = standing.get(place)
         if mask is not None or beside[1:]:

@@ -40,9 +40,10 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
 
     for line in piece.logical_lines(("#", ";")):
         if found := _DIRECTIVE.match(line.text):
-            read_words(line.cut(found.end()), out, where)
+            # an example may hold several units
+            read_words(line.cut(found.end()), out, where if where.scope else where._replace(once=line.at(0)))
         elif found := _EXEC.match(line.text):
-            shell.read(line.cut(found.end()), out, where._replace(scope=""))
+            shell.read(line.cut(found.end()), out, where._replace(scope="", once=-1))
         else:
             lines.read_paths(line, out, where)
 
@@ -78,10 +79,11 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
         found = _INSTRUCTION.match(line.text)
         if found is None:
             continue
-        rest, word = line.cut(found.end()), found[1].upper()
+        # another instruction may stand in another stage
+        rest, word, where = line.cut(found.end()), found[1].upper(), where._replace(once=line.at(0))
         separate = _SEPARATE.match(rest.text)
         if word in ("RUN", "CMD", "ENTRYPOINT"):
-            shell.read(rest, out, where._replace(scope=""))
+            shell.read(rest, out, where._replace(scope="", once=-1))
         elif word == "ENV" and separate and "=" not in separate[1]:
             name = rest.cut(*separate.span(1))
             _pair(rest, name, separate.span(2), out, where, line.place)
@@ -120,6 +122,7 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
         text = line.text
         if not text or text.lstrip().startswith("#"):
             continue
+        where = where._replace(once=line.at(0))  # another line may stand in another service
         if (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
             opened = found.end() - (text[found.end() - 1] in "\"'")
             stop = _scalar(text, opened)[1]

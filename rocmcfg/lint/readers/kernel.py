@@ -32,6 +32,8 @@ _SOURCE = ("modprobe.d(5)",)
 def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
     for_init, where = False, where._replace(listed=piece.at(0))
+    if not where.scope and where.once < 0:
+        where = where._replace(once=piece.place[1])
     found, before = list(tokens(piece.text)), len(out.assignments)
     for token, start in found:
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
@@ -47,19 +49,23 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
-    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment."""
+    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment. In an example
+    each line may be another command line."""
+    where = where._replace(once=-1)
     for line in piece.lines():
         if not line.text.lstrip().startswith("#"):
             read_arguments(line, out, where)
 
 
 def read_entries(piece: Span, out: Reading, where: Where) -> None:
-    """The menus and entries of all loaders. Several `options` lines add up."""
+    """The menus and entries of all loaders. Several `options` lines add up, but in an example each may stand
+    for another entry."""
+    where = where._replace(once=-1)
     for number, line in enumerate(piece.logical_lines()):
         if found := _OPTIONS.match(line.text):
             read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
         elif found := next(filter(None, (entry.match(line.text) for entry in _ENTRIES)), None):
-            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}", example=-1)
+            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
             read_arguments(line.cut(*found.span(1)), out, entry)
 
 

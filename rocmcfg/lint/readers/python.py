@@ -151,7 +151,7 @@ def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
             *piece.range(start, stop),
             _inside(piece, *places.range(key)),
             _inside(piece, *places.range(value)) if text else None,
-            where._replace(removable=statement is not None),
+            where._replace(removable=statement is not None, once=piece.at(start)),
             opaque=text is None,
             statement=statement,
         )
