@@ -167,7 +167,8 @@ EACH = {
     "pasted commands": ("", "OLD python a.py; OLD python b.py\n"),
     "entries of systemd-boot": (
         "a.md",
-        "```\ntitle a\nlinux /a\noptions root=UUID=1 OFF\n\ntitle b\nlinux /b\noptions root=UUID=2 OFF\n```\n",
+        "```\ntitle a\nlinux /a\noptions root=UUID=1 OFF\n\n"
+        "title b\nlinux /b\noptions root=UUID=2 OFF\n```\n",
     ),
     "entries of GRUB": ("a.md", "```\nlinux /vmlinuz root=UUID=1 OFF\nlinux /vmlinuz root=UUID=2 OFF\n```\n"),
     "boot tools": (
