@@ -30,6 +30,13 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "menuentry 'Debian' {\n\tlinux\t/boot/vmlinuz-6.12 root=UUID=1 ro amdgpu.gfxoff=0\n\tinitrd /i\n}\n",
         [(2, 42, "amdgpu.gfxoff=0", GFXOFF)],
     ),
+    "titles of GRUB": (
+        "/boot/grub/grub.cfg",
+        FileKind.GRUB_CFG,
+        'menuentry "Arch, amdgpu.gfxoff=0 nomodeset" {\necho "Loading amdgpu.gfxoff=0"\n'
+        "linux /vmlinuz amdgpu.gfxoff=0\n}\n",
+        [(3, 16, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
     "boot entry": (
         "/boot/loader/entries/a.conf",
         FileKind.BOOT_ENTRY,

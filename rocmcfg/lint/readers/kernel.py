@@ -23,8 +23,8 @@ _ENTRIES = (
     regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
     regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
     regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
-    regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"'),  # a title before them: refind_linux.conf
 )
+_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 
@@ -57,14 +57,16 @@ def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
             read_arguments(line, out, where)
 
 
-def read_entries(piece: Span, out: Reading, where: Where) -> None:
+def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
     """The menus and entries of all loaders. Several `options` lines add up, but in an example each may stand
-    for another entry."""
+    for another entry. `titled` is for lines of a title and its arguments, which in GRUB's menu look like its
+    commands."""
     where = where._replace(once=-1)
+    entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     for number, line in enumerate(piece.logical_lines()):
         if found := _OPTIONS.match(line.text):
             read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
-        elif found := next(filter(None, (entry.match(line.text) for entry in _ENTRIES)), None):
+        elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
             read_arguments(line.cut(*found.span(1)), out, entry)
 

@@ -112,8 +112,9 @@ class _Reader:
         for span in self.words:
             lines.read_paths(span, self.out, self.where)
         at = self._assignments()
-        self.only_sets = at == len(self.words) and self.command.depth == 0
         name = basename(self.words[at].text) if at < len(self.words) else ""
+        # in an example lines of modprobe.d and arguments of the kernel may stand among commands
+        self.only_sets = self.command.depth == 0 and (name in ("", "options") or "=" in name)
         rest = self.words[at + 1 :]
         printed = self.input
         if name in ("echo", "printf"):
