@@ -24,8 +24,23 @@ Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
+    spelt = _spell(found, remark, text, knowledge)
+    return spelt if spelt.text is None or _pairs_stay(text[found.start : found.stop], spelt.text) else Spelt()
+
+
+def _pairs_stay(before: str, after: str) -> bool:
+    """Whether no quote loses the one that it belongs to, which may stand outside the token."""
+    return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
+
+
+def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     if remark.literal is not None:
-        return Spelt(remark.literal)
+        if text[found.start : found.name_at[1] + 1] == f"{found.name}=":
+            return Spelt(remark.literal)
+        if found.value_at is None:
+            return Spelt()
+        value = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
+        return Spelt(applied(text, [(*found.value_at, value)], found.start, found.stop))
     instead = remark.proposal
     if instead is None:
         removable = remark.remove and found.where.removable and found.what is not What.PATH
@@ -85,7 +100,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         elif place[1] != key(spelled(found)):
             other = standing.setdefault(place, found)
             value = found.value if target.value is None else target.value
-            repeats = other is not found and found.where.removable
+            repeats = other is not found and found.where.removable and _pairs_stay(finding.text, "")
             if repeats and (counts_once(other) or same(other.value, value)):
                 why = f"{target.name} is set already {checked.within(other)}."
                 checked.findings[number] = _left_to(finding, why, Spelt(""))

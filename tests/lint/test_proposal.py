@@ -48,6 +48,31 @@ CASES = {
         'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1"\n'
         'kernelstub -a "quiet"\nqemu-system-x86_64 -append "root=/dev/sda"\n',
     ),
+    "an instruction of which nothing is left": (
+        "Dockerfile",
+        "FROM x\nENV PYTORCH_ROCM_ARCH=a PYTORCH_ROCM_ARCH=b\nENV PATH=x PYTORCH_ROCM_ARCH=c\n",
+        "FROM x\nENV PATH=x\n",
+    ),
+    "a directive of which nothing is left": (
+        "a.service",
+        '[Service]\nEnvironment=PYTORCH_ROCM_ARCH=a\nEnvironment="A=b" PYTORCH_ROCM_ARCH=b\n',
+        '[Service]\nEnvironment="A=b"\n',
+    ),
+    "quotes in a value of Python": (
+        "a.py",
+        "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",
+        "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"1\"\n",
+    ),
+    "quotes in a value of YAML": (
+        "a.yml",
+        "a:\n  HSA_NO_SCRATCH_RECLAIM: \"'1'\"\n",
+        'a:\n  HSA_NO_SCRATCH_RECLAIM: "1"\n',
+    ),
+    "a quote that belongs to one outside the token": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet amdgpu.dpm=0"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet"\n',
+    ),
     "Python": (
         "a.py",
         "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",

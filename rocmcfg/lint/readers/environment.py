@@ -41,20 +41,23 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
     for line in piece.logical_lines(("#", ";")):
         if found := _DIRECTIVE.match(line.text):
             # an example may hold several units
-            read_words(line.cut(found.end()), out, where if where.scope else where._replace(once=line.at(0)))
+            once = where if where.scope else where._replace(once=line.at(0))
+            read_words(line.cut(found.end()), out, once, line.place)
         elif found := _EXEC.match(line.text):
             shell.read(line.cut(found.end()), out, where._replace(scope="", once=-1))
         else:
             lines.read_paths(line, out, where)
 
 
-def read_words(piece: Span, out: Reading, where: Where) -> None:
-    """A list of NAME=VALUE that is split as a shell does."""
-    for command in split_commands(piece):
-        for word in command.words:
-            name, equals, _ = word.span(piece).text.partition("=")
-            if equals and names.concerns(name):
-                add_word(piece, word, out, where)
+def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
+    """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
+    before = len(out.assignments)
+    words = [word for command in split_commands(piece) for word in command.words]
+    for word in words:
+        name, equals, _ = word.span(piece).text.partition("=")
+        if equals and names.concerns(name):
+            add_word(piece, word, out, where, statement)
+    out.only_if_all(before, len(words))
 
 
 def add_word(
@@ -88,7 +91,7 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
             name = rest.cut(*separate.span(1))
             _pair(rest, name, separate.span(2), out, where, line.place)
         elif word == "ENV":
-            read_words(rest, out, where)
+            read_words(rest, out, where, line.place)
 
 
 def _pair(
