@@ -39,8 +39,8 @@ def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -
             return Spelt(remark.literal)
         if found.value_at is None:
             return Spelt()
-        value = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
-        return Spelt(applied(text, [(*found.value_at, value)], found.start, found.stop))
+        bare = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
+        return Spelt(applied(text, [(*found.value_at, bare)], found.start, found.stop))
     instead = remark.proposal
     if instead is None:
         removable = remark.remove and found.where.removable and found.what is not What.PATH
