@@ -122,6 +122,8 @@ def _into_one_mask(
     value = as_number(start.value) if start is not None else None
     moved = [one.token for one in features if one.token is not holder]
     if value is None or checked.ignored(holder.start) or not all(one.where.removable for one in moved):
+        if mask is None and all(one.asked == features[0].asked for one in features):
+            return  # a sentence that names one feature twice
         for one in features:
             findings[one.number] = findings[one.number]._replace(spelt=Spelt())
         return

@@ -178,6 +178,9 @@ EACH = {
     "what sudo drops": ("a.sh", "OLD sudo OLD python a.py\n"),
     "programs of one command": ("a.sh", "mpirun -x OLD a : -x OLD b\nOLD docker run -e OLD img\n"),
     "two terminals": ("a.md", "```sh\nexport OLD\npython a.py\n# another one\nexport OLD\n```\n"),
+    "two files": ("a.md", "```sh\nexport OLD\n# ~/.zshrc\nexport OLD\n```\n"),
+    "two environments": ("a.md", "```env\nOLD\n# b.env\nOLD\n```\n"),
+    "a sentence": ("a.md", "Set OLD or OLD; then OFF and OFF too.\n"),
     "services": (
         "a.md",
         "```yaml\nservices:\n  a:\n    environment:\n      - OLD\n  b:\n    environment:\n      - OLD\n```\n",

@@ -25,6 +25,8 @@ def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> 
     opts/file.go)."""
     for line in piece.lines():
         found = _LINE.match(line.text)
+        if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
+            where = where._replace(once=line.at(0))
         if found and names.concerns(found[1]):
             text, quotes = line.text, "" if verbatim else "\"'"
             if not verbatim:

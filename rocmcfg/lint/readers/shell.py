@@ -52,6 +52,7 @@ _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
 _LINE_BREAK = regex(r"\\n")
 _REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
+_INDENT = 100  # characters; a long line is not searched for its beginning again and again
 _DEPTH = 4  # scripts in scripts
 _PROMPT = regex(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
@@ -156,11 +157,16 @@ class _Reader:
             environment.add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
-        """Whether nothing else stands on the lines of the command, in an example."""
+        """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
+        which may name another file."""
         text, words = self.piece.text, self.command.words
-        before = text[text.rfind("\n", 0, words[0].start) + 1 : words[0].start]
-        behind = _REST.match(text, words[-1].stop)
-        return self.where.once >= 0 and not before.strip() and behind is not None
+        start = words[0].start
+        begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
+        if self.where.once < 0 or (begin == 0 and start > _INDENT) or text[begin:start].strip():
+            return False
+        above = text.rfind("\n", 0, max(0, begin - 1)) + 1
+        commented = text[above:begin].lstrip().startswith("#")
+        return not commented and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
         """Of some words, up to the quote that closes the last one."""
