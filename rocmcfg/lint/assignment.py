@@ -36,16 +36,17 @@ class Where(NamedTuple):
 
     `scope` names what reads several assignments as one, such as a command line: within it the last one of a
     name wins. Empty: order and repetition mean nothing here, as in a script, but for the arguments of one
-    list, which begins at `listed`. `example`: where the example of a document begins, in which a proposal
-    writes each name once. `builds`: software is compiled nearby. `removable`: a token may be cut out, and the
-    text around it still says what it should. `depth` counts the scripts around this one. `turn`: within the
-    scope, an assignment with a higher one is read later, wherever it stands; of equal ones the later in the
-    text. `carrier`: the variable that holds them.
+    list, which begins at `listed`. `once`: an offset that is the same for what one process or one boot gets
+    together, where no scope tells that: a proposal writes each name once in it, and takes nothing away
+    because another command has it too. `builds`: software is compiled nearby. `removable`: a token may be cut
+    out, and the text around it still says what it should. `depth` counts the scripts around this one. `turn`:
+    within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
+    later in the text. `carrier`: the variable that holds them.
     """
 
     scope: str = ""
     listed: int = -1
-    example: int = -1
+    once: int = -1
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
@@ -138,6 +139,12 @@ class Reading:
                 statement,
             )
         )
+
+    def only_if_all(self, before: int, words: int) -> None:
+        """A statement of so many `words` holds some that are not ours, if fewer were found since `before`: it
+        stays with those."""
+        if len(self.assignments) - before < words:
+            self.assignments[before:] = [each._replace(statement=None) for each in self.assignments[before:]]
 
 
 def paired(name: Span, value: Span) -> Span:

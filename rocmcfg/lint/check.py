@@ -64,7 +64,7 @@ class Checked:
     def together(self, found: Assignment) -> object:
         """Equal for the assignments among which a proposal writes a name once."""
         where = found.where
-        return (where.example,) if where.example >= 0 else where.scope or self.line(found)
+        return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(found)
 
     def place(self, found: Assignment) -> str:
         """Where an assignment stands, as a finding of another file says it."""

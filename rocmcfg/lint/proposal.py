@@ -24,8 +24,23 @@ Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
+    spelt = _spell(found, remark, text, knowledge)
+    return spelt if spelt.text is None or _pairs_stay(text[found.start : found.stop], spelt.text) else Spelt()
+
+
+def _pairs_stay(before: str, after: str) -> bool:
+    """Whether no quote loses the one that it belongs to, which may stand outside the token."""
+    return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
+
+
+def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     if remark.literal is not None:
-        return Spelt(remark.literal)
+        if text[found.start : found.name_at[1] + 1] == f"{found.name}=":
+            return Spelt(remark.literal)
+        if found.value_at is None:
+            return Spelt()
+        bare = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
+        return Spelt(applied(text, [(*found.value_at, bare)], found.start, found.stop))
     instead = remark.proposal
     if instead is None:
         removable = remark.remove and found.where.removable and found.what is not What.PATH
@@ -69,8 +84,8 @@ class _Feature(NamedTuple):
 
 
 def write_once(checked: Checked, knowledge: Knowledge) -> None:
-    """On a command line and in an example each name is written once: what stands there already is not written
-    again beside it, and features go into one mask."""
+    """What one process or one boot gets has each name once: what stands there already is not written again
+    beside it, and features go into one mask."""
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
@@ -85,10 +100,10 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         elif place[1] != key(spelled(found)):
             other = standing.setdefault(place, found)
             value = found.value if target.value is None else target.value
-            if other is not found and (counts_once(other) or same(other.value, value)):
-                goes = Spelt("" if found.where.removable else None)
+            repeats = other is not found and found.where.removable and _pairs_stay(finding.text, "")
+            if repeats and (counts_once(other) or same(other.value, value)):
                 why = f"{target.name} is set already {checked.within(other)}."
-                checked.findings[number] = _left_to(finding, why, goes)
+                checked.findings[number] = _left_to(finding, why, Spelt(""))
     for place, beside in features.items():
         mask = standing.get(place)
         if mask is not None or beside[1:]:
@@ -107,6 +122,8 @@ def _into_one_mask(
     value = as_number(start.value) if start is not None else None
     moved = [one.token for one in features if one.token is not holder]
     if value is None or checked.ignored(holder.start) or not all(one.where.removable for one in moved):
+        if mask is None and all(one.asked == features[0].asked for one in features):
+            return  # a sentence that names one feature twice
         for one in features:
             findings[one.number] = findings[one.number]._replace(spelt=Spelt())
         return

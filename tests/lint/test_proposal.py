@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
 from rocmcfg.lint.check import Checked, check, mended, verdicts
+from rocmcfg.lint.kinds import PASTED
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.facts import Machine
@@ -39,6 +40,38 @@ CASES = {
         "docker run -e PYTORCH_ROCM_ARCH=gfx1100 -e HSA_ENABLE_SDMA=0 --env=PYTORCH_ROCM_ARCH=x image\n"
         "rpm-ostree kargs --append=amdgpu.sg_display=0 --append='iommu=pt amdgpu.tmz=0'\n",
         "docker run -e HSA_ENABLE_SDMA=0 image\nrpm-ostree kargs --append='iommu=pt'\n",
+    ),
+    "options that are given words of others too": (
+        "a.sh",
+        'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1 amdgpu.nosuch=1"\n'
+        'kernelstub -a "quiet amdgpu.nosuch=1"\nqemu-system-x86_64 -append "root=/dev/sda amdgpu.nosuch=1"\n',
+        'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1"\n'
+        'kernelstub -a "quiet"\nqemu-system-x86_64 -append "root=/dev/sda"\n',
+    ),
+    "an instruction of which nothing is left": (
+        "Dockerfile",
+        "FROM x\nENV PYTORCH_ROCM_ARCH=a PYTORCH_ROCM_ARCH=b\nENV PATH=x PYTORCH_ROCM_ARCH=c\n",
+        "FROM x\nENV PATH=x\n",
+    ),
+    "a directive of which nothing is left": (
+        "a.service",
+        '[Service]\nEnvironment=PYTORCH_ROCM_ARCH=a\nEnvironment="A=b" PYTORCH_ROCM_ARCH=b\n',
+        '[Service]\nEnvironment="A=b"\n',
+    ),
+    "quotes in a value of Python": (
+        "a.py",
+        "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",
+        "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"1\"\n",
+    ),
+    "quotes in a value of YAML": (
+        "a.yml",
+        "a:\n  HSA_NO_SCRATCH_RECLAIM: \"'1'\"\n",
+        'a:\n  HSA_NO_SCRATCH_RECLAIM: "1"\n',
+    ),
+    "a quote that belongs to one outside the token": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet amdgpu.dpm=0"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet"\n',
     ),
     "Python": (
         "a.py",
@@ -133,6 +166,66 @@ def test_in_an_example_a_proposal_writes_a_name_once(name: str) -> None:
     assert proposal.proposed(checked) == text.format(after)
 
 
+_OLD, _NEW = "TORCH_USE_HIPBLASLT=0", "TORCH_BLAS_PREFER_HIPBLASLT=0"
+_OFF, _MASK = "amdgpu.gfxoff=0", "amdgpu.ppfeaturemask=0xfff73fff"
+EACH = {
+    "commands of one line": ("a.sh", "OLD python a.py; OLD python b.py && OLD python c.py\n"),
+    "exports of a script": ("a.sh", "export OLD; python a.py; export OLD; python b.py\n"),
+    "branches": ("a.md", "```sh\nif a; then\nexport OLD\nelse\nexport OLD\nfi\n```\n"),
+    "commands of an example": ("a.md", "```sh\nOLD python a.py\nOLD python b.py\n```\n"),
+    "commands of an example of no language": ("a.md", "```\nOLD python a.py\nOLD python b.py\n```\n"),
+    "a host and a container": ("a.md", "```sh\nexport OLD\ndocker run -e OLD img\n```\n"),
+    "what sudo drops": ("a.sh", "OLD sudo OLD python a.py\n"),
+    "programs of one command": ("a.sh", "mpirun -x OLD a : -x OLD b\nOLD docker run -e OLD img\n"),
+    "two terminals": ("a.md", "```sh\nexport OLD\npython a.py\n# another one\nexport OLD\n```\n"),
+    "two files": ("a.md", "```sh\nexport OLD\n# ~/.zshrc\nexport OLD\n```\n"),
+    "two environments": ("a.md", "```env\nOLD\n# b.env\nOLD\n```\n"),
+    "a sentence": ("a.md", "Set OLD or OLD; then OFF and OFF too.\n"),
+    "services": (
+        "a.md",
+        "```yaml\nservices:\n  a:\n    environment:\n      - OLD\n  b:\n    environment:\n      - OLD\n```\n",
+    ),
+    "stages": ("a.md", "```dockerfile\nFROM a\nENV OLD\nFROM b\nENV OLD\nRUN OLD a && OLD b\n```\n"),
+    "units": ("a.md", "```ini\n[Service]\nEnvironment=OLD\n\n[Service]\nEnvironment=OLD\n```\n"),
+    "functions": (
+        "a.md",
+        "```python\nimport os\ndef a():\n    os.environ['TORCH_USE_HIPBLASLT'] = '0'\n"
+        "def b():\n    os.environ['TORCH_USE_HIPBLASLT'] = '0'\n```\n",
+    ),
+    "pasted commands": ("", "OLD python a.py; OLD python b.py\n"),
+    "entries of systemd-boot": (
+        "a.md",
+        "```\ntitle a\nlinux /a\noptions root=UUID=1 OFF\n\n"
+        "title b\nlinux /b\noptions root=UUID=2 OFF\n```\n",
+    ),
+    "entries of GRUB": ("a.md", "```\nlinux /vmlinuz root=UUID=1 OFF\nlinux /vmlinuz root=UUID=2 OFF\n```\n"),
+    "boot tools": (
+        "a.md",
+        '```sh\nrpm-ostree kargs --append=OFF\ngrubby --update-kernel=ALL --args="OFF"\n```\n',
+    ),
+    "boot tools on one line": ("a.sh", "kernelstub -a OFF; rpm-ostree kargs --append=OFF\n"),
+    "GRUB and modprobe": (
+        "a.md",
+        '```sh\nGRUB_CMDLINE_LINUX_DEFAULT="quiet OFF"\nsudo modprobe amdgpu gfxoff=0\n```\n',
+    ),
+    "one of two variables": (
+        "a.md",
+        '```sh\nGRUB_CMDLINE_LINUX="quiet OFF"\n# or\nGRUB_CMDLINE_LINUX="quiet OFF"\n```\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_what_another_command_or_boot_gets_is_mended_there_too(name: str) -> None:
+    file, text = EACH[name]
+    before = text.replace("OLD", _OLD).replace("OFF", _OFF)
+    after = text.replace("OLD", _NEW).replace("OFF", _MASK)
+    after = after.replace("['TORCH_USE", "['TORCH_BLAS_PREFER").replace(
+        " gfxoff=0", _MASK[6:].replace(".", " ")
+    )
+    assert proposal.proposed(judged(file or PASTED, before, machine("gfx1100"))) == after
+
+
 def test_a_name_that_is_set_twice_on_one_line_of_an_example_is_told() -> None:
     text = "```\nGRUB_CMDLINE_LINUX_DEFAULT='amdgpu.runpm=0 amdgpu.runpm=1'\n```\n\n`amdgpu.runpm=0` or 1\n"
     assert told(judged("a.md", text)) == [("amdgpu.runpm=0", "conflict")]
@@ -172,10 +265,12 @@ def _line(form: str, words: list[str]) -> str:
     return _FORMS[form].format(" ".join(words))
 
 
-def _sets(checked: Checked) -> Counter[tuple[int, str]]:
-    """How often each block sets each name."""
-    blocks = sorted({each.where.example for each in checked.assignments})
-    return Counter((blocks.index(a.where.example), a.name) for a in checked.assignments)
+def _most(checked: Checked) -> Counter[str]:
+    """How often one boot or one process gets each name, where it gets it most often."""
+    most: Counter[str] = Counter()
+    for (_, name), times in Counter((checked.together(a), a.name) for a in checked.assignments).items():
+        most[name] = max(most[name], times)
+    return most
 
 
 @settings(max_examples=300)
@@ -184,16 +279,15 @@ def test_what_is_mended_in_blocks_is_clean_and_sets_no_name_twice(
     blocks: list[tuple[str, list[tuple[str, list[str]]]]], on: Machine
 ) -> None:
     text = "Do so:\n"
-    for info, body in blocks:  # a line that stays lets blocks be told apart afterwards
-        lines = ["options amdgpu runpm=0", *(_line(*one) for one in body)]
-        text += "\n".join(["", f"```{info}", *lines, "```", ""])
+    for info, body in blocks:
+        text += "\n".join(["", f"```{info}", *(_line(*one) for one in body), "```", ""])
     knowledge = Knowledge(catalogue.load(), on)
     checked = check("a.md", text, knowledge)
     after = mended(checked, knowledge)
     again = check("a.md", after, knowledge)
     assert [f for f in again.findings if f.remark.severity is not Severity.INFO] == []
     assert proposal.proposed(again) == after
-    before = _sets(checked)
-    assert not {place: n for place, n in _sets(again).items() if n > max(1, before[place])}
+    before = _most(checked)
+    assert not {name: times for name, times in _most(again).items() if times > max(1, before[name])}
     shown = {v.replacement for v in verdicts(checked) if v.fate.value == "change"}
     assert all(one in after for one in shown), "a verdict says what the diff says"

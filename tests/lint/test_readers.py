@@ -30,6 +30,13 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "menuentry 'Debian' {\n\tlinux\t/boot/vmlinuz-6.12 root=UUID=1 ro amdgpu.gfxoff=0\n\tinitrd /i\n}\n",
         [(2, 42, "amdgpu.gfxoff=0", GFXOFF)],
     ),
+    "titles of GRUB": (
+        "/boot/grub/grub.cfg",
+        FileKind.GRUB_CFG,
+        'menuentry "Arch, amdgpu.gfxoff=0 nomodeset" {\necho "Loading amdgpu.gfxoff=0"\n'
+        "linux /vmlinuz amdgpu.gfxoff=0\n}\n",
+        [(3, 16, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
     "boot entry": (
         "/boot/loader/entries/a.conf",
         FileKind.BOOT_ENTRY,
@@ -166,7 +173,29 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "a.py",
         FileKind.PYTHON,
         "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
-        [(3, 1, "os.environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+        [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+    ),
+    "Python of which only lines can be read": (
+        "a.py",
+        FileKind.PYTHON,
+        "print 'x'\nelif b: os.environ['TORCH_USE_HIPBLASLT']='1'\n"
+        "except: os.putenv('TORCH_USE_HIPBLASLT', '1')\n"
+        "os.environ['TORCH_USE_HIPBLASLT']=\"0\"; print \"x\"\n"
+        "x = [os.environ.setdefault('TORCH_USE_HIPBLASLT', '1'),\n"
+        "with foo(os.putenv('TORCH_USE_HIPBLASLT', '1'))\n"
+        "1. os.environ['TORCH_USE_HIPBLASLT'] = '1'\n+os.environ['TORCH_USE_HIPBLASLT'] = '1'\n"
+        + ">>> " * 3000
+        + "os.environ['TORCH_USE_HIPBLASLT']='1'\n",
+        [
+            (2, 12, "environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
+            (3, 12, "putenv('TORCH_USE_HIPBLASLT', '1'", "unknown"),
+            (4, 4, "environ['TORCH_USE_HIPBLASLT']=\"0\"", "unknown"),
+            (5, 9, "environ.setdefault('TORCH_USE_HIPBLASLT', '1'", "unknown"),
+            (6, 13, "putenv('TORCH_USE_HIPBLASLT', '1'", "unknown"),
+            (7, 7, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
+            (8, 5, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
+            (9, 12004, "environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
+        ],
     ),
     "Python that joins": (
         "a.py",

@@ -14,7 +14,7 @@ from rocmcfg.model.regex import regex
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.GRUB_DEFAULTS: shell.read,
-    FileKind.GRUB_CFG: kernel.read_entries,
+    FileKind.GRUB_CFG: functools.partial(kernel.read_entries, titled=False),
     FileKind.BOOT_ENTRY: kernel.read_entries,
     FileKind.CMDLINE: kernel.read_cmdline,
     FileKind.MODPROBE: kernel.read_modprobe,

@@ -25,6 +25,8 @@ def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> 
     opts/file.go)."""
     for line in piece.lines():
         found = _LINE.match(line.text)
+        if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
+            where = where._replace(once=line.at(0))
         if found and names.concerns(found[1]):
             text, quotes = line.text, "" if verbatim else "\"'"
             if not verbatim:
@@ -40,20 +42,24 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
 
     for line in piece.logical_lines(("#", ";")):
         if found := _DIRECTIVE.match(line.text):
-            read_words(line.cut(found.end()), out, where)
+            # an example may hold several units
+            once = where if where.scope else where._replace(once=line.at(0))
+            read_words(line.cut(found.end()), out, once, line.place)
         elif found := _EXEC.match(line.text):
-            shell.read(line.cut(found.end()), out, where._replace(scope=""))
+            shell.read(line.cut(found.end()), out, where._replace(scope="", once=-1))
         else:
             lines.read_paths(line, out, where)
 
 
-def read_words(piece: Span, out: Reading, where: Where) -> None:
-    """A list of NAME=VALUE that is split as a shell does."""
-    for command in split_commands(piece):
-        for word in command.words:
-            name, equals, _ = word.span(piece).text.partition("=")
-            if equals and names.concerns(name):
-                add_word(piece, word, out, where)
+def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
+    """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
+    before = len(out.assignments)
+    words = [word for command in split_commands(piece) for word in command.words]
+    for word in words:
+        name, equals, _ = word.span(piece).text.partition("=")
+        if equals and names.concerns(name):
+            add_word(piece, word, out, where, statement)
+    out.only_if_all(before, len(words))
 
 
 def add_word(
@@ -78,15 +84,16 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
         found = _INSTRUCTION.match(line.text)
         if found is None:
             continue
-        rest, word = line.cut(found.end()), found[1].upper()
+        # another instruction may stand in another stage
+        rest, word, where = line.cut(found.end()), found[1].upper(), where._replace(once=line.at(0))
         separate = _SEPARATE.match(rest.text)
         if word in ("RUN", "CMD", "ENTRYPOINT"):
-            shell.read(rest, out, where._replace(scope=""))
+            shell.read(rest, out, where._replace(scope="", once=-1))
         elif word == "ENV" and separate and "=" not in separate[1]:
             name = rest.cut(*separate.span(1))
             _pair(rest, name, separate.span(2), out, where, line.place)
         elif word == "ENV":
-            read_words(rest, out, where)
+            read_words(rest, out, where, line.place)
 
 
 def _pair(
@@ -120,6 +127,7 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
         text = line.text
         if not text or text.lstrip().startswith("#"):
             continue
+        where = where._replace(once=line.at(0))  # another line may stand in another service
         if (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
             opened = found.end() - (text[found.end() - 1] in "\"'")
             stop = _scalar(text, opened)[1]

@@ -23,8 +23,8 @@ _ENTRIES = (
     regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
     regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
     regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
-    regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"'),  # a title before them: refind_linux.conf
 )
+_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 
@@ -32,7 +32,10 @@ _SOURCE = ("modprobe.d(5)",)
 def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
     for_init, where = False, where._replace(listed=piece.at(0))
-    for token, start in tokens(piece.text):
+    if not where.scope and where.once < 0:
+        where = where._replace(once=piece.place[1])
+    found, before = list(tokens(piece.text)), len(out.assignments)
+    for token, start in found:
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
         span = piece.cut(start, stop)
@@ -42,22 +45,29 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
             out.add(What.ARGUMENT, span, where=where, statement=statement)
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
+    out.only_if_all(before, len(found))
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
-    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment."""
+    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment. In an example
+    each line may be another command line."""
+    where = where._replace(once=-1)
     for line in piece.lines():
         if not line.text.lstrip().startswith("#"):
             read_arguments(line, out, where)
 
 
-def read_entries(piece: Span, out: Reading, where: Where) -> None:
-    """The menus and entries of all loaders. Several `options` lines add up."""
+def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
+    """The menus and entries of all loaders. Several `options` lines add up, but in an example each may stand
+    for another entry. `titled` is for lines of a title and its arguments, which in GRUB's menu look like its
+    commands."""
+    where = where._replace(once=-1)
+    entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     for number, line in enumerate(piece.logical_lines()):
         if found := _OPTIONS.match(line.text):
             read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
-        elif found := next(filter(None, (entry.match(line.text) for entry in _ENTRIES)), None):
-            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}", example=-1)
+        elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
+            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
             read_arguments(line.cut(*found.span(1)), out, entry)
 
 

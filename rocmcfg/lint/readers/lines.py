@@ -19,6 +19,7 @@ from rocmcfg.model.regex import regex
 _ASSIGNED = regex(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
 _GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
 _PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
+_COMMAND_END = regex(r"[;&|]+")
 _URL = regex(r"\b[a-z]+://[^\s)>\]]+")
 # How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
 LOG_LINE = regex(
@@ -45,7 +46,7 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         start = options.start()
         kernel.read_options_line(line.cut(start, _quote_end(line.text, start)), out, where)
     elif where.trust is Trust.CODE and _is_command_line(line.text):
-        kernel.read_arguments(line, out, where)
+        kernel.read_arguments(line, out, where._replace(once=-1))
     else:
         read_tokens(line, out, where)
 
@@ -81,18 +82,24 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
 
 def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     urls = [found.span() for found in _URL.finditer(line.text)][::-1]
+    ends = [found.end() for found in _COMMAND_END.finditer(line.text)][::-1]
+    where = where._replace(once=line.at(0))  # arguments go together up to the end of a command
     for found in _ASSIGNED.finditer(line.text):
         while urls and urls[-1][1] <= found.start():
             urls.pop()
         if urls and urls[-1][0] <= found.start():
             continue
+        while ends and ends[-1] <= found.start():
+            where = where._replace(once=line.at(ends.pop()))
         name = found[1]
         parameter = names.split_parameter(name)
         start, stop = found.start(), _end(found, prose=where.trust is Trust.PROSE)
         if parameter is not None:
             out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
         elif names.concerns(name):
-            out.add(What.VARIABLE, line.cut(start, stop), where=where, quotes="\"'")
+            # of two variables nobody can tell whether one program gets them
+            alone = where._replace(once=line.at(start))
+            out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'")
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
         elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside

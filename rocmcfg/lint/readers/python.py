@@ -1,4 +1,4 @@
-"""Python: what a program puts into os.environ, by its syntax tree; line by line where all of it has none."""
+"""Python: what a program puts into os.environ, by its syntax tree, or line by line where it has none."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rocmcfg.lint.readers import lines
 from rocmcfg.lint.source import Span
 from rocmcfg.model.regex import regex
 
-# Blanks, a prompt and half of a compound statement: what stands behind them on a line may be one of its own.
-_BEFORE = regex(r"[ \t]*(?:>>> |\.\.\. |In \[\d+\]:|(?:else|try|finally)[ \t]*:)?[ \t]*")
+_LINE = regex(
+    r"""(?:environ(?:\.setdefault\(|\[)|putenv\(|setenv\()[ \t]*(['"])([A-Z]\w*)\1[ \t]*"""
+    r"""(?:\][ \t]*=|,)[ \t]*(['"])([^'"\n]*)\3"""
+)
 _LITERAL = regex(r"""[rbuRBU]*('''|\"\"\"|'|")""")
 
 
@@ -25,12 +27,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             settings = list(_settings(ast.parse(piece.text)))
     # a parser of broken or very deep code has many ways to give up
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        for line in piece.lines():
-            statement = line.cut(_BEFORE.match(line.text).end())  # type: ignore[union-attr]
-            if "env" in line.text and len(statement.text) < len(piece.text):
-                read(statement, out, where._replace(removable=False))
-            else:
-                lines.read_paths(line, out, where)
+        _read_lines(piece, out, where)
         return
     places = _Places(piece)
     for setting in settings:
@@ -142,7 +139,7 @@ def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
     if whole is key:
         stop = places.range(value)[1]
     text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
-    statement = piece.range(start, stop) if where.removable and isinstance(whole, ast.Assign) else None
+    statement = piece.range(start, stop) if isinstance(whole, ast.Assign) else None
     out.assignments.append(
         Assignment(
             What.VARIABLE,
@@ -151,7 +148,7 @@ def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
             *piece.range(start, stop),
             _inside(piece, *places.range(key)),
             _inside(piece, *places.range(value)) if text else None,
-            where._replace(removable=statement is not None),
+            where._replace(removable=statement is not None, once=piece.at(start)),
             opaque=text is None,
             statement=statement,
         )
@@ -164,3 +161,22 @@ def _inside(piece: Span, start: int, stop: int) -> tuple[int, int]:
     if literal is None:
         return piece.range(start, stop)
     return piece.range(literal.end(), max(literal.end(), stop - len(literal[1])))
+
+
+def _read_lines(piece: Span, out: Reading, where: Where) -> None:
+    for line in piece.lines():
+        if line.text.lstrip().startswith("#"):
+            continue
+        lines.read_paths(line, out, where)
+        for found in _LINE.finditer(line.text):
+            if names.concerns(found[2]):
+                assigned = Assignment(
+                    What.VARIABLE,
+                    found[2],
+                    found[4],
+                    *line.range(*found.span()),
+                    line.range(*found.span(2)),
+                    line.range(*found.span(4)) if found[4] else None,
+                    where._replace(removable=False, once=line.at(found.start())),
+                )
+                out.assignments.append(assigned)

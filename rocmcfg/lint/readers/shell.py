@@ -51,6 +51,8 @@ _HANDS_ON = regex(
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
 _LINE_BREAK = regex(r"\\n")
+_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
+_INDENT = 100  # characters; a long line is not searched for its beginning again and again
 _DEPTH = 4  # scripts in scripts
 _PROMPT = regex(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
@@ -61,8 +63,11 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     waiting: list[Span] = []  # what the command before in a pipe prints
     filled: dict[str, list[int]] = {}
     for command in split_commands(piece):
-        printed = _Reader(piece, out, where, command, waiting, filled).run()
+        reader = _Reader(piece, out, where, command, waiting, filled)
+        printed = reader.run()
         waiting = printed if command.piped else []
+        if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
+            where = where._replace(once=reader.mark + 1)
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:
@@ -94,7 +99,9 @@ class _Reader:
         filled: dict[str, list[int]],
     ) -> None:
         self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
-        self.alone = where._replace(scope="")
+        self.mark = piece.at([*command.words, *command.targets, *command.documents][0].start)
+        self.alone = where._replace(scope="", once=self.mark)
+        self.only_sets = False
         self.words = [word.span(piece) for word in command.words]
         self.input = waiting + [word.span(piece) for word in command.documents]
         self.targets = [word.span(piece) for word in command.targets]
@@ -107,6 +114,8 @@ class _Reader:
             lines.read_paths(span, self.out, self.where)
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
+        # in an example lines of modprobe.d and arguments of the kernel may stand among commands
+        self.only_sets = self.command.depth == 0 and (name in ("", "options") or "=" in name)
         rest = self.words[at + 1 :]
         printed = self.input
         if name in ("echo", "printf"):
@@ -130,6 +139,7 @@ class _Reader:
                 self._assign(at, found, declared)
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
+                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
             elif not (text.startswith("-") and at > 0):
                 return at
             at += 1
@@ -141,10 +151,22 @@ class _Reader:
             self._command_line(found.group().rstrip("+="), word, found)
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
-            scope = self.where.scope if lasting and not self.command.depth else ""
             statement = self._range(0, at) if len(self.words) == 1 + declared else None
-            lasts = self.where._replace(scope=scope)
-            environment.add_word(self.piece, self.command.words[at], self.out, lasts, statement)
+            lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
+            where = self.where if lasts else self.alone
+            environment.add_word(self.piece, self.command.words[at], self.out, where, statement)
+
+    def _has_a_line(self) -> bool:
+        """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
+        which may name another file."""
+        text, words = self.piece.text, self.command.words
+        start = words[0].start
+        begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
+        if self.where.once < 0 or (begin == 0 and start > _INDENT) or text[begin:start].strip():
+            return False
+        above = text.rfind("\n", 0, max(0, begin - 1)) + 1
+        commented = text[above:begin].lstrip().startswith("#")
+        return not commented and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
         """Of some words, up to the quote that closes the last one."""
@@ -160,6 +182,9 @@ class _Reader:
             kernel.read_arguments(word.cut(value), out, self.alone)
             return
         held = self.filled.setdefault(name, [])
+        once = self.where.once
+        if not self.where.scope and (once < 0 or name not in _TOGETHER or (held and not adds)):
+            once = self.mark  # of an example too: another boot gets it
         if not adds:
             for number in held:
                 held_before = out.assignments[number]
@@ -171,10 +196,11 @@ class _Reader:
         before = len(out.assignments)
         if itself is not None:  # what stands in front of the old value is read before it
             fronts = {out.assignments[number].where.turn[1] for number in held}
-            first = self.where._replace(scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
+            turn = later, min(fronts, default=0) - 1
+            first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
             kernel.read_arguments(word.cut(value, itself.start()), out, first)
             value = itself.start()
-        last = self.where._replace(scope=scope, carrier=name, turn=(later, 0))
+        last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
         kernel.read_arguments(word.cut(value), out, last)
         held += range(before, len(out.assignments))
 
@@ -190,7 +216,7 @@ class _Reader:
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
             kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
-            _read_module(rest, self.out, self.where)
+            _read_module(rest, self.out, self.where._replace(once=self.mark))
         elif name == "sed":
             for word in rest:
                 _read_sed(word, self.out, self.where)
@@ -205,9 +231,14 @@ class _Reader:
             option, equals, _ = word.text.partition("=")
             if equals and option in adding:
                 arguments, whole = word.cut(len(option) + 1), self._range(number, number)
-                kernel.read_arguments(arguments, self.out, self.where, whole)
+                kernel.read_arguments(arguments, self.out, self._given(word), whole)
             elif number > first and self.words[number - 1].text in adding:
-                kernel.read_arguments(word, self.out, self.where, self._range(number - 1, number))
+                whole = self._range(number - 1, number)
+                kernel.read_arguments(word, self.out, self._given(word), whole)
+
+    def _given(self, word: Span) -> Where:
+        """A command may have several options of that name, for several kernels or programs."""
+        return self.where._replace(once=word.at(0))
 
     def _any_command(self, first: int) -> None:
         """No command that we know: arguments of the kernel among its words, variables that it is handed."""
@@ -218,14 +249,14 @@ class _Reader:
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
-                read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
+                read(word, self.out, self.where.inside(scope="", once=-1))  # `bash -c "A=b command"`
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
                 handed = number - 1 if _HANDS_ON.fullmatch(before) else number
                 goes = self._range(handed, number) if inside or handed < number else None
-                raw = self.command.words[number]
-                environment.add_word(self.piece, raw, self.out, self.alone, goes, inside)
+                raw, alone = self.command.words[number], self._given(word)._replace(scope="")
+                environment.add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
@@ -233,10 +264,10 @@ class _Reader:
         """Texts that reach a file are read as that file would be."""
         from rocmcfg.lint import readers
 
-        inner = self.where.inside(scope="")
-        if inner.depth > _DEPTH:
+        if self.where.depth >= _DEPTH:
             return
         for text in printed:
+            inner = self.where.inside(scope="", once=text.at(0))
             target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
             written = [t for t in self.targets if "/parameters/" in t.text]
             if written:
@@ -295,13 +326,13 @@ def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
         blank = Span(" ", words[0].runs)
         value = joined([part for word in words[1:] for part in (blank, word)][1:])
         token = paired(words[0], value) if words[1:] else words[0]
-        where = where._replace(scope="", removable=False)
+        where = where._replace(scope="", once=words[0].at(0), removable=False)
         out.add(What.VARIABLE, token, where=where, quotes="", opaque=bool(words[1:]) and not value.text)
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
     """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
-    text, scoped, found = word.text, where.inside(scope=""), None
+    text, scoped, found = word.text, where.inside(scope="", once=-1), None
     for found in _SED.finditer(text):
         put = word.cut(*found.span(2))
         if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
