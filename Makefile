@@ -92,8 +92,9 @@ $(READY): requirements-dev.lock pyproject.toml
 	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
 	@echo "setting up $(VENV) (once; needs the package index)"
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@# The lock has every dependency. Left to find them, pip asks for the newest release of one with an extra, which no hash is for.
 	@for pause in 5 30 ""; do \
-	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock && exit; \
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock && exit; \
 	  test -z "$$pause" || { echo "once more in $$pause s" >&2; sleep $$pause; }; \
 	done; \
 	echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1
