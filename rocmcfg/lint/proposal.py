@@ -211,9 +211,13 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
 
 def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     """With one blank of its surroundings, and with the quotes of a word that it is all of."""
-    before = text[max(0, start - 2) : start]
-    if before in (" '", ' "', "\t'", '\t"') and text[stop : stop + 1] == before[1]:
-        return start - 2, stop + 1
+    quote = text[start - 1 : start]
+    if quote in ("'", '"') and text[start - 2 : start - 1] in (" ", "\t") and text[stop : stop + 1] == quote:
+        start, stop = start - 1, stop + 1
+    line = text.rfind("\n", max(0, start - 200), start) + 1
+    continued = re.search(r"[ \t]*\\\r?\n[ \t]*\Z", text[max(0, line - 200) : start])
+    if continued is not None:
+        return start - len(continued.group()), stop
     if text[start - 1 : start] in (" ", "\t"):
         return start - 1, stop
     if text[stop : stop + 1] in (" ", "\t"):
@@ -227,7 +231,8 @@ def _line(checked: Checked, statement: tuple[int, int]) -> tuple[int, int]:
     start, stop = checked.source.line(first)[0], checked.source.line(last)[1]
     text = checked.source.text
     before, after = text[start : statement[0]], text[statement[1] : stop]
-    if before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):
+    continues = text[:start].endswith(("\\\n", "\\\r\n"))
+    if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):
         return start, stop
     return statement
 

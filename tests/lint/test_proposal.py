@@ -104,6 +104,26 @@ CASES = {
         "amdgpu.runpm=0 amdgpu.runpm=0 amdgpu.runpm=1 amdgpu.runpm=0\n",
         "amdgpu.runpm=0\n",
     ),
+    "the last of continued lines": (
+        "a.sh",
+        "rpm-ostree kargs --append=quiet \\\n    --append=amdgpu.sg_display=0\nreboot\n",
+        "rpm-ostree kargs --append=quiet\nreboot\n",
+    ),
+    "the last option of continued lines": (
+        "a.sh",
+        "docker run img \\\n  -e HSA_XNACK=0\nrm x\n",
+        "docker run img\nrm x\n",
+    ),
+    "the last of a continued ENV": (
+        "Dockerfile",
+        "FROM x\nENV A=b \\\n    HSA_XNACK=0\nRUN make\n",
+        "FROM x\nENV A=b\nRUN make\n",
+    ),
+    "one of several continued lines": (
+        "a.sh",
+        "docker run \\\n  -e HSA_XNACK=0 \\\n  img\n",
+        "docker run \\\n  img\n",
+    ),
     "nothing": ("a.env", "HSA_XNACK=$X\n", "HSA_XNACK=$X\n"),
 }
 
