@@ -124,6 +124,11 @@ CASES = {
         "docker run \\\n  -e HSA_XNACK=0 \\\n  img\n",
         "docker run \\\n  img\n",
     ),
+    "a list in quotes": (
+        "a.md",
+        '```conf\n"T0" "amdgpu.sg_display=0 root=UUID=1 quiet"\n```\n',
+        '```conf\n"T0" "root=UUID=1 quiet"\n```\n',
+    ),
     "nothing": ("a.env", "HSA_XNACK=$X\n", "HSA_XNACK=$X\n"),
 }
 

@@ -7,6 +7,7 @@ argument, in any file that looks like one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
@@ -34,7 +35,7 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
-    found, before = list(tokens(piece.text)), len(out.assignments)
+    found, before = list(_unquoted(piece.text)), len(out.assignments)
     for token, start in found:
         name, stop = token.partition("=")[0].strip('"'), start + len(token)
         for_init = for_init or token == "--"
@@ -46,6 +47,15 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
     out.only_if_all(before, len(found))
+
+
+def _unquoted(text: str) -> Iterator[tuple[str, int]]:
+    """Tokens, and those of a list that stands in quotes as a whole: no argument of ours has a blank in it."""
+    for token, start in tokens(text):
+        if token[:1] == token[-1:] == '"' and " " in token:
+            yield from ((inner, start + 1 + at) for inner, at in tokens(token[1:-1]))
+        else:
+            yield token, start
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
