@@ -58,7 +58,7 @@ RETIRED = {
         "RC4331",
         "RC4336",
     ),
-    *("RC4341", "RC5004", "RC6004", "RC7003", "RC9002"),
+    *("RC4341", "RC5004", "RC6004", "RC7003", "RC8105", "RC8107", "RC8122", "RC9002"),
 }
 # Ids that are raised in several places or wordings, each with one meaning.
 ONE_MEANING = {
