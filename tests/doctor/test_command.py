@@ -567,6 +567,21 @@ def test_a_log_that_is_piped_in_is_read_without_an_option(host: Path, source_of_
     assert (read["name"], read["size"]) == ("standard input", len(content))
 
 
+def test_the_way_out_of_what_is_no_text_names_the_file_where_it_has_a_name(
+    host: Path, tmp_path: Path
+) -> None:
+    packed = tmp_path / "a b.zip"
+    packed.write_bytes(b"PK\3\4" + b"x" * 100)
+    said = unfolded(rocmcfg("doctor", packed, "--root", host).err)
+    assert f"`unzip -p '{packed}' | rocmcfg doctor --log -`" in said
+    with packed.open("rb") as stream:
+        words = [*command(), "doctor", "--root", str(host)]
+        done = subprocess.run(
+            words, stdin=stream, capture_output=True, text=True, env=environment(), timeout=HANG, check=False
+        )
+    assert "`unzip -p FILE | rocmcfg doctor --log -`" in unfolded(done.stderr)
+
+
 @pytest.mark.parametrize("silent", [True, False])
 def test_a_pipe_with_nothing_in_it_is_no_log(host: Path, silent: bool) -> None:
     """As ssh and services leave one open, which nobody ever writes to; or closed at once."""

@@ -124,11 +124,10 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
             opened = _Unpacked(buffered, magic, decompressor)
             start = opened.peek(_START)[:_START]
             break
+    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
     for magic, what, command in _NO_TEXT:
         if start.startswith(magic):
-            raise Unreadable(
-                name, f"it is {what}: `{command} {shlex.quote(name)} | rocmcfg doctor --log -` reads it"
-            )
+            raise Unreadable(name, f"it is {what}: `{command} {file} | rocmcfg doctor --log -` reads it")
     if not _may_be_text(start):
         raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
     return cast(BinaryIO, opened)
