@@ -159,7 +159,7 @@ def _say(printer: Printer, applied: Planned) -> None:
         said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
         printer.line(f"{said}: nothing was changed.")
         if not made.rows:
-            printer.pairs([(s.setting, s.reason) for s in made.skipped])
+            plan_view.show_left_out(printer, made.skipped)
         for row in made.rows:
             if row.outcome is RowOutcome.OVERRIDDEN:
                 plan_view.show_setting(printer, row)

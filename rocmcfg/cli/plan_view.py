@@ -11,7 +11,7 @@ from rocmcfg.judging.conditions import UNTOLD
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
-from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, command_line
+from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped, command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
@@ -65,7 +65,9 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.heading("Settings")
     for row in made.rows:
         show_setting(printer, row)
-    printer.section("Left out", [(s.setting, s.reason) for s in made.skipped])
+    if made.skipped:
+        printer.heading("Left out")
+    show_left_out(printer, made.skipped)
     line = made.command_line
     if planned.trial:
         _show_trial(printer, planned.trial)
@@ -89,6 +91,13 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
     printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
     if not planned.trial:
         _show_ways_back(printer, planned)
+
+
+def show_left_out(printer: Printer, skipped: Sequence[Skipped]) -> None:
+    """Those that have a reason in common together."""
+    for reason in dict.fromkeys(one.reason for one in skipped):
+        printer.wrapped(", ".join(one.setting for one in skipped if one.reason == reason))
+        printer.wrapped(reason, indent="      ")
 
 
 def _kinds(settings: Sequence[DesiredSetting]) -> str:

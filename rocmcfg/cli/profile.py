@@ -129,7 +129,9 @@ def show(
         plan_view.show_setting(printer, row)
     if not planned.plan.rows:
         printer.line("  nothing")
-    printer.section("and leaves out", [(s.setting, s.reason) for s in planned.plan.skipped])
+    if planned.plan.skipped:
+        printer.heading("and leaves out")
+    plan_view.show_left_out(printer, planned.plan.skipped)
     for note in profile.notes:
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
