@@ -37,8 +37,10 @@ def version() -> str:
 
 
 def patience(seconds: float) -> float:
-    """Scale a time limit by ROCMCFG_VM_PATIENCE: the limits fit two idle cores, not every machine."""
-    return seconds * float(os.environ.get("ROCMCFG_VM_PATIENCE", "1"))
+    """Scale a time limit by ROCMCFG_VM_PATIENCE, and by how many processes each core has: the limits
+    fit two idle cores, not every machine at every hour."""
+    crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return seconds * float(os.environ.get("ROCMCFG_VM_PATIENCE", "1")) * max(1, crowd)
 
 
 def create_overlay(disk: Path, overlay: Path) -> None:
