@@ -97,7 +97,7 @@ PARTS = (
             "rocmcfg/backends/boot/one_shot.py",
             "rocmcfg/backends/boot/loader_entries.py",
             "rocmcfg/backends/boot/uki/*",
-            "rocmcfg/backends/boot/refind/*",
+            "rocmcfg/backends/boot/refind.py",
             "tests/loaders/*",
         ),
     ),
@@ -127,8 +127,8 @@ PARTS = (
         (
             "rocmcfg/backends/boot/entry_options.py",
             "rocmcfg/backends/boot/loader_entries.py",
-            "rocmcfg/backends/boot/grub_bls/*",
-            "rocmcfg/backends/boot/systemd_boot/*",
+            "rocmcfg/backends/boot/grub_bls.py",
+            "rocmcfg/backends/boot/systemd_boot.py",
             "tests/vm/*",
         ),
     ),
@@ -140,7 +140,7 @@ PARTS = (
         (
             "rocmcfg/backends/boot/entry_options.py",
             "rocmcfg/backends/boot/loader_entries.py",
-            "rocmcfg/backends/boot/systemd_boot/*",
+            "rocmcfg/backends/boot/systemd_boot.py",
             "tests/vm/*",
         ),
     ),

@@ -6,7 +6,7 @@ The map, for a reader who is new here:
     knowledge  what we know: the catalogue (data/*.toml) and the profiles
     host       the only package that touches the operating system; reading and writing are two types
     facts      what is true of a host: kernels, GPUs, ROCm, operating system
-    backends   one folder per boot loader, one file per initramfs generator and kind of file
+    backends   one file per boot loader, initramfs generator and kind of file
     records    what rocmcfg writes down about itself: journal and receipt
     state      how a host is: configured, running, and verified against the receipt
     judging    what the knowledge says of a setting on a machine

@@ -207,7 +207,8 @@ class OfOneBoot(Purpose):
         return Expectations(self.plan.boot_backend, places, places, ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        return [*self.loader.check(host, self.tried.arguments)]
+        menu = registry.backend(self.plan.boot_backend).read(host)
+        return [*self.loader.check(host, menu, self.tried.arguments)]
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         content = dump(

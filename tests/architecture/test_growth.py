@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from rocmcfg.backends import environment, environment_targets
-from rocmcfg.backends.boot.grub.backend import BACKEND
+from rocmcfg.backends.boot.grub import BACKEND
 from rocmcfg.backends.boot.grub_files import environment_block
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
@@ -62,7 +62,11 @@ class Reader(NamedTuple):
 
 
 def _menu(host: LocalHost) -> object:
-    return BACKEND.observe(host), BACKEND.unmanaged(host), BACKEND.TRIAL.check(host, ["a=1"])
+    return (
+        BACKEND.observe(host),
+        BACKEND.unmanaged(host),
+        BACKEND.TRIAL.check(host, BACKEND.read(host), ["a=1"]),
+    )
 
 
 def _defaults(host: LocalHost) -> object:

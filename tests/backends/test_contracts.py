@@ -27,37 +27,8 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
-from rocmcfg.backends.boot.bootc.reader import READER as BOOTC_READER
 from rocmcfg.backends.boot.chain import Chain, EntryChain
-from rocmcfg.backends.boot.contract import (
-    BootReader,
-    Keeper,
-)
-from rocmcfg.backends.boot.grub import reader as grub_reader
-from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
-from rocmcfg.backends.boot.grub_bls import reader as bls_reader
-from rocmcfg.backends.boot.grub_bls.backend import BACKEND as BLS_BACKEND
-from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
-from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND as MKCONFIG_BACKEND
-from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
-from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
-from rocmcfg.backends.boot.limine import reader as limine_reader
-from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
-from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
-from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
-from rocmcfg.backends.boot.refind import reader as refind_reader
-from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
-from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKEND
-from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE_READER
-from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
-from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
-from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
-from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKEND
-from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
-from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
-from rocmcfg.backends.boot.uki import reader as uki_reader
-from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
+from rocmcfg.backends.boot.contract import PROGRAMS, BootReader, Keeper
 from rocmcfg.backends.initramfs import Generator, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
@@ -66,44 +37,29 @@ from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
 BACKENDS: tuple[Chain, ...] = (
-    GRUB_BACKEND,
-    MKCONFIG_BACKEND,
-    LIMINE_BACKEND,
-    UKI_BACKEND,
-    SYSTEMD_BOOT_BACKEND,
-    SDBOOT_BACKEND,
-    BLS_BACKEND,
-    REFIND_BACKEND,
-    BOOTC_BACKEND,
-    RPM_OSTREE_BACKEND,
-    SDBOOTUTIL_BACKEND,
-    KERNELSTUB_BACKEND,
-    PROXMOX_BACKEND,
+    grub.BACKEND,
+    grub_mkconfig.BACKEND,
+    limine.BACKEND,
+    uki.BACKEND,
+    systemd_boot.BACKEND,
+    sdboot_manage.BACKEND,
+    grub_bls.BACKEND,
+    refind.BACKEND,
+    bootc.BACKEND,
+    rpm_ostree.BACKEND,
+    sdbootutil.BACKEND,
+    kernelstub.BACKEND,
+    proxmox_boot_tool.BACKEND,
 )
-READERS: tuple[BootReader, ...] = (
-    grub_reader,
-    mkconfig_reader,
-    limine_reader,
-    uki_reader,
-    systemd_boot_reader,
-    sdboot_reader,
-    bls_reader,
-    refind_reader,
-    BOOTC_READER,
-    RPM_OSTREE_READER,
-    sdbootutil_reader,
-    kernelstub_reader,
-    proxmox_reader,
-)
-KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
+KEEPERS: tuple[Keeper, ...] = (bootc.BACKEND, rpm_ostree.BACKEND, kernelstub.BACKEND)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryChain, ...] = (
-    LIMINE_BACKEND,
-    UKI_BACKEND,
-    SYSTEMD_BOOT_BACKEND,
-    SDBOOT_BACKEND,
-    BLS_BACKEND,
-    REFIND_BACKEND,
+    limine.BACKEND,
+    uki.BACKEND,
+    systemd_boot.BACKEND,
+    sdboot_manage.BACKEND,
+    grub_bls.BACKEND,
+    refind.BACKEND,
 )
 GENERATORS: tuple[Generator, ...] = (
     initramfs_tools.GENERATOR,
@@ -114,7 +70,9 @@ GENERATORS: tuple[Generator, ...] = (
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert registry.backends() == BACKENDS
-    assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
+    readers: tuple[BootReader | None, ...] = BACKENDS
+    assert tuple(map(registry.reader, registry.NAMES)) == readers
+    assert {*PROGRAMS} <= {*registry.NAMES}
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)

@@ -11,8 +11,7 @@ import pytest
 from rocmcfg.backends.boot import efi
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER
-from rocmcfg.backends.boot.limine import trial
-from rocmcfg.backends.boot.limine.backend import BACKEND
+from rocmcfg.backends.boot.limine import BACKEND, trial
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID
 from rocmcfg.host.local import LocalHost
 
@@ -73,7 +72,7 @@ def test_our_part_of_a_line_reaches_the_kernel(tmp_path: Path, program: Path) ->
 def test_the_copy_boots_once(tmp_path: Path, program: Path, more: str) -> None:
     """From 11.4 on; older ones do not look at the variable. And why none is tried where it remembers."""
     view = host(tmp_path / "host", more=more)
-    files = trial.LimineTrial().propose(view, Observed(BACKEND.reader.read(view), (), (), ()), ARGUMENTS)
+    files = trial.LimineTrial().propose(view, Observed(BACKEND.read(view), (), (), ()), ARGUMENTS)
     (tmp_path / "host" / trial.COPY.strip("/")).write_bytes(files[trial.COPY][0])
     made = machine(tmp_path, program)
     made.put("limine.conf", written(view, tmp_path / "host"))

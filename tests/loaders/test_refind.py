@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot.entry_options import CARRIER
-from rocmcfg.backends.boot.refind.backend import BACKEND
+from rocmcfg.backends.boot.refind import BACKEND
 from rocmcfg.host.local import LocalHost
 
 from .efi_program import printing

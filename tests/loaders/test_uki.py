@@ -12,8 +12,7 @@ from rocmcfg.backends.boot import pe_image
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.one_shot import Listed, copied
-from rocmcfg.backends.boot.uki import addons, reader
-from rocmcfg.backends.boot.uki.backend import BACKEND
+from rocmcfg.backends.boot.uki import BACKEND, addons, reader
 from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.host.local import LocalHost
 

@@ -6,14 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
+from rocmcfg.backends.boot.contract import PROGRAMS, BootReader, BootTrial, Observed
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
-from rocmcfg.backends.boot.menu import MISSING, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import MISSING, Menu, Role, behind_separator, size, too_long
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -24,7 +23,7 @@ from rocmcfg.model.state import DesiredSetting
 Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how its content is to become
 
 
-class Chain(ABC):
+class Chain(BootReader, ABC):
     """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where an editor is
     known (`backends.edits`). `MANUAL` says what somebody does by hand,
     with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
@@ -39,12 +38,14 @@ class Chain(ABC):
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
 
-    def __init__(self, reader: BootReader) -> None:
-        self.reader, self.NAME = reader, reader.NAME
+    @property
+    def program(self) -> str:
+        """The one without which this loader is nowhere; empty where there is none such."""
+        return PROGRAMS.get(self.NAME, "")
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
-        found = self.reader.here(view)
+        found = self.here(view)
         return (*found, *told) if found else ()
 
     @abstractmethod
@@ -105,9 +106,12 @@ class EntryChain(Chain):
         """The lines of which entries of later kernels are made."""
         return entry_options.from_cmdline(view)
 
+    def read(self, view: HostView) -> Menu:
+        return entry_options.menu(view)
+
     def observe(self, view: HostView) -> Observed:
         """What others ask for counts where every entry has it, those of later kernels as well."""
-        menu = self.reader.read(view)
+        menu = self.read(view)
         lines = [_around(kargs) for kargs in (*(one.kargs for one in menu.normal), *self.to_come(view))]
         first, _ = lines[-1] if lines else ((), ())
         foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]
@@ -201,25 +205,26 @@ def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
     return split(before, source), split(after, source)
 
 
-class MenuReader(BootReader, Protocol):
-    """Of a loader whose files hold several entries each."""
+class MenuChain(EntryChain):
+    """The same where a file, called `FILE`, holds several entries."""
 
+    FILE: str
+
+    @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...
 
+    @abstractmethod
     def written(self, view: HostView, path: str, text: str) -> Iterable[Written]: ...
 
-
-class MenuChain(EntryChain):
-    """The same where a file holds several entries."""
-
-    reader: MenuReader
+    def read(self, view: HostView) -> Menu:
+        return entry_options.menu_of(view, self.files(view), self.FILE, self.written)
 
     def folders(self, view: HostView) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.reader.files(view)))
+        return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.files(view)))
 
     def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
-        for path in self.reader.files(view):
-            written = partial(self.reader.written, view, path)
+        for path in self.files(view):
+            written = partial(self.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
 
 

@@ -1,8 +1,6 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
-A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
-`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER, and is light, since `verify`
-loads nothing else.
+A backend is a module of `rocmcfg.backends.boot`, or a package, whose BACKEND is a `chain.Chain`.
 """
 
 from __future__ import annotations
@@ -18,6 +16,16 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, ToolChange
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
+
+# By the name of a loader, the program without which it is nowhere: there its backend need not be loaded.
+PROGRAMS = {
+    "bootc": "/usr/bin/bootc",
+    "kernelstub": "/usr/bin/kernelstub",
+    "proxmox-boot-tool": "/usr/sbin/proxmox-boot-tool",
+    "rpm-ostree": "/usr/bin/rpm-ostree",
+    "sdboot-manage": "/usr/bin/sdboot-manage",
+    "sdbootutil": "/usr/bin/sdbootutil",
+}
 
 
 class Observed(NamedTuple):
@@ -96,5 +104,5 @@ class BootTrial(Protocol):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why the loader cannot do it on this host, asked before anything is written."""
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""

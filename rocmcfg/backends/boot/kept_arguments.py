@@ -38,7 +38,7 @@ class KeptChain(Chain, Keeper):
 
     def menu(self, view: HostView) -> Menu:
         """Raises Unreadable."""
-        menu = self.reader.read(view)
+        menu = self.read(view)
         if menu.unreadable:
             raise Unreadable(menu.path, menu.unreadable)
         return menu
@@ -49,7 +49,7 @@ class KeptChain(Chain, Keeper):
 
     def observe(self, view: HostView) -> Observed:
         """By the first normal entry: the program gives all of them the same."""
-        menu, ours = self.reader.read(view), split(asked(view), CARRIER)
+        menu, ours = self.read(view), split(asked(view), CARRIER)
         line = menu.normal[0].kargs if menu.normal else ()
         at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
         foreign = [(place, karg) for place, karg in enumerate(line) if at.get(karg.text) != place]
@@ -88,9 +88,16 @@ class DeploymentChain(KeptChain):
 
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
+    def here(self, view: HostView) -> tuple[str, ...]:
+        found = (deployments.BOOTED, self.program)
+        return found if all(map(view.exists, found)) else ()
+
+    def read(self, view: HostView) -> Menu:
+        return deployments.menu(view, self.NAME)
+
     def deployment(self, view: HostView) -> str:
         """The one that boots next; empty where that cannot be told."""
-        normal = self.reader.read(view).normal
+        normal = self.read(view).normal
         return normal[0].id if normal else ""
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:

@@ -19,7 +19,7 @@ from typing import Any
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
-from rocmcfg.backends.boot.menu import on_the_line, size
+from rocmcfg.backends.boot.menu import Menu, on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -138,7 +138,7 @@ class SecondEntry(BootTrial):
         enforced = efi.starts_only_signed(view) and "linux" not in boots
         return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """The copy is there and whole, and nothing but the variable will choose it."""
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot.grub.reader import STEAMOS
+from rocmcfg.backends.boot.grub import STEAMOS
 from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 from rocmcfg.model.named_tuple import NamedTuple

@@ -1,14 +1,14 @@
 """Finds the boot loader that a host uses, by evidence, and the backend that configures it. To add one: write
-its package (see `contract`), which has its name with `_` for `-`, and name it in `NAMES`."""
+its module (see `contract`), which has its name with `_` for `-`, and name it in `NAMES`."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.contract import PROGRAMS
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -43,7 +43,10 @@ _DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootut
 
 def backend(name: str) -> Chain:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return cast("Chain", _module(name, "backend"))
+    if name not in NAMES:
+        raise KeyError(name)
+    module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
+    return cast("Chain", module.BACKEND)
 
 
 def backends() -> tuple[Chain, ...]:
@@ -51,29 +54,23 @@ def backends() -> tuple[Chain, ...]:
 
 
 def possible(view: HostView, names: Iterable[str] = NAMES) -> list[str]:
-    """Those of which nothing says at once that they are not on this host: a package names the PROGRAM
-    without which its loader is nowhere, so that the rest of it need not be loaded there."""
-    needed = {name: vars(_package(name)).get("PROGRAM", "") for name in names}
-    return [name for name, program in needed.items() if not program or view.exists(program)]
+    """Those of which nothing says at once that they are not on this host."""
+    return [name for name in names if name not in PROGRAMS or view.exists(PROGRAMS[name])]
 
 
 def reader(name: str) -> BootReader | None:
     """What reads a supported loader's menu; None for any other name."""
-    return _reader(name) if name in NAMES else None
-
-
-def _reader(name: str) -> BootReader:
-    return cast("BootReader", _module(name, "reader"))
+    return backend(name) if name in NAMES else None
 
 
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
-    return _reader(name).read(view).entries if name in NAMES else ()
+    return backend(name).read(view).entries if name in NAMES else ()
 
 
 def entries_here(view: HostView) -> tuple[Entry, ...]:
     """The same of every loader whose menu this host has, whichever of them boots."""
-    readers = map(_reader, possible(view))
+    readers = map(backend, possible(view))
     return tuple(entry for one in readers if one.here(view) for entry in one.read(view).entries)
 
 
@@ -122,12 +119,12 @@ def keepers() -> tuple[Keeper, ...]:
 
 def argument_keeper(name: str) -> KeptChain:
     """The program that keeps the arguments of this loader."""
-    return cast("KeptChain", _module(name, "backend"))
+    return cast("KeptChain", backend(name))
 
 
 def writer(name: str) -> EntryChain:
     """What writes the entries of this loader's menu itself."""
-    return cast("EntryChain", _module(name, "backend"))
+    return cast("EntryChain", backend(name))
 
 
 def reader_on(view: HostView) -> BootReader | None:
@@ -135,7 +132,7 @@ def reader_on(view: HostView) -> BootReader | None:
     something above its loader owns the arguments, too."""
     from rocmcfg.backends.boot import efi, nixos, recognised
 
-    declared = next((one for one in map(_reader, possible(view, _DECISIVE)) if one.here(view)), None)
+    declared = next((one for one in map(backend, possible(view, _DECISIVE)) if one.here(view)), None)
     above = recognised.decisive(view) if declared is None else None
     if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
         return nixos
@@ -143,7 +140,7 @@ def reader_on(view: HostView) -> BootReader | None:
         return declared
     told = efi.text(view, "LoaderInfo").lower()
     names = sorted(possible(view), key=lambda name: not told.startswith(name))
-    return next((one for one in map(_reader, names) if one.here(view)), None)
+    return next((one for one in map(backend, names) if one.here(view)), None)
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
@@ -157,19 +154,7 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files."""
-    return name not in _DECISIVE or bool(name in possible(view) and _reader(name).here(view))
-
-
-def _module(name: str, part: str) -> object:
-    """The module, or the object in it that has the name of the part."""
-    if name not in NAMES:
-        raise KeyError(name)
-    module = importlib.import_module(f"{_package(name).__name__}.{part}")
-    return vars(module).get(part.upper(), module)
-
-
-def _package(name: str) -> ModuleType:
-    return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
+    return name not in _DECISIVE or bool(name in possible(view) and backend(name).here(view))
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.grub import reader
-from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB
+from rocmcfg.backends.boot.grub import BACKEND as GRUB
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries
 from rocmcfg.backends.boot.menu import Role, check
 from rocmcfg.host.local import LocalHost
@@ -43,7 +42,7 @@ def proposed(settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
 
 
 def drop_in(settings: Sequence[DesiredSetting] = SETTINGS) -> bytes:
-    content = proposed(settings)[reader.DROP_IN]
+    content = proposed(settings)[GRUB.OWNED[0]]
     assert content is not None
     return content
 
@@ -127,7 +126,7 @@ def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: p
     root = debian_grub_host(tmp_path)
     (root / "boot/grub/grub.cfg").unlink()
     assert "no such file" in GRUB.observe(view(root)).menu.unreadable
-    assert [d.id for d in check(reader.read(view(root)), (), ())] == ["RC3101"]
+    assert [d.id for d in check(GRUB.read(view(root)), (), ())] == ["RC3101"]
 
     def refuse(self: LocalHost, path: str) -> bytes | None:
         raise Unreadable(path, "Permission denied")
@@ -177,10 +176,10 @@ def test_every_entry_is_looked_at_and_not_only_the_first(tmp_path: Path) -> None
     older = "linux\t/boot/vmlinuz-6.1.0-1-amd64 root=UUID=3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ro  quiet"
     assert older in text
     broken = menu(tmp_path, text.replace(f"{older} amdgpu.runpm=0", older))
-    (problem,) = check(reader.read(broken), ["amdgpu.runpm=0"], [])
+    (problem,) = check(GRUB.read(broken), ["amdgpu.runpm=0"], [])
     assert "with Linux 6.1.0-1-amd64” misses amdgpu.runpm=0" in problem.summary
     (left,) = [
-        p for p in check(reader.read(broken), [], ["amdgpu.runpm=0"]) if "Debian GNU/Linux”" in p.summary
+        p for p in check(GRUB.read(broken), [], ["amdgpu.runpm=0"]) if "Debian GNU/Linux”" in p.summary
     ]
     assert "still has" in left.summary
 
@@ -190,19 +189,19 @@ def test_every_entry_is_looked_at_and_not_only_the_first(tmp_path: Path) -> None
 )
 def test_an_argument_does_not_count_as_a_part_of_another(tmp_path: Path, text: str) -> None:
     found = menu(tmp_path, debian_grub_cfg(["6.12.107+deb13-amd64"], default=text))
-    assert len([*check(reader.read(found), ["amdgpu.runpm=0"], [])]) == 2
+    assert len([*check(GRUB.read(found), ["amdgpu.runpm=0"], [])]) == 2
 
 
 def test_an_argument_with_dashes_is_the_same_one(tmp_path: Path) -> None:
     found = menu(tmp_path, debian_grub_cfg(["6.12.107+deb13-amd64"], default="amdgpu.cwsr-enable=0"))
-    assert [*check(reader.read(found), ["amdgpu.cwsr_enable=0"], [])] == []
+    assert [*check(GRUB.read(found), ["amdgpu.cwsr_enable=0"], [])] == []
 
 
 def test_a_menu_without_linux_is_a_problem(tmp_path: Path) -> None:
-    assert [d.id for d in check(reader.read(menu(tmp_path, "")), [], [])] == ["RC3102"]
+    assert [d.id for d in check(GRUB.read(menu(tmp_path, "")), [], [])] == ["RC3102"]
     recovery = "menuentry 'D (recovery mode)' {\n linux /vmlinuz ro single\n}\n"
     only = f"### BEGIN /etc/grub.d/10_linux ###\n{recovery}### END /etc/grub.d/10_linux ###\n"
-    assert [d.id for d in check(reader.read(menu(tmp_path / "b", only)), [], [])] == ["RC3102"]
+    assert [d.id for d in check(GRUB.read(menu(tmp_path / "b", only)), [], [])] == ["RC3102"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +218,7 @@ def test_a_menu_without_linux_is_a_problem(tmp_path: Path) -> None:
 )
 def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> None:
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace("10_linux ###\n", "10_linux ###\n" + noise, 1)
-    read = [e for e in reader.read(menu(tmp_path, text)).entries if e.role is not Role.FOREIGN]
+    read = [e for e in GRUB.read(menu(tmp_path, text)).entries if e.role is not Role.FOREIGN]
     assert len(read) == 3
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import appended_assignment, registry
-from rocmcfg.backends.boot.grub_mkconfig import reader
-from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND
+from rocmcfg.backends.boot.grub_mkconfig import BACKEND
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import Detection
@@ -100,7 +99,7 @@ def test_the_program_and_its_menu_are_those_of_the_host(
     host = view(other_host(tmp_path, chain))
     (step,) = BACKEND.activations(host, "why")
     assert (step.argv, step.outputs, step.scratch) == (argv, argv[2:], (f"{argv[2]}.new",))
-    assert [entry.role for entry in reader.read(host).entries] == [Role.NORMAL]
+    assert [entry.role for entry in BACKEND.read(host).entries] == [Role.NORMAL]
 
 
 # -- what it writes ------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub import reader
-from rocmcfg.backends.boot.grub.backend import BACKEND
+from rocmcfg.backends.boot.grub import BACKEND, TRIAL_DROP_IN
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT
 from rocmcfg.backends.boot.menu import Menu
@@ -43,7 +42,7 @@ def test_what_the_script_prints_is_grub_s_language(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])
 def test_the_drop_in_adds_the_variable_and_not_its_value(tmp_path: Path, shell: str) -> None:
-    place = written(tmp_path)[reader.TRIAL_DROP_IN]
+    place = written(tmp_path)[TRIAL_DROP_IN]
     before = "set -e; rocmcfg_trial=wrong; GRUB_CMDLINE_LINUX_DEFAULT=quiet"
     text = f'{before}; . {place}; printf %s "$GRUB_CMDLINE_LINUX_DEFAULT"'
     done = subprocess.run(

@@ -11,8 +11,7 @@ import pytest
 
 from rocmcfg.backends.boot import entry_options, marked_arguments
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool, reader, trial
-from rocmcfg.backends.boot.limine.backend import BACKEND
+from rocmcfg.backends.boot.limine import BACKEND, entry_tool, reader, trial
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import text_or_empty
@@ -46,7 +45,7 @@ path: boot():/EFI/Microsoft/Boot/bootmgfw.efi
 
 def read(tmp_path: Path, conf: str, **more: str) -> dict[str, Role]:
     root = make_root(tmp_path, {"boot/limine.conf": conf, **more})
-    return {one.id: one.role for one in reader.read(LocalHost(str(root))).entries}
+    return {one.id: one.role for one in BACKEND.read(LocalHost(str(root))).entries}
 
 
 def test_titles_options_and_comments_of_a_tree() -> None:

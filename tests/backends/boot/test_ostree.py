@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot.ostree import deployments, gvariant
-from rocmcfg.backends.boot.rpm_ostree.reader import READER
+from rocmcfg.backends.boot.rpm_ostree import BACKEND
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from tests.cases.case import CASES
@@ -91,7 +91,7 @@ def test_the_deployment_that_boots_first_is_the_normal_one_and_the_others_are_ol
     newer += f"linux /ostree/fedora-{'b' * 64}/vmlinuz-6.17.8-300.fc43.x86_64\n"
     (old.parent / "ostree-12.conf").write_text(newer)
     (old.parent / "memtest.conf").write_text("title Memtest\nefi /memtest.efi\n")
-    menu = READER.read(LocalHost(str(root)))
+    menu = BACKEND.read(LocalHost(str(root)))
     assert [(entry.role.value, "nosmt" in [k.text for k in entry.kargs]) for entry in menu.entries] == [
         ("normal", True),
         ("snapshot", False),

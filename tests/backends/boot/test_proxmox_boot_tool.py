@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import proxmox_boot_tool
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.proxmox_boot_tool import reader
 
 ENTRY = "title Proxmox\nversion 6.17\noptions  root=ZFS=rpool boot=zfs\nlinux /EFI/proxmox/6.17/vmlinuz-6.17"
 
@@ -29,7 +29,14 @@ def looked(tmp_path: Path, partitions: dict[str, dict[str, str]]) -> subprocess.
     ):
         (programs / name).write_text(f"#!/bin/sh\n{body}\n")
         (programs / name).chmod(0o755)
-    command = ["sh", "-c", reader._PRINT, "sh", *partitions, *(["DEAD-0000"] if not partitions else [])]
+    command = [
+        "sh",
+        "-c",
+        proxmox_boot_tool._PRINT,
+        "sh",
+        *partitions,
+        *(["DEAD-0000"] if not partitions else []),
+    ]
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
@@ -40,7 +47,7 @@ def test_every_entry_of_every_partition_is_read(tmp_path: Path) -> None:
     menu = {"grub/grub.cfg": text}
     done = looked(tmp_path, {"AAAA-0001": files, "BBBB-0002": menu})
     assert done.returncode == 0, done.stderr
-    found = list(reader._entries(done.stdout))
+    found = list(proxmox_boot_tool._entries(done.stdout))
     assert [(entry.title, entry.role, [k.text for k in entry.kargs]) for entry in found] == [
         ("memtest  (AAAA-0001)", Role.FOREIGN, []),
         ("Proxmox 6.17 (AAAA-0001)", Role.NORMAL, ["root=ZFS=rpool", "boot=zfs"]),

@@ -11,8 +11,7 @@ import pytest
 from rocmcfg.backends.boot import entry_options, marked_arguments
 from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.refind import reader
-from rocmcfg.backends.boot.refind.backend import BACKEND
+from rocmcfg.backends.boot.refind import BACKEND, unread
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.kargs import join
 from tests.support.hosts import make_root
@@ -21,7 +20,7 @@ OURS = marked_arguments.part('amdgpu.runpm=0 dyndbg="file amdgpu* +p"')
 
 
 def entries(text: str) -> list[Entry]:
-    found = [one.entry for one in reader.written(LocalHost("/nonexistent"), "", text)]
+    found = [one.entry for one in BACKEND.written(LocalHost("/nonexistent"), "", text)]
     return [entry for entry in found if entry is not None]
 
 
@@ -29,7 +28,7 @@ def with_arguments(content: bytes, ours: bytes | None, role: Role = Role.NORMAL)
     """Every row, taken for one of this role."""
 
     def written(text: str) -> Iterator[Written]:
-        for one in reader.written(LocalHost("/nonexistent"), "", text):
+        for one in BACKEND.written(LocalHost("/nonexistent"), "", text):
             yield one._replace(entry=Entry("", "", "", "", (), (), role))
 
     return entry_options.rewritten(content, written, ours, ())
@@ -48,13 +47,13 @@ def with_arguments(content: bytes, ours: bytes | None, role: Role = Role.NORMAL)
 def test_a_row_is_a_title_and_the_arguments(line: str, row: tuple[str, str]) -> None:
     (found,) = entries(line)
     assert (found.title, join(found.kargs)) == row
-    assert not list(reader.unread(line))
+    assert not list(unread(line))
 
 
 @pytest.mark.parametrize("line", ['"a" b', '"a" "b', '"a"', "a b c", '"a" "b" "c"', '"a" "b" c'])
 def test_what_is_no_row_is_told(line: str) -> None:
     assert not entries(line)
-    assert list(reader.unread(f"# a\n\n{line}\n")) == [3]
+    assert list(unread(f"# a\n\n{line}\n")) == [3]
 
 
 def test_our_part_comes_and_goes_without_a_trace() -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.uki import addons, built_in, reader
-from rocmcfg.backends.boot.uki.backend import BACKEND
+from rocmcfg.backends.boot.uki import BACKEND, addons, built_in, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
@@ -122,7 +121,7 @@ def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
     root = host(tmp_path)
     entry = f"title Arch (entry)\nlinux /vmlinuz-linux\noptions {ROOT_ARGUMENT}\n"
     make_root(tmp_path, {"efi/loader/entries/arch.conf": entry})
-    assert registry.reader_on(LocalHost(str(root))) is reader
+    assert registry.reader_on(LocalHost(str(root))) is BACKEND
     (said,) = BACKEND.unmanaged(LocalHost(str(root)))
     assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
     planned = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root, "--json").document

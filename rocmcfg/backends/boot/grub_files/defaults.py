@@ -54,7 +54,7 @@ class DefaultsChain(Chain):
         """With our part as it is, but for what is a trial's; or with these arguments in it."""
 
     def observe(self, view: HostView) -> Observed:
-        menu, parts = self.reader.read(view), self.sourced(view)
+        menu, parts = self.read(view), self.sourced(view)
         environment, ours = _evaluate(parts.before), arguments(DEFAULT, *parts.own) or ()
         first = {segment.source for segment in environment.values.get(DEFAULT, ())}
         for one in parts.after:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, dropwhile
 
 from rocmcfg.backends import templates
-from rocmcfg.backends.boot.contract import BootReader, BootTrial, Files, Observed
+from rocmcfg.backends.boot.contract import BootTrial, Files, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
@@ -42,9 +42,6 @@ class GrubTrial(BootTrial):
     PLACES = (TRIAL_TOKEN,)
     FILES: tuple[str, ...] = (SCRIPT,)
     KEEPERS: tuple[EnvironmentBlock, ...] = (GRUB2, GRUB)
-
-    def __init__(self, reader: BootReader) -> None:
-        self.reader = reader
 
     def keeper(self, view: HostView) -> EnvironmentBlock:
         """The one beside the menu that there is."""
@@ -98,9 +95,8 @@ class GrubTrial(BootTrial):
         found = sections(text_or_empty(view, menu.path))
         return any(path == SCRIPT and body for path, body in found)
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """That the menu can be read, and what its entries hold, the backend's own check tells."""
-        menu = self.reader.read(view)
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):

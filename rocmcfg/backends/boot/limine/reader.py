@@ -11,13 +11,12 @@ from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
-NAME = "limine"
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
@@ -62,16 +61,9 @@ def files(view: HostView) -> tuple[str, ...]:
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
 
 
-here = files
-
-
 def folders(view: HostView) -> Iterator[str]:
     """Where Limine and its configuration may lie (CONFIG.md, "Location of the config file")."""
     return loader_entries.efi_folders(view, _FOLDERS)
-
-
-def read(view: HostView) -> Menu:
-    return entry_options.menu_of(view, files(view), "limine.conf", written)
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:

@@ -13,7 +13,7 @@ from rocmcfg.backends import marked_lines
 from rocmcfg.backends.boot import efi
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.limine import reader
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot.menu import Menu, Role
 from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not_in_the_menu
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
@@ -31,7 +31,7 @@ _OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a back
 
 
 class LimineTrial(SecondEntry):
-    LOADER = reader.NAME
+    LOADER = "limine"
     FILES = (COPY,)
     ACTIVATED = True
 
@@ -71,7 +71,7 @@ class LimineTrial(SecondEntry):
             hint = "boot a normal entry first, or apply without --trial"
             yield no_original(which, observed.menu.path, hint)
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         for path in reader.files(view):
             found = [
                 one for one in reader.sections(text_or_empty(view, path)) if one.titles == (reader.TRIAL,)

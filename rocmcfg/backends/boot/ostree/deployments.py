@@ -68,31 +68,22 @@ def _version(one: loader_entries.EntryFile) -> int:
     return int(version) if version.isdecimal() else 0
 
 
-class Deployments:
-    """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
-
-    def __init__(self, program: str) -> None:
-        self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
-
-    def here(self, view: HostView) -> tuple[str, ...]:
-        found = (BOOTED, self.PROGRAM)
-        return found if all(map(view.exists, found)) else ()
-
-    def read(self, view: HostView) -> Menu:
-        menu = Menu((), "", _FOLDER, self.NAME, CARRIER, f"somebody else's use of {self.NAME}")
-        try:
-            pending = staged(view)
-            entries = [_entry(view, one) for one in written(view)]
-        except Unreadable as problem:
-            return menu._replace(path=problem.path, unreadable=problem.reason)
-        if pending is not None:
-            first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
-            return menu._replace(entries=(first, *entries), path=STAGED)
-        if not entries:
-            hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
-            why = "only root may look into it" if hidden else "no deployment has an entry"
-            return menu._replace(unreadable=why)
-        return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
+def menu(view: HostView, program: str) -> Menu:
+    """Of a host on which this program keeps their arguments, and others may use it as well."""
+    menu = Menu((), "", _FOLDER, program, CARRIER, f"somebody else's use of {program}")
+    try:
+        pending = staged(view)
+        entries = [_entry(view, one) for one in written(view)]
+    except Unreadable as problem:
+        return menu._replace(path=problem.path, unreadable=problem.reason)
+    if pending is not None:
+        first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
+        return menu._replace(entries=(first, *entries), path=STAGED)
+    if not entries:
+        hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
+        why = "only root may look into it" if hidden else "no deployment has an entry"
+        return menu._replace(unreadable=why)
+    return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
 def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:

@@ -15,7 +15,6 @@ from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
-NAME = "uki"
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636

@@ -1,6 +1,18 @@
-"""One call of `rpm-ostree kargs` (2026.2, src/app/rpmostree-builtin-kargs.cxx and, for
-`kernel_arg_apply_patching`, src/daemon/rpmostreed-transaction-types.cxx): it compares whole arguments,
-appends first and deletes then, and ends with 77 where nothing was to be changed."""
+"""rpm-ostree: Fedora's Atomic desktops, CoreOS, Bazzite, and bootc hosts whose bootc cannot do it.
+
+Every system on such a host, a deployment, has a command line of its own: one call of `rpm-ostree kargs` makes
+a new deployment with our arguments, which boots next. Those that later updates make inherit them. What we
+asked for is in /etc/rocmcfg/kernel-arguments; an argument that was there before us stays yours. The
+deployment that runs now keeps its old arguments, and is the way back in the boot menu; there is no trial. An
+undo is one call again.
+
+The new deployment is put in place when the host goes down. That can fail, and the old one boots then:
+`rocmcfg verify` after the reboot says so. Where another transaction of rpm-ostree is under way nothing is
+begun. The initramfs is built with the image, so that options in modprobe.d may not be read in time: settings
+go to the command line.
+
+Sources: rpm-ostree 2026.2 and libostree 2026.4. Played with a stand-in, not on a real host.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +21,26 @@ from collections.abc import Iterable
 from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.kept_arguments import DeploymentChain, status
 from rocmcfg.backends.boot.ostree import deployments
-from rocmcfg.backends.boot.rpm_ostree.reader import READER
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class _RpmOstree(DeploymentChain):
+    """One call of `rpm-ostree kargs` (2026.2, src/app/rpmostree-builtin-kargs.cxx and, for
+    `kernel_arg_apply_patching`, src/daemon/rpmostreed-transaction-types.cxx): it compares whole arguments,
+    appends first and deletes then, and ends with 77 where nothing was to be changed."""
+
+    NAME = "rpm-ostree"
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
     MANUAL = "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}"
-    TOOL = READER.NAME
+    TOOL = NAME
     KEEPS = "the kernel arguments of the deployment that boots next, and of those after it"
-    SHOWS: tuple[str, ...] = (READER.NAME, "kargs")
+    SHOWS: tuple[str, ...] = (NAME, "kargs")
     UNCHANGED: tuple[int, ...] = (77,)  # RPM_OSTREE_EXIT_UNCHANGED
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         found = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
-        return (*found, READER.PROGRAM) if found and view.exists(READER.PROGRAM) else ()
+        return (*found, self.program) if found and view.exists(self.program) else ()
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))
@@ -53,4 +69,4 @@ class _RpmOstree(DeploymentChain):
         return (self.TOOL, "kargs", *append, *delete, "--unchanged-exit-77")
 
 
-BACKEND = _RpmOstree(READER)
+BACKEND = _RpmOstree()

@@ -1,20 +1,29 @@
-"""A file in /etc/kernel/cmdline.d, and `sdbootutil update-all-entries` (sdbootutil of 2026-08-21, 12630b2:
-`create_boot_options`, `sedrootflags`, `update_entry_conf`). It reads files of any name, backups of editors
-too, by the shell's `read`, which gives up on a last line without its end."""
+"""sdbootutil: openSUSE with boot entries as files, shown by systemd-boot or by GRUB (grub2-bls).
+
+Our arguments are in a file of our own, /etc/kernel/cmdline.d/90-rocmcfg.conf. sdbootutil makes the options of
+every entry from /etc/kernel/cmdline and that folder; `sdbootutil update-all-entries` does so at once for the
+entries of the snapshot that runs. It reads the folder twice, so that each argument is on the line twice,
+which changes nothing.
+
+Since it writes all options anew, what entries have and no file asks for is refused before anything is
+written, and so are a host without /etc/kernel/cmdline, where it would take the running kernel's line, and a
+last line without its end, which it leaves out. With a disk that the TPM unlocks it predicts the new
+measurements, but not those of a trial; have the recovery key at hand. With GRUB (grub2-bls) there is no
+trial. Where sdbootutil writes all entries anew before that boot, the copy loses the arguments.
+
+Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
+from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.one_shot import SecondEntry
-from rocmcfg.backends.boot.sdbootutil import PROGRAM, reader
-from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER
-from rocmcfg.backends.boot.sdbootutil.reader import NAME as TOOL
 from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -22,6 +31,9 @@ from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
+TOOL = "sdbootutil"
+FOLDER = "/etc/kernel/cmdline.d"
+CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 _BASES = ("/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")  # the first that is there counts
 _SYSCONFIG = "/etc/sysconfig/bootloader"
 # what it finds out about the root file system itself
@@ -31,25 +43,39 @@ _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
 class _Sdbootutil(Chain):
+    """A file in /etc/kernel/cmdline.d, and `sdbootutil update-all-entries` (sdbootutil of 2026-08-21,
+    12630b2: `create_boot_options`, `sedrootflags`, `update_entry_conf`). It reads files of any name, backups
+    of editors too, by the shell's `read`, which gives up on a last line without its end."""
+
+    NAME = TOOL
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE = "sdbootutil (openSUSE with BLS entries)"
     TRIAL = SecondEntry()
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        return loader_entries.folders(view) if view.exists(self.program) else ()
+
+    def read(self, view: HostView) -> Menu:
+        running = _snapshot(view)
+        found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
+        dropped_by = f"/etc/kernel/cmdline, or a file of {FOLDER}"
+        return found._replace(tool=TOOL, carrier=CARRIER, dropped_by=dropped_by)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
         ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
         said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
         entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
-        here = view.exists(PROGRAM) and (ours if loader else entries)
-        return (PROGRAM, *entries, *said) if here else ()
+        here = view.exists(self.program) and (ours if loader else entries)
+        return (self.program, *entries, *said) if here else ()
 
     def observe(self, view: HostView) -> Observed:
         paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
         before = [karg for path in first for karg in _said(view, path)]
         later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
-        return Observed(reader.read(view), (*before, *later), _said(view, CARRIER), later)
+        return Observed(self.read(view), (*before, *later), _said(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: own_file(settings, karg_line(settings))}
@@ -95,9 +121,9 @@ class _Sdbootutil(Chain):
             )
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        menu, running = reader.read(view), _number(reader.snapshot(view))
+        menu, running = self.read(view), _number(_snapshot(view))
         others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
-        newer = [one.title for one in others if _number(reader.subvolume(one.kargs)) > running]
+        newer = [one.title for one in others if _number(_subvolume_of(one.kargs)) > running]
         if newer:
             yield warning(
                 "RC3150",
@@ -106,6 +132,30 @@ class _Sdbootutil(Chain):
                 location=menu.path,
                 hint="if that is what boots next, reboot into it first, then run the command again",
             )
+
+
+def _snapshot(view: HostView) -> str:
+    """The subvolume of the snapshot that is mounted as root; empty where there is none."""
+    rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
+    found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
+    return found if "/.snapshots/" in f"/{found}" else ""
+
+
+def _subvolume_of(kargs: tuple[Karg, ...]) -> str:
+    """Which one an entry mounts as root; empty where it does not say."""
+    return _subvolume(roles.value(kargs, "rootflags"))
+
+
+def _subvolume(options: str) -> str:
+    found = (option.removeprefix("subvol=") for option in options.split(",") if option.startswith("subvol="))
+    return next(found, "").strip("/")
+
+
+def _of(entry: Entry, running: str) -> Entry:
+    if entry.role not in (Role.NORMAL, Role.SNAPSHOT):
+        return entry
+    other = running and _subvolume_of(entry.kargs) not in ("", running)
+    return entry._replace(role=Role.SNAPSHOT if other else Role.NORMAL)
 
 
 def _base(view: HostView) -> str:
@@ -123,4 +173,4 @@ def _number(subvolume: str) -> int:
     return int(found[1]) if found else 0
 
 
-BACKEND = _Sdbootutil(reader)
+BACKEND = _Sdbootutil()

@@ -1,7 +1,15 @@
-"""`bootc loader-entries set-options-for-source` (1.15.2; crates/lib/src/loader_entries.rs of bootc 1.16.9).
+"""bootc, image mode, where bootc itself keeps kernel arguments by their source: bootc 1.15.2 and later with
+libostree 2026.1 and later, but for 2026.2.
 
-It bases the new deployment on the staged one, or else on the one that runs. In libostree 2026.2 the staged
-keys of one call beat those of the next (commit 22e24c81 takes that back in 2026.3).
+`bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with our arguments,
+which boots next, and notes in its boot entry that they are ours (x-options-source-rocmcfg). Updates inherit
+both. What others put there, and the image's own kargs.d, stay. What is said of deployments under rpm-ostree
+holds here as well.
+
+With an older bootc, or libostree 2026.2, which forgets whose the arguments are, rpm-ostree is used where it
+is installed. A host that boots from composefs without ostree, its command line being part of a signed kernel
+image, is refused: its settings belong into the image (rocmcfg render --format bootc). Sources: bootc 1.16.9
+and libostree 2026.4. Played with a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -10,27 +18,31 @@ import re
 from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
-from rocmcfg.backends.boot.bootc.reader import READER
+from rocmcfg.backends.boot.contract import PROGRAMS
 from rocmcfg.backends.boot.kept_arguments import DeploymentChain, status
 from rocmcfg.backends.boot.ostree import deployments
-from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import last, split
 
-_SET = (READER.NAME, "loader-entries", "set-options-for-source")
+_SET = ("bootc", "loader-entries", "set-options-for-source")
 _KEY = "x-options-source-rocmcfg"
 _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
 
 
 class _Bootc(DeploymentChain):
+    """`bootc loader-entries set-options-for-source` (1.15.2; crates/lib/src/loader_entries.rs of 1.16.9). It
+    bases the new deployment on the staged one, or else on the one that runs. In libostree 2026.2 the staged
+    keys of one call beat those of the next (commit 22e24c81 takes that back in 2026.3)."""
+
+    NAME = "bootc"
     TITLE = "bootc (image mode)"
     MANUAL = (
         f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
         "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
     )
-    TOOL = READER.NAME
+    TOOL = NAME
     KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
@@ -38,9 +50,9 @@ class _Bootc(DeploymentChain):
         """None where rpm-ostree is the one to ask."""
         found = super().detect(view)
         if found is None:
-            return _composefs(view) if view.exists(READER.PROGRAM) else None
+            return _composefs(view) if view.exists(PROGRAMS[self.NAME]) else None
         able = _keeps_sources(view)
-        usable = able or not view.exists(RPM_OSTREE.PROGRAM)
+        usable = able or not view.exists(PROGRAMS["rpm-ostree"])
         return found._replace(supported=able, renders="bootc") if usable else None
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
@@ -71,9 +83,9 @@ def _composefs(view: HostView) -> Detection | None:
     if booted is None:
         return None
     return Detection(
-        READER.NAME,
+        "bootc",
         "bootc without ostree (composefs), whose command line is part of the image",
-        (READER.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
+        (PROGRAMS["bootc"], f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
         manual="kargs = [ {list} ] in /usr/lib/bootc/kargs.d/ of the image",
         renders="bootc",
@@ -93,4 +105,4 @@ def _keeps_sources(view: HostView) -> bool:
     return version >= _SINCE and version != _FORGETS
 
 
-BACKEND = _Bootc(READER)
+BACKEND = _Bootc()

@@ -1,27 +1,39 @@
-"""systemd-boot with sdboot-manage, which writes the options of an entry from what it finds out about the root
-file system and LINUX_OPTIONS of the file that it sources (CachyOS/systemd-boot-manager bb4e4d3)."""
+"""systemd-boot with sdboot-manage, as CachyOS and Manjaro set it up.
+
+The normal entries get the arguments, and one line at the end of /etc/sdboot-manage.conf adds them to
+LINUX_OPTIONS, of which `sdboot-manage autogen` makes the entries of later kernels. Those with a fallback
+initramfs it makes from LINUX_FALLBACK_OPTIONS. `sdboot-manage gen` itself is not run: by default
+(REMOVE_EXISTING) it removes every entry on the partition first, those of other systems and those written by
+hand too; where it removes a trial's, the default entry boots.
+
+Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3), and from
+recorded hosts. The tool itself made entries with our line from such a file; nothing was booted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.boot import appended_assignment, loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.one_shot import SecondEntry
-from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
 
-_CONFIG, _OPTIONS = reader.CONFIG, "LINUX_OPTIONS"
+_CONFIG, _OPTIONS = "/etc/sdboot-manage.conf", "LINUX_OPTIONS"
 # what the program itself puts on the line, from what it finds mounted
 _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "rd.luks.options", "resume")
 
 
 class _SdbootManage(EntryChain):
+    """sdboot-manage writes the options of an entry from what it finds out about the root file system and
+    LINUX_OPTIONS of the file that it sources (CachyOS/systemd-boot-manager bb4e4d3)."""
+
+    NAME = "sdboot-manage"
     OWNED: tuple[str, ...] = (CARRIER, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"
     TRIAL = SecondEntry()
@@ -29,8 +41,12 @@ class _SdbootManage(EntryChain):
     LOADER = "systemd-boot"
     ASSIGNED = (_CONFIG, _OPTIONS)
 
+    def here(self, view: HostView) -> tuple[str, ...]:
+        folders = loader_entries.folders(view) if view.exists(self.program) else ()
+        return (*folders, *filter(view.exists, (self.program, _CONFIG))) if folders else ()
+
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
-        normal = reader.read(view).normal[:1]
+        normal = self.read(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
         asked = arguments(_OPTIONS, _CONFIG, appended_assignment.blanked(text_or_empty(view, _CONFIG)))
         return [] if asked is None else [(*found_out, *asked)]
@@ -46,4 +62,4 @@ class _SdbootManage(EntryChain):
             )
 
 
-BACKEND = _SdbootManage(reader)
+BACKEND = _SdbootManage()

@@ -1,7 +1,12 @@
-"""GRUB without drop-ins: /etc/default/grub edited in place, then grub-mkconfig -o.
+"""GRUB as its own project, Arch, Gentoo and openSUSE set it up: one file with the defaults, no drop-ins.
 
-One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there would
-hide our arguments from programs that read this one as text, and end grub-mkconfig (`set -e`) if missing.
+Two lines at the end of /etc/default/grub add the arguments to GRUB_CMDLINE_LINUX_DEFAULT, and
+grub-mkconfig (grub2-mkconfig) makes the menu of it. On Fedora with GRUB_ENABLE_BLSCFG=false the rescue entry
+gets what all entries get. The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs takes
+next_entry alone from grub-editenv, so that there is no trial either.
+
+Known from GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c); the menus are held
+against Debian's grub-mkconfig without its patch for drop-ins.
 """
 
 from __future__ import annotations
@@ -11,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
+from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, script
-from rocmcfg.backends.boot.grub_mkconfig import reader
-from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
@@ -30,15 +35,27 @@ class _Trial(GrubTrial):
 
 
 class _GrubMkconfig(defaults.DefaultsChain):
+    """One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there
+    would hide our arguments from programs that read this one as text, and end grub-mkconfig (`set -e`) if
+    missing."""
+
+    NAME = "grub-mkconfig"
     OWNED: tuple[str, ...] = (DEFAULTS,)
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"
     CURE = "move it above the lines of rocmcfg"
-    TRIAL = _Trial(reader)
+    TRIAL = _Trial()
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        menu, _ = _layout(view)
+        return (menu,) if view.exists(menu) and not mkconfig.reads_entries(view, menu) else ()
+
+    def read(self, view: HostView) -> Menu:
+        return mkconfig.read_menu(view, *_layout(view), DEFAULTS, f"a line of {DEFAULTS}")
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        menu, tool = reader.layout(view)
+        menu, tool = _layout(view)
         program = mkconfig.program(view, tool)
         if not program or not view.exists(menu):
             return ()
@@ -50,14 +67,14 @@ class _GrubMkconfig(defaults.DefaultsChain):
         return (*filter(view.exists, (menu, program, DEFAULTS)), *told)
 
     def detect(self, view: HostView) -> Detection | None:
-        found, (menu, tool) = super().detect(view), reader.layout(view)
+        found, (menu, tool) = super().detect(view), _layout(view)
         configurable = mkconfig.reads_drop_ins(view, tool) is False and not mkconfig.reads_entries(view, menu)
         lacks = DEFAULTS if configurable and not view.exists(DEFAULTS) else ""
         manual = f"append to {defaults.DEFAULT} in {DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}"
         return found and found._replace(supported=configurable and not lacks, lacks=lacks, manual=manual)
 
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
-        menu, tool = reader.layout(view)
+        menu, tool = _layout(view)
         return menu, (tool, "-o", menu)
 
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
@@ -78,4 +95,10 @@ class _GrubMkconfig(defaults.DefaultsChain):
         yield from appended_assignment.continued(before, DEFAULTS)
 
 
-BACKEND = _GrubMkconfig(reader)
+def _layout(view: HostView) -> tuple[str, str]:
+    """The menu, and what makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it from GRUB 0.97."""
+    name = "grub2" if view.exists("/boot/grub2/grub.cfg") else "grub"
+    return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
+
+
+BACKEND = _GrubMkconfig()

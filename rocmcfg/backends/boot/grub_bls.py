@@ -1,0 +1,166 @@
+"""GRUB that reads entries as files (blscfg): Fedora, RHEL and who follows them.
+
+The options of each normal entry get the arguments; so do /etc/kernel/cmdline and GRUB_CMDLINE_LINUX_DEFAULT
+in /etc/default/grub, of which the entries of later kernels are made. No program is run.
+
+A trial's word stands in our part, and its commands in user.cfg beside grub.cfg, which the menu of Fedora and
+RHEL reads before the entries: grub2-mkconfig would write the options of every entry anew, those of the rescue
+entry too. There is no trial where user.cfg holds a password of the boot menu, and where grubenv is a link to
+the EFI system partition (RHEL 8 under UEFI).
+
+Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from
+menus and entries of Fedora and RHEL hosts. The real machine has Debian's GRUB 2.14 and entries of
+kernel-install on a /boot of their own, and a trial that panics; Fedora's own GRUB was not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
+from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
+from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
+from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.regex import regex
+
+# What the menu reads before the entries: on a host during a trial only, where no password stands in it
+_HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
+_MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
+_KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
+_BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
+_READS = regex(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
+
+
+class _Trial(GrubTrial):
+    FILES = _HOOKS
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        """The step of our own that writes the entries puts the word there where this file is."""
+        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        return {} if _is_foreign(view) else {_hook_path(view): content}
+
+    def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
+        path, menu = _hook_path(view), _menu_path(view)
+        try:
+            foreign, text = _is_foreign(view), view.text(menu) or ""
+        except Unreadable as problem:
+            yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
+            return
+        if not _READS.search(text):
+            yield error(
+                "RC4343",
+                f"no trial boot here: {menu} does not read {path} before the entries",
+                location=menu,
+                hint="apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it",
+            )
+        if foreign:
+            yield error(
+                "RC4342",
+                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there",
+                detail="grub2-setpassword keeps the password of the boot menu there",
+                location=path,
+                hint="apply without --trial; `rocmcfg rollback` takes it back",
+            )
+
+    def has_hook(self, view: HostView, menu: Menu) -> bool:
+        return _has_hook(view)
+
+
+def _is_foreign(view: HostView) -> bool:
+    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    return view.read(_hook_path(view)) is not None and not _has_hook(view)
+
+
+class _GrubBls(EntryChain):
+    """Entries with the variables of GRUB's environment block in their options: blscfg of Fedora, and of GRUB
+    2.14, expands `$name` there; EL 8 keeps all arguments in `kernelopts`.
+
+    grubby is not used: it writes the rescue entry as well, and its exit status says little. So does Fedora's
+    grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline alone), and no menu
+    is generated for a trial: its commands stand in user.cfg, which exists for a password and is read before
+    the entries (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as well)."""
+
+    NAME = "grub-bls"
+    OWNED: tuple[str, ...] = (CARRIER, CMDLINE, DEFAULTS)
+    TITLE = "GRUB with BLS entries (Fedora, RHEL)"
+    MANUAL = (
+        'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
+        f"and append the same to GRUB_CMDLINE_LINUX in {DEFAULTS}, so that it lasts"
+    )
+    LOADER = "grub"
+    TRIAL = _Trial()
+    ASSIGNED = (DEFAULTS, DEFAULT)
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
+        menu, grubby = _menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
+        reads = reads_entries(view, menu) if menu else False
+        return (menu, *grubby) if reads or (reads is None and grubby) else ()
+
+    def read(self, view: HostView) -> Menu:
+        variables = _variables(view)
+        found = super().read(view)
+        entries = (
+            entry._replace(
+                kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)),
+                # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
+                initrds=tuple(name for line in entry.initrds for name in line.split() if name[0] != "$"),
+            )
+            for entry in found.entries
+        )
+        return found._replace(entries=tuple(entries))
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        files, folders = self.here(view), loader_entries.folders(view)
+        return (*folders, *files, *told) if files and folders else ()
+
+    def assigned(self, view: HostView) -> tuple[str, str]:
+        """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
+        names = {karg.text.strip("${}") for one in loader_entries.read(view) for karg in one.kargs}
+        return ("", "") if "kernelopts" in names else self.ASSIGNED
+
+    def variable(self, view: HostView) -> str:
+        return TRIAL_TOKEN if _has_hook(view) else ""
+
+
+def _menu_path(view: HostView) -> str:
+    return next(filter(view.exists, _MENUS), "")
+
+
+def _hook_path(view: HostView) -> str:
+    return _menu_path(view).rpartition("/")[0] + "/user.cfg"
+
+
+def _has_hook(view: HostView) -> bool:
+    """Whether a trial's commands stand there."""
+    return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
+
+
+def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
+    if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
+        return (karg,)
+    return variables.get(karg.text.strip("${}"), ())
+
+
+def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    menu = _menu_path(view)
+    said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
+    found = {"kernelopts": split(said[1], menu)} if said else {}
+    block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
+    held = environment_block.variables(text_or_empty(view, block).encode())
+    return found | {name: split(value, block) for name, value in held.items()}
+
+
+BACKEND = _GrubBls()
