@@ -1,8 +1,8 @@
-"""`NamedTuple`, whose classes are made in half the time.
+"""`NamedTuple`, whose classes are made in a fifth of the time.
 
-Python's compiles every annotation to check it, which mypy has done long before; and a command makes some 120
-of these classes before it does anything. `dataclasses` is no way either: a class takes four times as long,
-and it loads `inspect`.
+Python's compiles every annotation to check it, which mypy has done long before, and a constructor, which most
+classes are not asked for: a command makes some 120 of them before it does anything. `dataclasses` is no way
+either: a class takes ten times as long as Python's, and it loads `inspect`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,27 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 else:
     from collections import namedtuple
+    from operator import itemgetter
+
+    class _Tuple(tuple):
+        __slots__ = ()
+
+        def __new__(cls, /, *given, **named):
+            """The first of its class, which gets what Python's has for it."""
+            made = vars(namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values()))
+            for name in ("__new__", "__repr__", "__getnewargs__", "_asdict", "_make", "_replace"):
+                if name not in vars(cls):
+                    setattr(cls, name, made[name])
+            return cls(*given, **named)
 
     class _Maker(type):
         def __new__(cls, name, bases, body):
             if not bases:
                 return super().__new__(cls, name, bases, body)
-            fields = body.pop("__annotations__", {})
-            defaults = [body.pop(field) for field in fields if field in body]
-            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
-            made.__annotations__ = fields
-            for key, value in body.items():
-                setattr(made, key, value)
-            return made
+            fields = (*body.setdefault("__annotations__", {}),)
+            defaults = {field: body[field] for field in fields if field in body}
+            body |= {field: property(itemgetter(at)) for at, field in enumerate(fields)}
+            return type(name, (_Tuple,), {**body, "__slots__": (), "_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Maker):
         pass
