@@ -149,10 +149,10 @@ def _type_at(kind: Any, path: Sequence[str]) -> Any:
         (given,) = (one for one in arguments if one is not type(None))
         found = _type_at(given, path)
         return found if type(None) in get_args(found) else found | None
-    attribute = getattr(kind, path[0], None)
-    if isinstance(attribute, property):
-        return _type_at(get_type_hints(attribute.fget)["return"], path[1:])
-    return _type_at(get_type_hints(kind)[path[0]], path[1:])
+    told = get_type_hints(kind).get(path[0])
+    if told is None:  # no field, but a property
+        told = get_type_hints(getattr(kind, path[0]).fget)["return"]
+    return _type_at(told, path[1:])
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
