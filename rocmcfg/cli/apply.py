@@ -14,11 +14,11 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.host import interrupts
+from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode
+from rocmcfg.model.state import Request, command_line
 
 if TYPE_CHECKING:
-    from rocmcfg.host.local import LocalHost
-    from rocmcfg.model.state import Request
     from rocmcfg.workflow.planning import Planned
 
 
@@ -35,7 +35,6 @@ def plan(
 ) -> None:
     """Show what apply would change, and why."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.model.state import command_line
     from rocmcfg.workflow import planning
 
     asks, terms = asked.request(named, *boot), trial.terms()

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
+from rocmcfg.host.files import read_own_file
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.state import Request
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Catalogue
@@ -83,7 +85,6 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.host.files import read_own_file
     from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):
@@ -101,7 +102,6 @@ def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds
 
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
-    from rocmcfg.model.state import Request
 
     names = list(line.profiles)
     if "auto" in names:

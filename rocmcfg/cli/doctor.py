@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
 
@@ -55,7 +56,6 @@ def doctor(
     Reads the log of this boot and the one before, or the logs that are named or
     piped in, which may be another machine's.
     """
-    from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import diagnosing
 
     options = named_machine(*machine)

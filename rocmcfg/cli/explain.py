@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
+from rocmcfg.model.diagnostic import fail
 
 if TYPE_CHECKING:
     from rocmcfg.explain.explanation import Caution, Explanation, OnKernel
@@ -76,7 +77,6 @@ def schema(
     import json as json_module
 
     from rocmcfg.cli import documents
-    from rocmcfg.model.diagnostic import fail
 
     known = documents.schemas()
     if name and name not in known:

@@ -13,10 +13,10 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import ExitCode, fail
+from rocmcfg.model.state import Request
 
 if TYPE_CHECKING:
     from rocmcfg.model.plan import Activation
-    from rocmcfg.model.state import Request
 
 Planned = TypeVar("Planned")
 Done = TypeVar("Done")

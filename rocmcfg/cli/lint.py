@@ -11,6 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
+from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def lint(
     A line that says "rocmcfg: ignore" is left alone.
     """
     from rocmcfg.cli.doctor import targets
-    from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())

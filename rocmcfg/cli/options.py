@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rocmcfg.cli.printer import Misuse
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.state import Request
 
 if TYPE_CHECKING:
-    from rocmcfg.model.state import Request
     from rocmcfg.model.trial import Terms
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
@@ -216,8 +216,6 @@ class Asked(NamedTuple):
         env_target: tuple[str, ...] = (),
     ) -> Request:
         """`named` are profiles besides. Raises Misuse for a malformed --env-target."""
-        from rocmcfg.model.state import Request
-
         # a profile file is asked for again later, by the kernel hook, from another directory
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name

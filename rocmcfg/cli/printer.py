@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, TextIO
 from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
+from rocmcfg.model.published import encode
 from rocmcfg.model.regex import regex
+from rocmcfg.model.state import root_option
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
@@ -135,8 +137,6 @@ class Printer:
     @property
     def root_option(self) -> str:
         """What a command for the same host needs besides, with the blank before it."""
-        from rocmcfg.model.state import root_option
-
         return root_option(self.root)
 
     def for_host(self, command: str) -> str:
@@ -160,8 +160,6 @@ class Printer:
         self.end_progress()
         if not self.json:
             return
-        from rocmcfg.model.published import encode
-
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,

@@ -19,7 +19,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published
-from rocmcfg.model.state import command_line
+from rocmcfg.model.state import Request, command_line
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
@@ -109,7 +109,6 @@ def show(
 ) -> None:
     """Explain each setting of a profile, here."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.model.state import Request
     from rocmcfg.workflow import profiles as workflow
 
     host = hosts.open_host(printer, root)

@@ -11,15 +11,17 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
+from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome
+from rocmcfg.records.journal import read_all
+from rocmcfg.records.receipt import load_quietly
 from rocmcfg.records.steps import FileChanged, Journal, JournalState
 from rocmcfg.trial.standing import PastTrial, past_trial
 
 if TYPE_CHECKING:
-    from rocmcfg.host.view import HostView
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
@@ -125,8 +127,6 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     """What was undone, and what is left to do."""
-    from rocmcfg.records.receipt import load_quietly
-
     printer.document(undone.diagnostics, undone)
     if undone.transactions:
         printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
@@ -180,8 +180,6 @@ class HistoryDocument(NamedTuple):
 
 def history(printer: Printer, root: str = opt.ROOT) -> None:
     """List what was applied and taken back."""
-    from rocmcfg.records.journal import read_all
-
     host = hosts.open_host(printer, root)
     if not host.offline and os.geteuid() != 0:
         raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")

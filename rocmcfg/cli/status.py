@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.model.diagnostic import has_errors
-from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, Request, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -193,8 +193,6 @@ def verify(
 
     host = hosts.open_host(printer, root)
     if profiles:
-        from rocmcfg.model.state import Request
-
         profiles = hosts.understood(printer, host, Request(profiles)).profiles
     report = verifying.verify(host, profiles, pid)
     printer.document(report.diagnostics, report)

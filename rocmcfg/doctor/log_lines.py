@@ -12,10 +12,12 @@ from rocmcfg.doctor.reading.scan import Hits, Scanner
 from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Strength
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import parameter
 
 _UNKNOWN = regex(r"^(\w+): unknown parameter '([^']+)' ignored$")
 _ILLEGAL = regex(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
@@ -100,8 +102,6 @@ def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> D
     """What to write in its place, as far as anybody can tell."""
     from rocmcfg.judging.judge import of_the_name
     from rocmcfg.judging.verdict import About
-    from rocmcfg.model.facts import Machine
-    from rocmcfg.model.spelling import parameter
 
     verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)
     hint = "remove it; `rocmcfg lint` finds the file that sets it"

@@ -9,6 +9,7 @@ file is what it was made from, and otherwise the file itself is read. `docs/gene
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import sys
@@ -93,16 +94,12 @@ def known(name: str, content: bytes) -> dict[str, Any] | None:
     sums, _, text = line.partition(b"\t")
     if sums != checksums(content, text):
         return None
-    import json
-
     document: dict[str, Any] = json.loads(text)
     return document
 
 
 def entry(name: str, content: bytes, document: Any) -> bytes:
     """The line of the file `name`, whose content was made into `document`."""
-    import json
-
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     return b"\t".join((name.encode(), checksums(content, text), text)) + b"\n"
 

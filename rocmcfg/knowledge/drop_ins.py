@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rocmcfg.host.view import Unreadable
+from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from rocmcfg.host.view import HostView
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
 BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`

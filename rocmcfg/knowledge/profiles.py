@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 
@@ -289,8 +290,6 @@ def local_path(name: str) -> str:
 def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes:
     """A new profile: what is given, and the format in comments. `schema`: name the host's copy of it, for the
     TOML language server of editors (taplo), which stops at one that is not there."""
-    import json
-
     text = read_own_file(f"{compiled.PACKAGE}/knowledge/templates/profile.toml").decode()
     targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
     base = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Literal
@@ -186,15 +187,11 @@ def karg_line(settings: Sequence[DesiredSetting]) -> str:
 
 def root_option(root: str) -> str:
     """What a command for the same host needs besides, with the blank before it; empty for the running one."""
-    import shlex
-
     return "" if root == "/" else f" --root {shlex.quote(root)}"
 
 
 def command_line(request: Request, root: str = "/") -> str:
     """The command that asks for the same again, for a reader to copy."""
-    import shlex
-
     words = ["rocmcfg", "apply", *_asked(request)]
     words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
     words += [word for name in request.env_target for word in ("--env-target", name)]
@@ -203,8 +200,6 @@ def command_line(request: Request, root: str = "/") -> str:
 
 def render_line(request: Request, format: str) -> str:
     """The command that prints the same as the configuration of a system that is built."""
-    import shlex
-
     return shlex.join(["rocmcfg", "render", "--format", format, *_asked(request)])
 
 

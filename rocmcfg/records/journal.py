@@ -8,6 +8,7 @@ reads what the lines say; a command that only asks whether a transaction is open
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -92,8 +93,6 @@ class Untrusted(Unreadable):
 
 def _implementation() -> Callable[[bytes], Any]:
     """Not `hashlib`, which loads OpenSSL: 3 ms that verify, run after every boot, can do without."""
-    import importlib
-
     for module in ("_sha2", "_sha256", "hashlib"):  # CPython ≥ 3.12, older ones, any other build
         with suppress(ImportError):
             found: Callable[[bytes], Any] = importlib.import_module(module).sha256

@@ -3,6 +3,7 @@ in, text or bytes out."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,6 @@ def pack(files: Mapping[str, str]) -> bytes:
     """Texts by their names as one .tar.gz, in one folder, so that unpacking litters nothing. The same texts
     give the same bytes: no times, no owner."""
     import gzip
-    import io
     import tarfile
 
     packed = io.BytesIO()

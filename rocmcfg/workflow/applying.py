@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
@@ -100,7 +101,6 @@ def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
     driver from loading. Raises Unreadable for a receipt that may be somebody else's."""
-    from rocmcfg.backends.boot import registry
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.refusals import judged_on

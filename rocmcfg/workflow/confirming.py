@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
@@ -91,7 +92,6 @@ def _reasons(look: Callable[[], Iterator[str]]) -> list[str]:
 
 def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
     """What GPUs and the kernel's log of this boot say against keeping the settings."""
-    from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rocmcfg.doctor.judging import origin, workarounds
 from rocmcfg.doctor.judging.origin import Options, Origin
-from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.ranking import Match, alike, covered, rank
 from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.doctor.log_lines import LogLines
+from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
@@ -21,6 +23,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import format_version
+from rocmcfg.state.values import Running
 
 
 class LogMachine(NamedTuple):
@@ -145,13 +148,9 @@ def diagnose(
     RocmcfgError where none of the named logs can be read."""
     from rocmcfg.backends.environment import set_variables
     from rocmcfg.doctor import host_checks, log_lines
-    from rocmcfg.doctor.judging import origin, workarounds
-    from rocmcfg.doctor.judging.ranking import alike, covered, rank
-    from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.system import read_hardware
     from rocmcfg.knowledge import catalogue, diagnosis
     from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()

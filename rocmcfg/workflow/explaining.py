@@ -10,6 +10,7 @@ from rocmcfg.explain.explain import as_parameter, explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
@@ -52,7 +53,6 @@ def explain_name(
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
     `environment` is the caller's, to say what a variable holds now."""
-    from rocmcfg.knowledge import catalogue
     from rocmcfg.planning import meant as in_our_words
     from rocmcfg.workflow.planning import collect_facts
 
@@ -149,8 +149,6 @@ def _subject(view: HostView, text: str) -> Explanation | None:
 
 def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     """What a library returned, by its name or its number: "error 700", "code: 0x1016"."""
-    from rocmcfg.knowledge import catalogue
-
     said = text.strip().lower()
     found = _RETURNED.fullmatch(said)
     number = int(found[1], 0) if found else None
@@ -161,7 +159,6 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
 
 def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
-    from rocmcfg.knowledge import catalogue
     from rocmcfg.knowledge.kernel_names import decode
 
     found = decode(text)
@@ -222,7 +219,6 @@ def _given(karg: Karg | None) -> str | None:
 
 def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:
     """Profiles that set the name itself, or a feature of its mask; those that only inherit are left out."""
-    from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.profiles import every
 
     features = {f"feature.{f.name}" for f in catalogue.load().features.values() if f.parameter == name}

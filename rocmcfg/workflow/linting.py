@@ -6,8 +6,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from rocmcfg.host.files import read_at_most
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.files import open_callers_log, read_at_most
+from rocmcfg.host.view import HostView, Unreadable, drop_ins
+from rocmcfg.judging.names import argument
+from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
 from rocmcfg.lint.kinds import PASTED, FileKind, by_path
@@ -133,8 +137,6 @@ def lint(
 
 def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
     """What makes the boot menu of the running host, where one of the changed files is read for it."""
-    from rocmcfg.backends.boot import registry
-
     if view.offline or not any(path.startswith(("/etc/", "/boot/", "/efi/")) for path in changed):
         return ()
     reader = registry.reader_on(view)
@@ -154,8 +156,6 @@ def _purposes(
     view: HostView, fine: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
 ) -> Iterator[Purpose]:
     """By the issues of this host, or of the GPUs that were `stated` in its place."""
-    from rocmcfg.knowledge import catalogue
-
     if not fine:
         return
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
@@ -194,7 +194,6 @@ def _check(
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
@@ -208,8 +207,6 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    from rocmcfg.host.files import open_callers_log
-
     pasted = [path for path in files if _is_setting(path) and not os.path.exists(path)]
     texts = [(PASTED, " ".join(pasted))] if pasted else []
     for path in dict.fromkeys(path for path in files if path not in pasted):
@@ -232,8 +229,6 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
 
 
 def _is_setting(text: str) -> bool:
-    from rocmcfg.judging.names import argument
-
     return "=" in text or argument(text) is not None
 
 
@@ -263,7 +258,6 @@ def _of_caller(view: HostView) -> list[tuple[str, str]]:
 
 def _host_paths(view: HostView) -> list[str]:
     from rocmcfg.backends import environment, modprobe
-    from rocmcfg.host.view import drop_ins
 
     return [
         "/etc/default/grub",
@@ -282,8 +276,6 @@ def _host_paths(view: HostView) -> list[str]:
 
 def _entries(view: HostView) -> Iterator[str]:
     """The files with entries that no program generates, of this system."""
-    from rocmcfg.backends.boot import registry
-
     reader = registry.reader_on(view)
     menu = reader.read(view) if reader is not None else None
     if menu is not None and not menu.tool:
@@ -298,7 +290,5 @@ def _command(proposed: Iterable[str]) -> str:
 
 
 def _gpu(name: str) -> Gpu:
-    from rocmcfg.knowledge.catalogue import gpu_models
-
     models = [model for model in gpu_models() if model.gfx == name]
     return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))

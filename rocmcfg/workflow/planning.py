@@ -10,11 +10,12 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_err
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan, ToolChange
-from rocmcfg.model.profile import Profile
+from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.state import DesiredSetting, Request
 from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.records import receipt
+from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
 
 
@@ -89,7 +90,6 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.judging.hand_overs import hand_overs_first
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.combine import parse_set
     from rocmcfg.planning.plan import Known, make_plan
@@ -156,7 +156,6 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
-    from rocmcfg.records.journal import require_finished
     from rocmcfg.transaction.lost_records import record_lost
     from rocmcfg.trial.record import require_none
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import rocmcfg
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
@@ -30,7 +31,6 @@ class Rendered(NamedTuple):
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
     """`machine` is what the text is for; where it says nothing, it is for the host of the view. Raises
     RocmcfgError with every reason against it."""
-    import rocmcfg
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve

@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import rocmcfg
 from rocmcfg.backends.environment import Assignment, for_everybody
+from rocmcfg.host.files import write_callers_file
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
@@ -50,8 +52,6 @@ def report(
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
-        from rocmcfg.host.files import write_callers_file
-
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))
     return made, problems
@@ -62,7 +62,6 @@ def _gather(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
-    import rocmcfg
     from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.facts.system import read_hardware
     from rocmcfg.knowledge import catalogue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import ExitCode, Severity, info
-from rocmcfg.model.state import VerificationReport
+from rocmcfg.model.state import Request, VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished
@@ -69,7 +69,6 @@ def _verify_profiles(
 ) -> VerificationReport:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.state import Request
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first

@@ -13,6 +13,7 @@ remember it (save_selected_entry). `bootctl`, which chooses as the loader does, 
 from __future__ import annotations
 
 import fnmatch
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -184,8 +185,6 @@ def _default(view: HostView) -> Listed | None:
 
 def _listed(view: HostView) -> tuple[Listed, ...]:
     """A list from systemd 253 on, one object on a line before it."""
-    import json
-
     asked = view.query(_LIST)
     lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
     try:
