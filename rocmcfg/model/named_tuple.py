@@ -21,11 +21,12 @@ else:
         __slots__ = ()
 
         def __new__(cls, /, *given, **named):
-            """The first of its class, which gets what Python's has for it."""
-            made = vars(namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values()))
-            for name in ("__new__", "__repr__", "__getnewargs__", "_asdict", "_make", "_replace"):
+            """The first of its class, which gets what Python's has for it; `__new__` last, since a signal may
+            come in between."""
+            made = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
+            for name in ("__repr__", "__getnewargs__", "_asdict", "_make", "_replace", "__new__"):
                 if name not in vars(cls):
-                    setattr(cls, name, made[name])
+                    setattr(cls, name, vars(made)[name])
             return cls(*given, **named)
 
     class _Maker(type):
