@@ -137,9 +137,9 @@ class LocalHost(LocalView):
         import tempfile
 
         # an unpacked image is large, and /tmp may be memory
-        parent = os.path.join(self._root, self.real_path("/var/tmp").lstrip("/"))
+        parent = os.path.join(self.root, self.real_path("/var/tmp").lstrip("/"))
         scratch = tempfile.mkdtemp(prefix="rocmcfg-", dir=parent if os.path.isdir(parent) else None)
-        inside = scratch[len(self._root) :] if self.offline else scratch
+        inside = scratch[len(self.root) :] if self.offline else scratch
         command = [*argv, inside] if not here else ["sh", "-c", 'cd "$0" && exec "$@"', inside, *argv]
         try:
             result = runner.execute(self._inside(command), timeout=900, progress=lambda: None)

@@ -22,23 +22,20 @@ READ_LIMIT = 16 << 20
 
 
 class LocalView:
-    """Read-only: it has no method that writes."""
+    """Read-only: it has no method that writes. `root` is for messages, and for what a user is to type; a path
+    within the host is read by these methods."""
 
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
-        self._root = "/" if _is_running_root(root) else os.path.abspath(root)
-        self._chroot = chroot and self._root != "/"
+        self.root = "/" if _is_running_root(root) else os.path.abspath(root)
+        self._chroot = chroot and self.root != "/"
         self._lock_is_ours: Callable[[], bool] | None = None
 
     @property
-    def root(self) -> str:
-        """For messages, and for what a user is to type; a path within the host is read by these methods."""
-        return self._root
-
-    @property
     def offline(self) -> bool:
-        """A root other than the running system: no /proc or /sys of ours belongs to it."""
-        return self._root != "/"
+        """A root other than the running system: no /proc or /sys of ours belongs to it. Paths in it are
+        walked by us; those of the running system, which is root's own, by the kernel."""
+        return self.root != "/"
 
     @property
     def runs_tools(self) -> bool:
@@ -195,27 +192,22 @@ class LocalView:
             'root=$1; shift; for d in dev proc sys run; do if [ -d "$root/$d" ]; then '
             'mount --rbind "/$d" "$root/$d" || exit 125; fi; done; exec chroot "$root" "$@"'
         )
-        return ("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", self._root, *argv)
+        return ("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", self.root, *argv)
 
     @contextmanager
     def _place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
-        if not self._walked:
+        if not self.offline:
             yield Place(None, path, path)
             return
         with self._tree.place(path, follow_last=follow_last) as place:
             yield place
 
-    @property
-    def _walked(self) -> bool:
-        """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
-        return self._root != "/"
-
     @functools.cached_property
     def _tree(self) -> Root:
         """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what we see."""
-        return Root(self._root)
+        return Root(self.root)
 
     def _opened(self, path: str, *, follow_last: bool = True) -> int | None:
         """A descriptor to read from; None where there is no such file. Raises Unreadable."""
@@ -230,7 +222,7 @@ class LocalView:
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
         flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if self._walked or not follow_last:  # what was a link is followed by now: see `inside`
+        if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
             return os.open(place.name, flags, dir_fd=place.directory)
@@ -238,14 +230,12 @@ class LocalView:
     def _stat(self, path: str, *, follow_last: bool = True) -> os.stat_result | None:
         try:
             with self._place(path, follow_last=follow_last) as place:
-                follow = follow_last and not self._walked
+                follow = follow_last and not self.offline
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
         except (OSError, ValueError):  # a NUL is in no name
             return None
 
     def _listed(self, path: str) -> list[str]:
-        if not self._walked:
-            return os.listdir(path)
         descriptor = self._open(path, os.O_DIRECTORY)
         try:
             return os.listdir(descriptor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
@@ -188,7 +187,7 @@ class _Printed:
 
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
-        self._parts: deque[str] = deque()
+        self._parts: list[str] = []
         self._size = 0
 
     @property
@@ -196,16 +195,14 @@ class _Printed:
         return self._whole and self._size > _MOST
 
     def add(self, part: str) -> None:
-        if self.too_much:
-            return
-        self._parts.append(part)
-        self._size += len(part)
-        while not self._whole and self._size - len(self._parts[0]) >= _KEEP:
-            self._size -= len(self._parts.popleft())
+        if not self.too_much:
+            self._parts.append(part)
+            self._size += len(part)
+        if not self._whole:
+            self._parts = ["".join(self._parts)[-_KEEP:]]
 
     def text(self) -> str:
-        text = "".join(self._parts)[0 if self._whole else -_KEEP :]
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return "".join(self._parts).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def execute(
