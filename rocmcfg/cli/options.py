@@ -45,17 +45,8 @@ class Option(NamedTuple):
         return self.default if given is None else given
 
 
-def option(
-    *names: str,
-    help: str,
-    kind: Literal["switch", "text", "texts", "number"] = "text",
-    takes: str = "choice",
-    metavar: str = "",
-    default: str | bool | None = "",
-    choices: tuple[str, ...] = (),
-    required: bool = False,
-) -> Any:
-    return Option(names, kind, help, metavar, takes, default, choices, required)
+def option(*names: str, kind: Any = "text", takes: str = "choice", default: Any = "", **others: Any) -> Any:
+    return Option(names, kind, takes=takes, default=default, **others)
 
 
 switch = partial(option, kind="switch", takes="", default=False)

@@ -21,8 +21,7 @@ class Signature(NamedTuple):
     where the order of stages refers to it. `samples` are lines that it must match.
 
     `beside` names another signature of the same issue, without which this one is only generic: a healthy
-    program logs the name of the very kernel that faults elsewhere. `printed_by`: the releases that print it,
-    of those whose sources were read: "6.12" of a kernel, "ROCr 7.2".
+    program logs the name of the very kernel that faults elsewhere.
     """
 
     pattern: str
@@ -30,7 +29,6 @@ class Signature(NamedTuple):
     samples: tuple[str, ...]
     name: str = ""
     beside: str = ""
-    printed_by: tuple[str, ...] = ()
 
 
 class Workaround(NamedTuple):

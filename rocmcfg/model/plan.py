@@ -39,11 +39,11 @@ class FileChange(NamedTuple):
 
     @property
     def text_before(self) -> str | None:
-        return _text(self.before.content) if self.before else None
+        return self.before.content.decode("utf-8", "replace") if self.before else None
 
     @property
     def text_after(self) -> str | None:
-        return _text(self.after) if self.after is not None else None
+        return self.after.decode("utf-8", "replace") if self.after is not None else None
 
     @property
     def diff(self) -> str:
@@ -62,10 +62,6 @@ class FileChange(NamedTuple):
         if not changed and self.before is not None:
             return f"{self.path}: mode {self.before.mode:04o} → {self.mode:04o}\n"
         return changed
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
 
 
 @published("tool", "kind", "before", "after", "diff", "reason")
