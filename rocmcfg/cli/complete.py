@@ -13,7 +13,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.cli import options as opt
@@ -31,14 +31,21 @@ if TYPE_CHECKING:
 
 _PATIENCE = 3.0  # seconds; a network file system that hangs must not take the terminal with it
 _HARMLESS = regex(r"[A-Za-z0-9._,:@%+=/-]+")
+_SCOPES = {
+    "feature.": "a bit of a mask, true or false",
+    "karg.": "an argument of the kernel",
+    "env.": "an environment variable",
+    "profile.": "what a profile leaves to you",
+}
 _SUMMARY = regex(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
 Candidates = Iterator[tuple[str, str]]
 
 
 class Line(NamedTuple):
-    """What the words before the cursor say: the profiles, and the host that they are for. `literally`: the
-    command is about profiles themselves, for which auto is no name."""
+    """What the words before the cursor say: the profiles, and the host that they are for; and the `word` at
+    it. `literally`: the command is about profiles themselves, for which auto is no name."""
 
+    word: str
     profiles: tuple[str, ...]
     host: LocalHost
     literally: bool = False
@@ -56,8 +63,8 @@ def complete(
         # without the backslashes and quotes with which bash hands it over
         *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
         word = word.partition("=")[2] if word.startswith("--") else word.removeprefix("-p")
-        line = _read(before)
-        offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
+        line = _read(before, word)
+        offered = [(text, about) for text, about in _KINDS[kind](line) if text.startswith(word)]
         sys.stdout.write("".join(_lines(offered)))
     signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -69,7 +76,7 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield f"{text}\t{remark}\n" if remark else f"{text}\n"
 
 
-def _read(words: Sequence[str]) -> Line:
+def _read(words: Sequence[str], at: str) -> Line:
     found: dict[str, list[str]] = {"--profile": [], "--root": []}
     rest = iter(words)
     for word in rest:
@@ -81,10 +88,10 @@ def _read(words: Sequence[str]) -> Line:
         found.setdefault("--profile" if name == "-p" else name, []).append(value)
     host = LocalHost((found["--root"] or ["/"])[-1] or "/")
     literally = words[:1] == ["profile"]
-    return Line(tuple(filter(None, found["--profile"])) or ("auto",) * (not literally), host, literally)
+    return Line(at, tuple(filter(None, found["--profile"])) or ("auto",) * (not literally), host, literally)
 
 
-def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
+def _profiles(line: Line) -> Candidates:
     from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):
@@ -121,39 +128,28 @@ def _settings_of_profiles(line: Line, *, optional: bool) -> Candidates:
     yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional is optional)
 
 
-def _settings(line: Line, word: str) -> Candidates:
+def _settings(line: Line) -> Candidates:
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
-    scope, dot, rest = word.partition(".")
-    if not dot:
-        yield from ((f"{module}.", f"a parameter of {module}") for module in known.modules())
-        yield "feature.", "a bit of a mask, true or false"
-        yield "karg.", "an argument of the kernel"
-        yield "env.", "an environment variable"
-        yield "profile.", "what a profile leaves to you"
-        return
+    scope, dot, rest = line.word.partition(".")
     name, equals, _ = rest.partition("=")
     if equals:
-        yield from ((f"{scope}.{name}={v}", about) for v, about in _values(known, scope, name))
+        yield from ((f"{scope}.{name}={value}", about) for value, about in _values(known, scope, name))
+    elif dot:
+        tables: dict[str, Iterable[Any]] = {
+            "feature": known.features.values(),
+            "karg": known.arguments.values(),
+            # what nothing reads, or only a compiler, is no setting
+            "env": (v for v in known.variables.values() if not v.unknown and not v.build_only),
+            "profile": (parameter for profile in _loaded(line) for parameter in profile.parameters),
+        }
+        of_module = (one for one in known.parameters.values() if one.module == scope)
+        for one in tables.get(scope, of_module):
+            yield f"{scope}.{one.name}{'' if getattr(one, 'flag', False) else '='}", one.summary
     else:
-        yield from _names(known, scope, line)
-
-
-def _names(known: Catalogue, scope: str, line: Line) -> Candidates:
-    if scope == "feature":
-        yield from ((f"feature.{f.name}=", f.summary) for f in known.features.values())
-    elif scope == "karg":
-        yield from ((f"karg.{a.name}{'' if a.flag else '='}", a.summary) for a in known.arguments.values())
-    elif scope == "env":
-        # what nothing reads, or only a compiler, is no setting
-        read = (v for v in known.variables.values() if not v.unknown and not v.build_only)
-        yield from ((f"env.{v.name}=", v.summary) for v in read)
-    elif scope == "profile":
-        for profile in _loaded(line):
-            yield from ((f"profile.{p.name}=", p.summary) for p in profile.parameters)
-    else:
-        yield from ((f"{p.id}=", p.summary) for p in known.parameters.values() if p.module == scope)
+        yield from ((f"{module}.", f"a parameter of {module}") for module in known.modules())
+        yield from _SCOPES.items()
 
 
 def _values(known: Catalogue, scope: str, name: str) -> Candidates:
@@ -168,22 +164,20 @@ def _values(known: Catalogue, scope: str, name: str) -> Candidates:
         yield from ((word, entry.meanings.get(word, "")) for word in words)
 
 
-def _explained(line: Line, word: str) -> Candidates:  # noqa: ARG001
+def _explained(_: Line) -> Candidates:
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
-    for parameter in known.parameters.values():
-        yield parameter.name, parameter.summary
-    for table in (known.features, known.arguments, known.variables):
-        yield from ((entry.name, entry.summary) for entry in table.values())
+    tables: tuple[Mapping[str, Any], ...] = known.parameters, known.features, known.arguments, known.variables
+    yield from ((entry.name, entry.summary) for table in tables for entry in table.values())
 
 
-def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001
+def _kernels(line: Line) -> Candidates:
     for folder in ("/usr/lib/modules", "/lib/modules"):
         yield from ((name, "installed") for name in line.host.names(folder))
 
 
-def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
+def _transactions(line: Line) -> Candidates:
     from rocmcfg.records.journal import read_all
 
     for one in read_all(line.host):
@@ -192,18 +186,18 @@ def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
     yield "0", "before the first transaction"
 
 
-def _env_targets(line: Line, word: str) -> Candidates:  # noqa: ARG001
+def _env_targets(_: Line) -> Candidates:
     from rocmcfg.backends import environment_targets
 
     yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
     yield "unit:", "variables for one service"
 
 
-_KINDS: dict[str, Callable[[Line, str], Candidates]] = {
+_KINDS: dict[str, Callable[[Line], Candidates]] = {
     "profile": _profiles,
     "setting": _settings,
-    "optional": lambda line, _: _settings_of_profiles(line, optional=True),
-    "leavable": lambda line, _: _settings_of_profiles(line, optional=False),
+    "optional": lambda line: _settings_of_profiles(line, optional=True),
+    "leavable": lambda line: _settings_of_profiles(line, optional=False),
     "name": _explained,
     "kernel": _kernels,
     "transaction": _transactions,
