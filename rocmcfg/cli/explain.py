@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 import os
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,6 @@ def schema(
     json: bool = opt.OUTPUT["json"],  # what it prints is JSON in any case
 ) -> None:
     """Print the JSON Schemas of the documents."""
-    import json as json_module
-
     from rocmcfg.cli import documents
 
     known = documents.schemas()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import re
 import shlex
 from collections.abc import Sequence
@@ -284,8 +285,6 @@ def run(
 
 def _home() -> str:
     """$HOME where it is a whole path, else what the account database says (environment of a service)."""
-    import pwd
-
     home = os.environ.get("HOME", "")
     if not home.startswith("/"):
         with contextlib.suppress(KeyError):

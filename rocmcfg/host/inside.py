@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -179,8 +180,6 @@ class _Walk:
 
 
 def _account(uid: int, here: bool) -> str:
-    import pwd
-
     try:
         return f"{pwd.getpwuid(uid).pw_name} (user {uid})" if here else f"user {uid}"
     except KeyError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -279,8 +280,6 @@ def _stop(leader: int, mark: str) -> None:
     """End the program and whatever it started, also what left its session: none of it may write on while
     what it wrote is taken back. What even a SIGKILL does not end at once hangs in the kernel, and `survivors`
     tells of it."""
-    import signal
-
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _GRACE
         told: set[int] = set()
