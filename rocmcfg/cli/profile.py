@@ -67,7 +67,7 @@ def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
     found, problems = every(view)
     printer.document(problems, ProfileListDocument(tuple(found)))
     if not printer.json:
-        _show_list(printer, found, collect_facts(view))
+        _show_list(printer, found, collect_facts(view, name_system=False))
     printer.problems(problems)
     if problems:
         raise SystemExit(int(ExitCode.ERROR))

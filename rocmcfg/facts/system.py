@@ -1,5 +1,5 @@
-"""What a host is besides its kernels, GPUs and ROCm: operating system, container, processor, memory,
-board, firmware of the GPUs.
+"""What a host is besides its kernels, GPUs and ROCm: operating system (through `distro`), container,
+processor, memory, board, firmware of the GPUs.
 
 Sources: /proc/cpuinfo, /proc/meminfo, /sys/class/dmi/id (the world-readable part), and the attributes that
 amdgpu gives each device: vbios_version, mem_info_*, fw_version/* (amdgpu_atombios.c, amdgpu_vram_mgr.c,
@@ -8,18 +8,23 @@ amdgpu_ucode.c in the kernel's drivers/gpu/drm/amd/amdgpu).
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from rocmcfg.host.atomic import write_all
+from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.regex import regex
+
+if TYPE_CHECKING:
+    from distro import LinuxDistribution
 
 _LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
 UNKNOWN = Os("unknown", "unknown system", "")
-_OS = regex(r"^[ \t]*(ID|NAME|PRETTY_NAME|VERSION_ID)=(.*)$", re.M)
+_NOWHERE = "/nonexistent"  # which no package may make (Debian's base-passwd)
 _DMI = "/sys/class/dmi/id"
 
 
@@ -48,18 +53,38 @@ class HostHardware(NamedTuple):
 
 def read_os(view: HostView) -> Os:
     """For display: the name of a distribution never decides anything."""
+    import distro
+
     try:
-        text = (_release(view) or b"").decode()
-        said = {name: "".join(shlex.split(value, comments=True)[:1]) for name, value in _OS.findall(text)}
+        content = _release(view)
     except Unreadable as problem:
-        return UNKNOWN._replace(name=f"{UNKNOWN.name} ({problem.path}: {problem.reason})")
-    except ValueError:  # no UTF-8, or a quote that is not closed
+        return Os("unknown", f"unknown system ({problem.path}: {problem.reason})", "")
+    if content is None:
         return UNKNOWN
-    id, version = said.get("ID", ""), said.get("VERSION_ID", "")
-    # a version alone is of "Linux", which os-release(5) takes for a name that is not given
-    name = said.get("NAME") or id or (version and "Linux")
-    shown = said.get("PRETTY_NAME") or f"{name} {version}".strip()
-    return Os(id or UNKNOWN.id, shown or UNKNOWN.name, version)
+    with scratch_file() as copy:
+        write_all(copy.fileno(), content)
+        try:
+            # the library reads a tree by itself: past its root, and for minutes where the file is large
+            release = distro.LinuxDistribution(
+                include_lsb=False,
+                include_uname=False,
+                include_oslevel=False,
+                os_release_file=f"/proc/self/fd/{copy.fileno()}",
+                distro_release_file=os.devnull,
+                root_dir=_NOWHERE,
+            )
+            found = Os(release.id(), _name(release), release.version())
+        except (OSError, UnicodeDecodeError, ValueError):
+            return UNKNOWN
+    return found if found.name else found._replace(id=found.id or UNKNOWN.id, name=UNKNOWN.name)
+
+
+def _name(release: LinuxDistribution) -> str:
+    """PRETTY_NAME, else what else is there; empty where nothing is. A version alone is of "Linux", which is
+    what os-release(5) takes for a name that is not given."""
+    pretty: str = release.os_release_attr("pretty_name")
+    name, version = release.name() or release.id(), release.version()
+    return pretty or " ".join(filter(None, (name or (version and "Linux"), version)))
 
 
 def _release(view: HostView) -> bytes | None:

@@ -33,10 +33,10 @@ else:
         def __new__(cls, name, bases, body):
             if not bases:
                 return super().__new__(cls, name, bases, body)
-            fields = tuple(body.setdefault("__annotations__", {}))
-            body["_field_defaults"] = {field: body[field] for field in fields if field in body}
+            fields = (*body.setdefault("__annotations__", {}),)
+            defaults = {field: body[field] for field in fields if field in body}
             body |= {field: property(itemgetter(at)) for at, field in enumerate(fields)}
-            return type(name, (_Tuple,), body | {"__slots__": (), "_fields": fields})
+            return type(name, (_Tuple,), {**body, "__slots__": (), "_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Maker):
         pass

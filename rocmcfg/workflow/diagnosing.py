@@ -128,7 +128,7 @@ def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, ev
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.workflow.planning import collect_facts
 
-    facts, receipt = collect_facts(view), load_receipt(view)
+    facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
     if words or gfx or every:
         return IssuesHere(facts, issues_about(words, gfx))
     return IssuesHere(facts, issues_of(view, facts, in_effect(view, receipt)[0]))
@@ -160,7 +160,7 @@ def diagnose(
     else:
         problems = read_host(scanner, view, progress, this_boot=this_boot)
 
-    facts = collect_facts(view)
+    facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts, named=bool(paths))

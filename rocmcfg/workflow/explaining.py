@@ -66,7 +66,7 @@ def explain_name(
     asked = split(text)
     meant = as_parameter(asked)
     modules = (meant.module,) if meant is not None else (names.MODULE_OF_TRAPS,)
-    facts = collect_facts(view, modules=() if versions else modules)
+    facts = collect_facts(view, modules=() if versions else modules, name_system=False)
     running = Running(view)
 
     def seen(id: str) -> bool | None:
@@ -130,7 +130,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     if issues:
         from rocmcfg.doctor.judging.origin import known_here
 
-        here = known_here(issues, collect_facts(view), catalogue.load())
+        here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
         return subjects.issue(issues[0], bool(here))
     if (code := _status(text)) is not None:
         return subjects.status(*code, catalogue.known_issues())

@@ -165,7 +165,7 @@ def _purposes(
         from rocmcfg.doctor.judging.origin import known_here
         from rocmcfg.workflow.planning import collect_facts
 
-        issues = [*known_here(issues, collect_facts(view), knowledge.catalogue)]
+        issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
     for text, setting in fine.items():
         for one in issues:
             if setting in one.workaround.settings:

@@ -57,21 +57,22 @@ def collect_facts(
     modules: Sequence[str] = (),
     environments: Sequence[str] = (),
     gpus: tuple[Gpu, ...] | None = None,
+    name_system: bool = True,
 ) -> Facts:
     """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
     about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
-    system's."""
+    system's. `name_system`: to name the distribution takes a tenth of a start."""
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
-    from rocmcfg.facts.system import read_container, read_memory, read_os
+    from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
 
     rocm, rocm_source = read_rocm(view)
     return Facts(
-        os=read_os(view),
+        os=read_os(view) if name_system else UNKNOWN,
         kernels=read_kernels(view, modules),
         running=running_release(view),
         gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,

@@ -63,14 +63,15 @@ def _gather(
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
     from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.facts.system import read_hardware
+    from rocmcfg.facts.system import read_hardware, read_os
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
 
     known = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment, progress)
-    facts = diagnosis.where.host or collect_facts(view)
+    facts = diagnosis.where.host or collect_facts(view, name_system=False)
+    facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)

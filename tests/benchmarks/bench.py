@@ -26,7 +26,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "docs" / "demo"
-HEAVY = ("pydantic", "jinja2", "sh", "typer")
+HEAVY = ("pydantic", "jinja2", "sh", "distro", "typer")
 # Start-up is a third of a second of doctor's time, and counts for less the longer the log is.
 LOG_MEGABYTES = 1000
 NODES = "sys/devices/virtual/kfd/kfd/topology/nodes"

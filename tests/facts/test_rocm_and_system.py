@@ -128,8 +128,6 @@ def test_a_system_is_read_inside_its_root_and_nowhere_else(tmp_path: Path) -> No
         ("ID=fedora\n", "fedora"),
         ("VERSION_ID=43\n", "Linux 43"),
         ("BUILD_ID=x\n", "unknown system"),
-        ('NAME=\'A "b"\'  # no part of it\nID=x\nNAME="C \\"d\\"" # nor this\r\n', 'C "d"'),
-        ('PRETTY_NAME=""\nNAME=A\nNAME_2=B\n', "A"),
     ],
 )
 def test_a_system_without_a_pretty_name_is_called_by_what_it_says(

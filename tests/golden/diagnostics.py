@@ -20,7 +20,7 @@ from unittest import mock
 
 from hypothesis import currently_in_test_context
 
-from rocmcfg.model.diagnostic import Diagnostic, info
+from rocmcfg.model.diagnostic import Diagnostic
 from tests.packaging.test_man import generator
 
 TABLE = Path(__file__).with_name("diagnostics.txt")
@@ -64,7 +64,6 @@ def seen() -> Iterator[set[Text]]:
 
         return made
 
-    info("", "")  # the first of them completes the class
     with (
         mock.patch.object(Diagnostic, "__new__", make(Diagnostic.__new__)),
         mock.patch.object(Diagnostic, "_replace", make(Diagnostic._replace)),

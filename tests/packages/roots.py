@@ -39,7 +39,7 @@ PACKAGES = (
 )
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # For the build that leans on them; nothing else may find them. Earlier releases have older ones.
-LIBRARIES = {"forky": ("python3-pydantic", "python3-jinja2", "python3-sh")}
+LIBRARIES = {"forky": ("python3-pydantic", "python3-jinja2", "python3-sh", "python3-distro")}
 # What grub-mkconfig and 10_linux ask about the disk of /, which is an overlay here.
 GRUB_PROBE = """#!/bin/sh
 case "$*" in
