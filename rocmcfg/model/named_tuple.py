@@ -36,7 +36,9 @@ else:
             fields = (*body.setdefault("__annotations__", {}),)
             defaults = {field: body[field] for field in fields if field in body}
             body |= {field: property(itemgetter(at)) for at, field in enumerate(fields)}
-            return type(name, (_Tuple,), {**body, "__slots__": (), "_fields": fields, "_field_defaults": defaults})
+            return type(
+                name, (_Tuple,), {**body, "__slots__": (), "_fields": fields, "_field_defaults": defaults}
+            )
 
     class NamedTuple(metaclass=_Maker):
         pass
