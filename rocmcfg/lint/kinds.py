@@ -6,6 +6,7 @@ import re
 from enum import Enum
 from os.path import basename
 
+from rocmcfg.judging.names import nearest
 from rocmcfg.model.regex import regex
 
 
@@ -65,7 +66,7 @@ DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "r
 _CONTENTS = (
     (FileKind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
     (FileKind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
-    (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*GRUB_\w+="),
+    (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*(?:export[ \t]+)?GRUB_\w+[ \t]*="),
     (FileKind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
     (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
@@ -77,6 +78,7 @@ _SHELL_WORDS = regex(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias
 _BLANK_OR_COMMENT = regex(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
 _SETS = regex(r"[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=|[ \t]*options[ \t]")
+_MODULE_LINE = regex(r"\s*\w+\s+[\w-]+(?:\s+[\w-]+=\S*)+\s*")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
 _ARGUMENT = regex(r"[\w.-]+=")
 _OF_A_MODULE = regex(r"[\w-]+\.[\w-]+=")
@@ -119,8 +121,11 @@ def _by_lines(head: str) -> FileKind | None:
     said = _telling(head.split("\n"))
     if not said:
         return None
-    first = [line.split(None, 1)[0] for line in said if line.strip()]
-    if all(word in DIRECTIVES for word in first):
+    first = [(line.split(None, 1)[0], line) for line in said if line.strip()]
+    if all(
+        word in DIRECTIVES or (_MODULE_LINE.fullmatch(line) and nearest(word, DIRECTIVES, 1))
+        for word, line in first
+    ):
         return FileKind.MODPROBE
     if all(_ASSIGNMENT.match(line) for line in said):
         # the names of variables are in capitals, and one argument alone may be pasted

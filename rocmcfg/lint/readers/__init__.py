@@ -8,12 +8,12 @@ from collections.abc import Callable
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.readers import environment, kernel, lines, markdown, python, shell
+from rocmcfg.lint.readers import environment, grub_defaults, kernel, lines, markdown, python, shell
 from rocmcfg.lint.source import Span
 from rocmcfg.model.regex import regex
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
-    FileKind.GRUB_DEFAULTS: shell.read,
+    FileKind.GRUB_DEFAULTS: grub_defaults.read,
     FileKind.GRUB_CFG: functools.partial(kernel.read_entries, titled=False),
     FileKind.BOOT_ENTRY: kernel.read_entries,
     FileKind.CMDLINE: kernel.read_cmdline,

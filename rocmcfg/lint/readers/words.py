@@ -43,14 +43,15 @@ class Word(NamedTuple):
 class Command:
     """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
     goes to the next one. `depth` counts the compound commands around it. `awaited` are the delimiters of
-    here-documents that begin behind its line, and whether tabs may stand before them."""
+    here-documents that begin behind its line, and whether tabs may stand before them. `unclosed`: a quote in
+    it has no end."""
 
     def __init__(self) -> None:
         self.words: list[Word] = []
         self.targets: list[Word] = []
         self.documents: list[Word] = []
         self.awaited: list[tuple[str, bool]] = []
-        self.piped, self.depth = False, 0
+        self.piped, self.unclosed, self.depth = False, False, 0
 
 
 def commands(piece: Span) -> Iterator[Command]:
@@ -123,6 +124,7 @@ class _Lexer:
     def _quoted(self, quote: str) -> None:
         found = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
         if found is None:  # and no later one has an end either
+            self.command.unclosed |= quote in self.quotes
             self.quotes -= {quote}
             self._take(self.at, self.at + 1)
             return
