@@ -39,7 +39,8 @@ class Where(NamedTuple):
     list, which begins at `listed`. `once`: an offset that is the same for what one process or one boot gets
     together, where no scope tells that: a proposal writes each name once in it, and takes nothing away
     because another command has it too. `builds`: software is compiled nearby. `removable`: a token may be cut
-    out, and the text around it still says what it should. `depth` counts the scripts around this one. `turn`:
+    out, and the text around it still says what it should; `part`: so may its statement, which is a part of a
+    command. `depth` counts the scripts around this one. `turn`:
     within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
     later in the text. `carrier`: the variable that holds them.
     """
@@ -50,6 +51,7 @@ class Where(NamedTuple):
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
+    part: bool = False
     depth: int = 0
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
+from rocmcfg.lint.source import Source
 from rocmcfg.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.named_tuple import NamedTuple
@@ -22,10 +23,25 @@ if TYPE_CHECKING:
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 
-def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
-    """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
-    spelt = _spell(found, remark, text, knowledge)
+def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
+    """How the place of `found` spells what `remark` proposes."""
+    if remark.literal is None and remark.proposal is None:
+        return Spelt("" if remark.remove and may_go(found, source) else None)
+    spelt, text = _spell(found, remark, source.text, knowledge), source.text
     return spelt if spelt.text is None or _pairs_stay(text[found.start : found.stop], spelt.text) else Spelt()
+
+
+def may_go(found: Assignment, source: Source) -> bool:
+    """Whether the reader of the file can read what is left without the token."""
+    text, statement = source.text, found.statement
+    token = text[found.start : found.stop]
+    whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
+    if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
+        return False
+    if statement is not None and not found.where.part and _line(source, statement) == statement:
+        return False  # something else on its line goes on from it
+    escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
+    return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
 
 
 def _pairs_stay(before: str, after: str) -> bool:
@@ -42,10 +58,7 @@ def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -
         bare = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
         return Spelt(applied(text, [(*found.value_at, bare)], found.start, found.stop))
     instead = remark.proposal
-    if instead is None:
-        removable = remark.remove and found.where.removable and found.what is not What.PATH
-        return Spelt("" if removable else None)
-    target = written(instead, knowledge)
+    target = written(instead, knowledge) if instead is not None else None
     name = _name(found, target) if target is not None else None
     if target is None or name is None:
         return Spelt()
@@ -100,7 +113,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         elif place[1] != key(spelled(found)):
             other = standing.setdefault(place, found)
             value = found.value if target.value is None else target.value
-            repeats = other is not found and found.where.removable and _pairs_stay(finding.text, "")
+            repeats = other is not found and may_go(found, checked.source)
             if repeats and (counts_once(other) or same(other.value, value)):
                 why = f"{target.name} is set already {checked.within(other)}."
                 checked.findings[number] = _left_to(finding, why, Spelt(""))
@@ -121,7 +134,11 @@ def _into_one_mask(
         start = next(filter(None, own), spelled(mask))
     value = as_number(start.value) if start is not None else None
     moved = [one.token for one in features if one.token is not holder]
-    if value is None or checked.ignored(holder.start) or not all(one.where.removable for one in moved):
+    if (
+        value is None
+        or checked.ignored(holder.start)
+        or not all(may_go(one, checked.source) for one in moved)
+    ):
         if mask is None and all(one.asked == features[0].asked for one in features):
             return  # a sentence that names one feature twice
         for one in features:
@@ -130,7 +147,7 @@ def _into_one_mask(
     for one in features:
         value = known[one.asked.name].compose(value, one.asked.enabled)
     meant = parameter(known[features[0].asked.name].parameter, hexint(value))
-    into = spell(holder, Remark("", "", instead=meant), checked.source.text, knowledge)
+    into = spell(holder, Remark("", "", instead=meant), checked.source, knowledge)
     checked.masks[holder.start, holder.stop] = into
     why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
     for one in features:
@@ -202,7 +219,7 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            whole = _line(checked, statement)
+            whole = _line(checked.source, statement)
             edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
@@ -225,11 +242,11 @@ def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-def _line(checked: Checked, statement: tuple[int, int]) -> tuple[int, int]:
+def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
     """The whole lines, where they hold nothing else but blanks and a comment."""
-    first, last = checked.source.place(statement[0])[0], checked.source.place(statement[1])[0]
-    start, stop = checked.source.line(first)[0], checked.source.line(last)[1]
-    text = checked.source.text
+    first, last = source.place(statement[0])[0], source.place(statement[1])[0]
+    start, stop = source.line(first)[0], source.line(last)[1]
+    text = source.text
     before, after = text[start : statement[0]], text[statement[1] : stop]
     continues = text[:start].endswith(("\\\n", "\\\r\n"))
     if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):

@@ -55,6 +55,12 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
     """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
     before = len(out.assignments)
     words = [word for command in split_commands(piece) for word in command.words]
+    gaps = (
+        (there - at) - (here - start)
+        for (start, at), (here, there) in zip(piece.runs, piece.runs[1:], strict=False)
+    )
+    if any(gap > len("\\\r\n") for gap in gaps):  # a comment stands between the continued lines
+        where = where._replace(removable=False)
     for word in words:
         name, equals, _ = word.span(piece).text.partition("=")
         if equals and names.concerns(name):
@@ -87,7 +93,9 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
         # another instruction may stand in another stage
         rest, word, where = line.cut(found.end()), found[1].upper(), where._replace(once=line.at(0))
         separate = _SEPARATE.match(rest.text)
-        if word in ("RUN", "CMD", "ENTRYPOINT"):
+        if word in ("RUN", "CMD", "ENTRYPOINT") and rest.text.startswith("["):
+            lines.read_line(rest, out, where)
+        elif word in ("RUN", "CMD", "ENTRYPOINT"):
             shell.read(rest, out, where._replace(scope="", once=-1))
         elif word == "ENV" and separate and "=" not in separate[1]:
             name = rest.cut(*separate.span(1))
@@ -108,7 +116,6 @@ def _pair(
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         written_to = line.range(*value)[1] + closed
-        where = where._replace(removable=statement is not None)
         opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
         out.add(
             What.VARIABLE,
@@ -127,7 +134,8 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
         text = line.text
         if not text or text.lstrip().startswith("#"):
             continue
-        where = where._replace(once=line.at(0))  # another line may stand in another service
+        # another line may stand in another service, and what a list or a text is without one is not known
+        where = where._replace(once=line.at(0), removable=False)
         if (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
             opened = found.end() - (text[found.end() - 1] in "\"'")
             stop = _scalar(text, opened)[1]

@@ -24,19 +24,28 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            settings = list(_settings(ast.parse(piece.text)))
+            tree = ast.parse(piece.text)
+            settings, needed = list(_settings(tree)), {*_needed(tree)}
     # a parser of broken or very deep code has many ways to give up
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         _read_lines(piece, out, where)
         return
     places = _Places(piece)
     for setting in settings:
-        _add(setting, places, out, where)
+        _add(setting, places, out, where, needed)
     for line in piece.lines():
         lines.read_paths(line, out, where)
 
 
 Setting = tuple[ast.Constant, ast.expr, ast.AST]  # name, value, all of it
+
+
+def _needed(tree: ast.AST) -> Iterator[int]:
+    """The statements that may be all that a block has: without one, nobody can read it."""
+    for node in ast.walk(tree):
+        for _, body in ast.iter_fields(node):
+            if isinstance(body, list) and body and all(isinstance(one, ast.Assign) for one in body):
+                yield from map(id, body if not isinstance(node, ast.Module) else ())
 
 
 def _settings(tree: ast.AST) -> Iterator[Setting]:
@@ -129,7 +138,7 @@ class _Places:
         return start, self.of(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
-def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
+def _add(setting: Setting, places: _Places, out: Reading, where: Where, needed: set[int]) -> None:
     key, value, whole = setting
     name = str(key.value)
     if not names.concerns(name):
@@ -139,7 +148,8 @@ def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
     if whole is key:
         stop = places.range(value)[1]
     text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
-    statement = piece.range(start, stop) if isinstance(whole, ast.Assign) else None
+    alone = isinstance(whole, ast.Assign) and not whole.targets[1:] and id(whole) not in needed
+    statement = piece.range(start, stop) if alone else None
     out.assignments.append(
         Assignment(
             What.VARIABLE,

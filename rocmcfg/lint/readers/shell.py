@@ -131,29 +131,35 @@ class _Reader:
     def _assignments(self) -> int:
         """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
         at, declared = 0, False
+        found: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
             at += 1
         while at < len(self.words):
             text = self.words[at].text
-            if found := _ASSIGNMENT.match(text):
-                self._assign(at, found, declared)
+            if assigned := _ASSIGNMENT.match(text):
+                found.append((at, assigned, declared, self.alone))
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
                 self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
             elif not (text.startswith("-") and at > 0):
-                return at
+                break
             at += 1
+        # a command that does nothing else goes with the last of them, where nothing is built on it
+        bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in found)
+        goes = not bare or not (self.command.depth or self.command.follows in "(&|")
+        for number, assigned, declared, alone in found:
+            self._assign(number, assigned, declared, alone._replace(removable=alone.removable and goes), bare)
         return at
 
-    def _assign(self, at: int, found: re.Match[str], declared: bool) -> None:
+    def _assign(self, at: int, found: re.Match[str], declared: bool, alone: Where, bare: bool) -> None:
         name, word = found[1], self.words[at]
         if _COMMAND_LINE.match(name):
             self._command_line(found.group().rstrip("+="), word, found)
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
-            statement = self._range(0, at) if len(self.words) == 1 + declared else None
+            statement = self._range(0, len(self.words) - 1) if bare else None
             lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
-            where = self.where if lasts else self.alone
+            where = self.where._replace(removable=alone.removable) if lasts else alone
             environment.add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
@@ -216,7 +222,7 @@ class _Reader:
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
             kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
-            _read_module(rest, self.out, self.where._replace(once=self.mark))
+            _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
         elif name == "sed":
             for word in rest:
                 _read_sed(word, self.out, self.where)
@@ -238,7 +244,7 @@ class _Reader:
 
     def _given(self, word: Span) -> Where:
         """A command may have several options of that name, for several kernels or programs."""
-        return self.where._replace(once=word.at(0))
+        return self.where._replace(once=word.at(0), part=True)
 
     def _any_command(self, first: int) -> None:
         """No command that we know: arguments of the kernel among its words, variables that it is handed."""
@@ -248,14 +254,19 @@ class _Reader:
             inside = 6 if word.text.startswith("--env=") else 0
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
-            if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
-                read(word, self.out, self.where.inside(scope="", once=-1))  # `bash -c "A=b command"`
+            handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
+            script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
+            if (
+                script and " " in word.text and self.where.depth < _DEPTH
+            ):  # `bash -c "A=b command"`, `ssh host …`
+                read(word, self.out, self.where.inside(scope="", once=-1))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                handed = number - 1 if _HANDS_ON.fullmatch(before) else number
-                goes = self._range(handed, number) if inside or handed < number else None
+                goes = self._range(number - (not inside), number) if handed else None
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
+                if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
+                    alone = alone._replace(removable=False)  # which the option before would be given
                 environment.add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
