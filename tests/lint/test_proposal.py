@@ -76,7 +76,7 @@ CASES = {
     "Python": (
         "a.py",
         "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",
-        "import os\nos.environ['TORCH_BLAS_PREFER_HIPBLASLT'] = '0'\n",
+        "import os\nos.environ['TORCH_BLAS_PREFER_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",
     ),
     "a document, whose sentences stay whole": (
         "a.md",

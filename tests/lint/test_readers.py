@@ -173,9 +173,9 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "a.py",
         FileKind.PYTHON,
         "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
-        [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+        [(3, 1, "os.environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
     ),
-    "Python of which only lines can be read": (
+    "Python that no parser reads": (
         "a.py",
         FileKind.PYTHON,
         "print 'x'\nelif b: os.environ['TORCH_USE_HIPBLASLT']='1'\n"
@@ -187,14 +187,14 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         + ">>> " * 3000
         + "os.environ['TORCH_USE_HIPBLASLT']='1'\n",
         [
-            (2, 12, "environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
-            (3, 12, "putenv('TORCH_USE_HIPBLASLT', '1'", "unknown"),
-            (4, 4, "environ['TORCH_USE_HIPBLASLT']=\"0\"", "unknown"),
-            (5, 9, "environ.setdefault('TORCH_USE_HIPBLASLT', '1'", "unknown"),
-            (6, 13, "putenv('TORCH_USE_HIPBLASLT', '1'", "unknown"),
-            (7, 7, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
-            (8, 5, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
-            (9, 12004, "environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
+            (2, 9, "os.environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
+            (3, 9, "os.putenv('TORCH_USE_HIPBLASLT', '1')", "unknown"),
+            (4, 1, "os.environ['TORCH_USE_HIPBLASLT']=\"0\"", "unknown"),
+            (5, 6, "os.environ.setdefault('TORCH_USE_HIPBLASLT', '1')", "unknown"),
+            (6, 10, "os.putenv('TORCH_USE_HIPBLASLT', '1')", "unknown"),
+            (7, 4, "os.environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
+            (8, 2, "os.environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown"),
+            (9, 12001, "os.environ['TORCH_USE_HIPBLASLT']='1'", "unknown"),
         ],
     ),
     "Python that joins": (
