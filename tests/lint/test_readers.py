@@ -210,13 +210,6 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (5, 19, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
         ],
     ),
-    "quotes of a YAML list": (
-        "compose.yml",
-        FileKind.YAML,
-        "environment:\n  - MIOPEN_DEBUG_CONV_GEMM=\"0\"\n  - \"MIOPEN_DEBUG_CONV_GEMM=0\"\n"
-        "  - MIOPEN_DEBUG_CONV_GEMM=0 # why\n",
-        [(2, 5, 'MIOPEN_DEBUG_CONV_GEMM="0"', "illegal_value")],
-    ),
     "docker --env-file": (
         "env.list",
         FileKind.DOCKER_ENV,

@@ -74,7 +74,7 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.at(0))
+    inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.place[1])
     path = _LANGUAGES.get(language, "")
     if path == ".diff":
         for line in kept.lines():

@@ -1,5 +1,5 @@
-"""Python: what a program puts into os.environ, by the forms in which that is written; also where the rest is no
-Python, or of another version. Nothing is taken out: a block or an expression may need what stands there."""
+"""Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
+can be parsed. Nothing is taken out: a block or an expression may need what stands there."""
 
 from __future__ import annotations
 
