@@ -114,12 +114,6 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (9, 17, "gfxoff=0", GFXOFF),
         ],
     ),
-    "fish and csh": (
-        "config.fish",
-        FileKind.SHELL,
-        "set -gx TORCH_USE_HIPBLASLT 0\nset TORCH_USE_HIPBLASLT 0\nsetenv TORCH_USE_HIPBLASLT 1\n",
-        [(1, 9, "TORCH_USE_HIPBLASLT 0", "unknown"), (3, 8, "TORCH_USE_HIPBLASLT 1", "unknown")],
-    ),
     "Dockerfile": (
         "Dockerfile",
         FileKind.DOCKERFILE,

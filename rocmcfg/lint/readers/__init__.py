@@ -60,7 +60,8 @@ def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
 def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
     """An example in a document. One without a known language, and lines that its language has not, are read
     line by line."""
-    kind = kinds.by_path(path) if path else kinds.by_content(piece.text)
+    kind = kinds.by_path(path)
+    kind = kinds.by_content(piece.text) if kind in (None, FileKind.MARKDOWN) else kind
     if kind in (None, FileKind.MARKDOWN):
         lines.read(piece, out, where)
         return

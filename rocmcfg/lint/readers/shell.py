@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, What, Where, paired
+from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -33,18 +33,13 @@ _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
-_BOOT_TOOLS = {
-    "grubby": ("--args",),
-    "kernelstub": ("-a", "--add-options", "-o", "--options"),
-    "rpm-ostree": ("--append", "--append-if-missing", "--replace"),
-    "bootc": ("--options",),
-    "efibootmgr": ("-u", "--unicode", "-@"),
-    "kexec": ("--append", "--command-line"),
-    "grub-editenv": ("kernelopts",),
-    "grub2-editenv": ("kernelopts",),
-    "qemu-system-x86_64": ("-append", "--append"),
-    "ukify": ("--cmdline",),
-}
+_BOOT_TOOLS = regex(
+    r"grubby|kernelstub|rpm-ostree|bootc|efibootmgr|kexec|grub2?-editenv|qemu-system-x86_64|ukify"
+)
+_ADDS = regex(
+    r"-[aou@]|--(?:args|(?:add-)?options|append(?:-if-missing)?|replace|unicode|command-line|cmdline)|-append"
+    r"|kernelopts"
+)
 _HANDS_ON = regex(
     r"-[eEx]|--(?:set)?env"
 )  # options of docker, systemd-run, mpirun: a variable is behind them
@@ -212,11 +207,7 @@ class _Reader:
 
     def _command(self, name: str, at: int) -> None:
         rest = self.words[at + 1 :]
-        if name == "setenv" or (
-            name == "set" and any(re.fullmatch(r"-\w{0,3}[gxU]\w{0,3}", w.text) for w in rest)
-        ):
-            _read_separate([w for w in rest if not w.text.startswith("-")], self.out, self.where)
-        elif name == "options" and len(rest) > 1:
+        if name == "options" and len(rest) > 1:
             first, last = self.command.words[at], self.command.words[-1]
             end = self.piece.text.find("\n", last.stop)
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
@@ -226,21 +217,21 @@ class _Reader:
         elif name == "sed":
             for word in rest:
                 _read_sed(word, self.out, self.where)
-        elif name in _BOOT_TOOLS:
-            self._boot_tool(_BOOT_TOOLS[name], at + 1)
+        elif _BOOT_TOOLS.fullmatch(name):
+            self._boot_tool(at + 1)
         else:
             self._any_command(at)
 
-    def _boot_tool(self, adding: tuple[str, ...], first: int) -> None:
+    def _boot_tool(self, first: int) -> None:
         """What stands behind its options, which go with all that they are given."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
-            if equals and option in adding:
-                arguments, whole = word.cut(len(option) + 1), self._range(number, number)
-                kernel.read_arguments(arguments, self.out, self._given(word), whole)
-            elif number > first and self.words[number - 1].text in adding:
-                whole = self._range(number - 1, number)
-                kernel.read_arguments(word, self.out, self._given(word), whole)
+            behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
+            if behind or (equals and _ADDS.fullmatch(option)):
+                arguments = word if behind else word.cut(len(option) + 1)
+                kernel.read_arguments(
+                    arguments, self.out, self._given(word), self._range(number - behind, number)
+                )
 
     def _given(self, word: Span) -> Where:
         """A command may have several options of that name, for several kernels or programs."""
@@ -255,10 +246,9 @@ class _Reader:
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
+            # `bash -c "A=b command"`, `ssh host "A=b command"`
             script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
-            if (
-                script and " " in word.text and self.where.depth < _DEPTH
-            ):  # `bash -c "A=b command"`, `ssh host …`
+            if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
@@ -320,36 +310,18 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
-    options = [w.text for w in words if w.text.startswith("-")]
-    rest = [w for w in words if not w.text.startswith("-")]
-    if not rest or "-r" in options or "--remove" in options:
-        return
-    module = canonical(basename(rest[0].text).partition(".ko")[0])
-    if module not in names.modules():
-        return
-    for word in rest[1:]:
-        kernel.read_options(word, module, [(word.text, 0)], out, where)
-
-
-def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
-    """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
-    if words and names.concerns(words[0].text):
-        blank = Span(" ", words[0].runs)
-        value = joined([part for word in words[1:] for part in (blank, word)][1:])
-        token = paired(words[0], value) if words[1:] else words[0]
-        where = where._replace(scope="", once=words[0].at(0), removable=False)
-        out.add(What.VARIABLE, token, where=where, quotes="", opaque=bool(words[1:]) and not value.text)
+    rest = [word for word in words if not word.text.startswith("-")]
+    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
+    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
+        for word in rest[1:]:
+            kernel.read_options(word, module, [(word.text, 0)], out, where)
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
     """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
     text, scoped, found = word.text, where.inside(scope="", once=-1), None
     for found in _SED.finditer(text):
-        put = word.cut(*found.span(2))
-        if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
-            # quotes, `&`, `\\1` and an assignment's own name are no arguments
-            kernel.read_arguments(put.sub(_SED_MARKS, lambda _: " "), out, scoped)
-        else:
-            lines.read(put, out, scoped)
+        # quotes, `&`, `\\1` and an assignment's own name are no arguments
+        kernel.read_arguments(word.cut(*found.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
     if found is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)
