@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -142,16 +142,14 @@ class Reading:
             )
         )
 
+    def slip(self, span: Span, remark: Remark) -> None:
+        self.slips.append((*span.place, remark))
+
     def only_if_all(self, before: int, words: int) -> None:
         """A statement of so many `words` holds some that are not ours, if fewer were found since `before`: it
         stays with those."""
         if len(self.assignments) - before < words:
             self.assignments[before:] = [each._replace(statement=None) for each in self.assignments[before:]]
-
-
-def paired(name: Span, value: Span) -> Span:
-    """A name and its value that no `=` joins, as if one did."""
-    return joined([name, Span("=", ((0, name.place[1] - 1),)), value])
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:

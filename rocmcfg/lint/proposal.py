@@ -25,10 +25,25 @@ Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
     """How the place of `found` spells what `remark` proposes."""
-    if remark.literal is None and remark.proposal is None:
+    instead, text = remark.proposal, source.text
+    if instead is None:
         return Spelt("" if remark.remove and may_go(found, source) else None)
-    spelt, text = _spell(found, remark, source.text, knowledge), source.text
-    return spelt if spelt.text is None or _pairs_stay(text[found.start : found.stop], spelt.text) else Spelt()
+    target = written(instead, knowledge)
+    name = _name(found, target) if target is not None else None
+    if target is None or name is None:
+        return Spelt()
+    if found.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt(None if name == text[found.start : found.stop] else name)
+    edits: list[Edit] = [(*found.name_at, name)]
+    value = target.value
+    if value is not None and found.value_at is not None:
+        edits.append((*found.value_at, value))
+    elif value is not None:
+        edits[0] = (*found.name_at, f"{name}={value}")
+    spelt = applied(text, edits, found.start, found.stop)
+    if not _pairs_stay(text[found.start : found.stop], spelt):
+        return Spelt()
+    return Spelt(spelt, str(instead) if value is not None else "")
 
 
 def may_go(found: Assignment, source: Source) -> bool:
@@ -47,31 +62,6 @@ def may_go(found: Assignment, source: Source) -> bool:
 def _pairs_stay(before: str, after: str) -> bool:
     """Whether no quote loses the one that it belongs to, which may stand outside the token."""
     return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
-
-
-def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
-    if remark.literal is not None:
-        if text[found.start : found.name_at[1] + 1] == f"{found.name}=":
-            return Spelt(remark.literal)
-        if found.value_at is None:
-            return Spelt()
-        bare = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
-        return Spelt(applied(text, [(*found.value_at, bare)], found.start, found.stop))
-    instead = remark.proposal
-    target = written(instead, knowledge) if instead is not None else None
-    name = _name(found, target) if target is not None else None
-    if target is None or name is None:
-        return Spelt()
-    edits: list[Edit] = [(*found.name_at, name)]
-    value = target.value
-    if found.what is What.PATH:  # what is written there stands elsewhere
-        return Spelt(None if name == text[found.start : found.stop] else name)
-    if value is not None and found.value_at is not None:
-        edits.append((*found.value_at, value))
-    elif value is not None:
-        edits[0] = (*found.name_at, f"{name}={value}")
-    setting = str(instead) if value is not None else ""
-    return Spelt(applied(text, edits, found.start, found.stop), setting)
 
 
 def _name(found: Assignment, target: Spelling) -> str | None:

@@ -28,14 +28,8 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PYTHON: python.read,
     FileKind.MARKDOWN: markdown.read,
 }
-# Files that their reader takes as one: of two values of a name, the later one is the value.
-_AS_ONE = set(FileKind) - {
-    FileKind.SHELL,
-    FileKind.DOCKERFILE,
-    FileKind.YAML,
-    FileKind.PYTHON,
-    FileKind.MARKDOWN,
-}
+# Not one text for whoever reads it; of all others, the later one of two values of a name is the value.
+_SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"
@@ -48,7 +42,7 @@ def builds(text: str) -> bool:
 
 
 def read(kind: FileKind, piece: Span, out: Reading) -> None:
-    where = Where(scope="file" if kind in _AS_ONE else "", builds=builds(piece.text))
+    where = Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text))
     _READERS[kind](piece, out, where)
 
 

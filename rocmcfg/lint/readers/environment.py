@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where, paired
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span
+from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.regex import regex
 
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
@@ -122,7 +122,7 @@ def _pair(
         opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
         out.add(
             What.VARIABLE,
-            paired(name, line.cut(*value)),
+            joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
             where=where,
             statement=statement,
             written_to=written_to,

@@ -69,7 +69,7 @@ def _read_command(command: Command, piece: Span, times: Counter[str], out: Readi
     elif found[2] and near and times[name] == 1:
         said, why = f"nothing reads {name}", f"grub-mkconfig knows {near}."
         remark = warning("RC7102", said, why, literal=near, sources=_SOURCE)
-        out.slips.append((*piece.range(place, place + len(name)), remark))
+        out.slip(piece.cut(place, place + len(name)), remark)
 
 
 def _slip(piece: Span, start: int, said: str, why: str, out: Reading, where: Where) -> None:
@@ -81,4 +81,4 @@ def _slip(piece: Span, start: int, said: str, why: str, out: Reading, where: Whe
     )  # a script's own quotes stand around what it prints
     literal = f'{plain[1]}{plain[2]}"{plain[3].strip()}"' if plain else None
     remark = warning("RC7118", said, why, literal=literal, sources=_SOURCE)
-    out.slips.append((*piece.range(start, start + len(line)), remark))
+    out.slip(piece.cut(start, start + len(line)), remark)
