@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from os.path import basename
 
 from rocmcfg.judging.names import nearest
 from rocmcfg.model.regex import regex
@@ -29,36 +28,27 @@ class FileKind(str, Enum):
 
 PASTED = "what was pasted"  # in place of a path
 
+# The first one that fits the path counts; what ends a path may be written in any case.
 _PATHS = (
+    (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
-    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
+    (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
+    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf)$"),
+    (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
+    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
+    (FileKind.DOCKER_ENV, r"rocmcfg/env$|/env\.list$|/docker[\w.-]*\.env$"),
     (
-        FileKind.CMDLINE,
-        r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$",
+        FileKind.ENVIRONMENT,
+        r"/environment\.d/[^/]+$|/(?:environment|\.?env|envfile|environ|[^/]*\.env|\.env\..+)$",
     ),
-    (FileKind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
-    (FileKind.ENVIRONMENT, r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$"),
-    (FileKind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
-    (FileKind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
-    (FileKind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
-)
-_NAMES = (
-    (FileKind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
-    (FileKind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
-    (FileKind.BOOT_ENTRY, r"(?:refind(?:_linux)?|limine)\.conf$"),
-    (FileKind.CMDLINE, r"cmdline(?:\.txt)?$"),
-    (FileKind.MODPROBE, r"modprobe\.conf$"),
-    (FileKind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
-    (
-        FileKind.PROFILE,
-        r"\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|\.(?:bash|zsh|ksh|mksh)rc$|\.zshenv$|\.xinitrc$",
-    ),
-    (FileKind.SHELL, r".*\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
-    (FileKind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
-    (FileKind.YAML, r".*\.ya?ml$"),
-    (FileKind.UNIT, r".*\.(?:service|socket|timer)$"),
-    (FileKind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
-    (FileKind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
+    (FileKind.PROFILE, r"/profile\.d/[^/]+\.sh$|/etc/(?:bash\.bashrc|zsh/\w+)$|/\.(?:xinitrc|zshenv)$"),
+    (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
+    (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
+    (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
+    (FileKind.YAML, r"\.ya?ml$"),
+    (FileKind.UNIT, r"\.(?:service|socket|timer)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
+    (FileKind.PYTHON, r"\.py[iw]?$"),
+    (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
 # All that modprobe.d(5) names.
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
@@ -97,9 +87,8 @@ def of(path: str, text: str) -> FileKind:
 
 
 def by_path(path: str) -> FileKind | None:
-    found = [kind for kind, pattern in _PATHS if re.search(pattern, path)]
-    found += [kind for kind, pattern in _NAMES if re.match(pattern, basename(path), re.IGNORECASE)]
-    return next(iter(found), None)
+    found = (kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE))
+    return next(found, None)
 
 
 def by_content(text: str) -> FileKind | None:
