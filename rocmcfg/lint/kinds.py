@@ -30,9 +30,9 @@ PASTED = "what was pasted"  # in place of a path
 
 # The first one that fits the path counts; what ends a path may be written in any case.
 _PATHS = (
-    (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
+    (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf)$"),
     (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
     (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
