@@ -3,7 +3,7 @@ becomes of each of its settings: kept, changed or taken out, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 from rocmcfg.judging import names
@@ -61,9 +61,6 @@ class Checked:
         """Whether the line asks to be left alone."""
         text = self.source.text
         return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
-
-    def settings(self) -> Iterator[str]:
-        return (self.source.text[one.start : one.stop] for one in self.assignments)
 
     def together(self, found: Assignment) -> object:
         """Equal for the assignments among which a proposal writes a name once."""

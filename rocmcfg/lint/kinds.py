@@ -70,8 +70,8 @@ _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$"
 _SETS = regex(r"[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=|[ \t]*options[ \t]")
 _MODULE_LINE = regex(r"\s*\w+\s+[\w-]+(?:\s+[\w-]+=\S*)+\s*")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
-_ARGUMENT = regex(r"[\w.-]+=")
-_OF_A_MODULE = regex(r"[\w-]+\.[\w-]+=")
+# Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu.
+_PASTED = regex(r"(?=(?:.*\s)?[\w-]+\.[\w-]+=)\s*[\w.-]+=\S*(?:\s+[\w.-]+=\S*)*\s*")
 BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
@@ -121,12 +121,6 @@ def _by_lines(head: str) -> FileKind | None:
         return FileKind.CMDLINE if said[1:] == [] and said[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
+    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _PASTED.fullmatch(said[0])):
         return FileKind.CMDLINE
     return None
-
-
-def _is_pasted(line: str) -> bool:
-    """Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu."""
-    words = line.split()
-    return all(_ARGUMENT.match(word) for word in words) and any(_OF_A_MODULE.match(word) for word in words)
