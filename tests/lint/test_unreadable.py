@@ -62,6 +62,7 @@ FINE = [
     'GRUB_DISABLE_SUBMENU=true\nGRUB_TERMINAL_OUTPUT="console"\nGRUB_CMDLINE_LINUX="rhgb quiet"\n'
     'GRUB_ENABLE_BLSCFG=true\nSUSE_BTRFS_SNAPSHOT_BOOTING="true"\nGRUB_USE_LINUXEFI="true"\n',
     "GRUB_CMDLINE_LINUX='quiet \\\n  splash'\n",
+    'GRUB_CMDLINE_LINUX="quiet" GRUB_TIMEOUT=5\nexport GRUB_CMDLINE_LINUX="quiet" EXTRA\n',
     'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX dyndbg=\\"file a +p\\""\n',
     'export GRUB_COLOR_NORMAL="light-blue/black" GRUB_TIMEOUT\nGRUB_A=1 GRUB_B=2\nexport GRUB_MENU_PICTURE\n',
     'if [ "$GRUB_TIMEOUT" = 5 ]; then GRUB_TIMEOUT=1; fi\n',

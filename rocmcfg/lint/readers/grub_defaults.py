@@ -25,6 +25,7 @@ _KNOWN = frozenset(f"GRUB_{name}" for name in _SETTINGS.split())
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 _NAME = regex(r"\bGRUB_\w+")
 _OURS = regex(r"(GRUB_\w+)(\+?=)?")
+_OTHER = regex(r"[A-Z_][A-Z0-9_]*(?:\+?=|$)")  # a variable beside one, which no argument looks like
 _NEXT = regex(r"\n[ \t]*(?:export[ \t]+)?(GRUB_\w+=)")  # inside quotes: they were to end before it
 _LINE = regex(r"(GRUB_\w+)[ \t]*(\+?=)[ \t]*[\"'“”]?([^\"'“”\\`$#;&|<>()]*)[\"'“”]?[ \t]*\Z")
 _SOURCE = ("grub-mkconfig(8): it reads /etc/default/grub with sh",)
@@ -56,7 +57,7 @@ def _read_command(command: Command, piece: Span, times: Counter[str], out: Readi
         return
     name, rest, place = found[1], words[exports + 1 :], command.words[exports].start
     run = [word for word in rest if not _ASSIGNMENT.match(word) and not exports]
-    lost = rest if "CMDLINE" in name else run
+    lost = [word for word in rest if not _OTHER.match(word)] if "CMDLINE" in name else run
     near = names.nearest(name, _KNOWN) if name not in _KNOWN else ""
     if found[2] is None and rest and rest[0].startswith(("=", "+=")):
         said = f"no blank may stand before the = behind {name}"
@@ -76,9 +77,7 @@ def _slip(piece: Span, start: int, said: str, why: str, out: Reading, where: Whe
     """From there to the line's end; instead of it the same in quotes, where that can be told."""
     end = piece.text.find("\n", start)
     line = piece.text[start : end if end >= 0 else None].rstrip()
-    plain = (
-        _LINE.match(line) if not where.depth else None
-    )  # a script's own quotes stand around what it prints
+    plain = None if where.depth else _LINE.match(line)  # what a script prints stands in quotes of its own
     literal = f'{plain[1]}{plain[2]}"{plain[3].strip()}"' if plain else None
     remark = warning("RC7118", said, why, literal=literal, sources=_SOURCE)
     out.slip(piece.cut(start, start + len(line)), remark)
