@@ -165,12 +165,15 @@ def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None =
 
 def chosen(checked: Checked) -> list[Finding]:
     """The findings whose proposals are made. Of several for one token, one counts: that another assignment
-    makes the token needless, else the gravest. What overrides a token that stays is not taken out."""
+    makes the token needless, else the gravest; a line around it is mended after it. What overrides a token
+    that stays is not taken out."""
     taken: list[Finding] = []
+    changes = [f.start for f in checked.findings if f.spelt.text and f.remark.literal is None]
     for finding in sorted(
         checked.findings, key=lambda f: (f.start, not _loses(f), GRAVITY[f.remark.severity], -f.stop)
     ):
-        if finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
+        inside = finding.remark.literal and any(finding.start <= start < finding.stop for start in changes)
+        if not inside and finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
             taken.append(finding)
     removed = {(f.start, f.stop) for f in taken if f.spelt.text == ""}
     needed = checked.needed | {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import mended
+from rocmcfg.lint.check import mended, verdicts
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Machine
 from tests.lint.judging import judged
@@ -108,3 +108,11 @@ def test_a_directive_and_a_module_that_modprobe_does_not_know(line: str, wrong: 
 def test_a_misspelt_directive_of_a_sentence_is_none() -> None:
     for text in ("option amdgpu dc=1 is the one\n", "An optional amdgpu dc=1\n", "\x0c\noption a b=1\n"):
         assert not [f for f in judged("-", text).findings if f.remark.id == "RC7118"]
+
+
+def test_what_becomes_of_an_argument_is_told_in_a_line_that_is_mended_too() -> None:
+    knowledge = Knowledge(catalogue.load(), Machine())
+    checked = judged("/etc/default/grub", f"{NAME}=quiet amdgpu.gfxoff=0\n")
+    (verdict,) = verdicts(checked)
+    assert (verdict.fate.value, verdict.replacement) == ("change", "amdgpu.ppfeaturemask=0xfff73fff")
+    assert mended(checked, knowledge) == f'{NAME}="quiet amdgpu.ppfeaturemask=0xfff73fff"\n'
