@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class Where(NamedTuple):
     list, which begins at `listed`. `once`: an offset that is the same for what one process or one boot gets
     together, where no scope tells that: a proposal writes each name once in it, and takes nothing away
     because another command has it too. `builds`: software is compiled nearby. `removable`: a token may be cut
-    out, and the text around it still says what it should. `depth` counts the scripts around this one. `turn`:
+    out, and the text around it still says what it should; `part`: so may its statement, which is a part of a
+    command. `depth` counts the scripts around this one. `turn`:
     within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
     later in the text. `carrier`: the variable that holds them.
     """
@@ -50,6 +51,7 @@ class Where(NamedTuple):
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
+    part: bool = False
     depth: int = 0
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""
@@ -140,16 +142,14 @@ class Reading:
             )
         )
 
+    def slip(self, span: Span, remark: Remark) -> None:
+        self.slips.append((*span.place, remark))
+
     def only_if_all(self, before: int, words: int) -> None:
         """A statement of so many `words` holds some that are not ours, if fewer were found since `before`: it
         stays with those."""
         if len(self.assignments) - before < words:
             self.assignments[before:] = [each._replace(statement=None) for each in self.assignments[before:]]
-
-
-def paired(name: Span, value: Span) -> Span:
-    """A name and its value that no `=` joins, as if one did."""
-    return joined([name, Span("=", ((0, name.place[1] - 1),)), value])
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:

@@ -3,12 +3,12 @@ becomes of each of its settings: kept, changed or taken out, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, superseded
-from rocmcfg.lint.assignment import Assignment, Reading, What
+from rocmcfg.lint.assignment import Assignment, Reading, Trust, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.proposal import becoming, proposed, spell, write_once
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
@@ -23,6 +23,7 @@ IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
+_BY_HAND = "Take it out by hand: --fix cannot, without harm to what stands around it."
 MOST = 1000  # findings of one text that are told
 
 
@@ -46,7 +47,10 @@ class Checked:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        self.add_at(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
+        spelt = spell(found, remark, self.source, knowledge)
+        if remark.remove and spelt.text is None and (found.where.depth or found.where.trust is Trust.FILE):
+            remark = remark._replace(why=f"{remark.why} {_BY_HAND}".strip())
+        self.add_at(found.start, found.stop, remark, spelt)
 
     def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
         if not self.ignored(start):
@@ -57,9 +61,6 @@ class Checked:
         """Whether the line asks to be left alone."""
         text = self.source.text
         return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
-
-    def settings(self) -> Iterator[str]:
-        return (self.source.text[one.start : one.stop] for one in self.assignments)
 
     def together(self, found: Assignment) -> object:
         """Equal for the assignments among which a proposal writes a name once."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from os.path import basename
 
+from rocmcfg.judging.names import nearest
 from rocmcfg.model.regex import regex
 
 
@@ -28,36 +28,27 @@ class FileKind(str, Enum):
 
 PASTED = "what was pasted"  # in place of a path
 
+# The first one that fits the path counts; what ends a path may be written in any case.
 _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
-    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
+    (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
+    (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
+    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf)$"),
+    (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
+    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
+    (FileKind.DOCKER_ENV, r"rocmcfg/env$|/env\.list$|/docker[\w.-]*\.env$"),
     (
-        FileKind.CMDLINE,
-        r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$",
+        FileKind.ENVIRONMENT,
+        r"/environment\.d/[^/]+$|/(?:environment|\.?env|envfile|environ|[^/]*\.env|\.env\..+)$",
     ),
-    (FileKind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
-    (FileKind.ENVIRONMENT, r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$"),
-    (FileKind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
-    (FileKind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
-    (FileKind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
-)
-_NAMES = (
-    (FileKind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
-    (FileKind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
-    (FileKind.BOOT_ENTRY, r"(?:refind(?:_linux)?|limine)\.conf$"),
-    (FileKind.CMDLINE, r"cmdline(?:\.txt)?$"),
-    (FileKind.MODPROBE, r"modprobe\.conf$"),
-    (FileKind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
-    (
-        FileKind.PROFILE,
-        r"\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|\.(?:bash|zsh|ksh|mksh)rc$|\.zshenv$|\.xinitrc$",
-    ),
-    (FileKind.SHELL, r".*\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
-    (FileKind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
-    (FileKind.YAML, r".*\.ya?ml$"),
-    (FileKind.UNIT, r".*\.(?:service|socket|timer)$"),
-    (FileKind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
-    (FileKind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
+    (FileKind.PROFILE, r"/profile\.d/[^/]+\.sh$|/etc/(?:bash\.bashrc|zsh/\w+)$|/\.(?:xinitrc|zshenv)$"),
+    (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
+    (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
+    (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
+    (FileKind.YAML, r"\.ya?ml$"),
+    (FileKind.UNIT, r"\.(?:service|socket|timer)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
+    (FileKind.PYTHON, r"\.py[iw]?$"),
+    (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
 # All that modprobe.d(5) names.
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
@@ -65,7 +56,7 @@ DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "r
 _CONTENTS = (
     (FileKind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
     (FileKind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
-    (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*GRUB_\w+="),
+    (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*(?:export[ \t]+)?GRUB_\w+[ \t]*="),
     (FileKind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
     (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
@@ -77,9 +68,10 @@ _SHELL_WORDS = regex(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias
 _BLANK_OR_COMMENT = regex(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
 _SETS = regex(r"[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=|[ \t]*options[ \t]")
+_MODULE_LINE = regex(r"\s*\w+\s+[\w-]+(?:\s+[\w-]+=\S*)+\s*")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
-_ARGUMENT = regex(r"[\w.-]+=")
-_OF_A_MODULE = regex(r"[\w-]+\.[\w-]+=")
+# Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu.
+_PASTED = regex(r"(?=(?:.*\s)?[\w-]+\.[\w-]+=)\s*[\w.-]+=\S*(?:\s+[\w.-]+=\S*)*\s*")
 BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
@@ -95,9 +87,8 @@ def of(path: str, text: str) -> FileKind:
 
 
 def by_path(path: str) -> FileKind | None:
-    found = [kind for kind, pattern in _PATHS if re.search(pattern, path)]
-    found += [kind for kind, pattern in _NAMES if re.match(pattern, basename(path), re.IGNORECASE)]
-    return next(iter(found), None)
+    found = (kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE))
+    return next(found, None)
 
 
 def by_content(text: str) -> FileKind | None:
@@ -119,20 +110,17 @@ def _by_lines(head: str) -> FileKind | None:
     said = _telling(head.split("\n"))
     if not said:
         return None
-    first = [line.split(None, 1)[0] for line in said if line.strip()]
-    if all(word in DIRECTIVES for word in first):
+    first = [(line.split(None, 1)[0], line) for line in said if line.strip()]
+    if all(
+        word in DIRECTIVES or (_MODULE_LINE.fullmatch(line) and nearest(word, DIRECTIVES, 1))
+        for word, line in first
+    ):
         return FileKind.MODPROBE
     if all(_ASSIGNMENT.match(line) for line in said):
         # the names of variables are in capitals, and one argument alone may be pasted
         return FileKind.CMDLINE if said[1:] == [] and said[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
+    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _PASTED.fullmatch(said[0])):
         return FileKind.CMDLINE
     return None
-
-
-def _is_pasted(line: str) -> bool:
-    """Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu."""
-    words = line.split()
-    return all(_ARGUMENT.match(word) for word in words) and any(_OF_A_MODULE.match(word) for word in words)

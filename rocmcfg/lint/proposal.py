@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
+from rocmcfg.lint.source import Source
 from rocmcfg.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.named_tuple import NamedTuple
@@ -22,43 +23,45 @@ if TYPE_CHECKING:
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 
-def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
-    """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
-    spelt = _spell(found, remark, text, knowledge)
-    return spelt if spelt.text is None or _pairs_stay(text[found.start : found.stop], spelt.text) else Spelt()
+def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
+    """How the place of `found` spells what `remark` proposes."""
+    instead, text = remark.proposal, source.text
+    if instead is None:
+        return Spelt("" if remark.remove and may_go(found, source) else None)
+    target = written(instead, knowledge)
+    name = _name(found, target) if target is not None else None
+    if target is None or name is None:
+        return Spelt()
+    if found.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt(None if name == text[found.start : found.stop] else name)
+    edits: list[Edit] = [(*found.name_at, name)]
+    value = target.value
+    if value is not None and found.value_at is not None:
+        edits.append((*found.value_at, value))
+    elif value is not None:
+        edits[0] = (*found.name_at, f"{name}={value}")
+    spelt = applied(text, edits, found.start, found.stop)
+    if not _pairs_stay(text[found.start : found.stop], spelt):
+        return Spelt()
+    return Spelt(spelt, str(instead) if value is not None else "")
+
+
+def may_go(found: Assignment, source: Source) -> bool:
+    """Whether the reader of the file can read what is left without the token."""
+    text, statement = source.text, found.statement
+    token = text[found.start : found.stop]
+    whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
+    if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
+        return False
+    if statement is not None and not found.where.part and _line(source, statement) == statement:
+        return False  # something else on its line goes on from it
+    escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
+    return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
 
 
 def _pairs_stay(before: str, after: str) -> bool:
     """Whether no quote loses the one that it belongs to, which may stand outside the token."""
     return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
-
-
-def _spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
-    if remark.literal is not None:
-        if text[found.start : found.name_at[1] + 1] == f"{found.name}=":
-            return Spelt(remark.literal)
-        if found.value_at is None:
-            return Spelt()
-        bare = remark.literal.partition("=")[2]  # Python and YAML have their own way to write it
-        return Spelt(applied(text, [(*found.value_at, bare)], found.start, found.stop))
-    instead = remark.proposal
-    if instead is None:
-        removable = remark.remove and found.where.removable and found.what is not What.PATH
-        return Spelt("" if removable else None)
-    target = written(instead, knowledge)
-    name = _name(found, target) if target is not None else None
-    if target is None or name is None:
-        return Spelt()
-    edits: list[Edit] = [(*found.name_at, name)]
-    value = target.value
-    if found.what is What.PATH:  # what is written there stands elsewhere
-        return Spelt(None if name == text[found.start : found.stop] else name)
-    if value is not None and found.value_at is not None:
-        edits.append((*found.value_at, value))
-    elif value is not None:
-        edits[0] = (*found.name_at, f"{name}={value}")
-    setting = str(instead) if value is not None else ""
-    return Spelt(applied(text, edits, found.start, found.stop), setting)
 
 
 def _name(found: Assignment, target: Spelling) -> str | None:
@@ -100,7 +103,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         elif place[1] != key(spelled(found)):
             other = standing.setdefault(place, found)
             value = found.value if target.value is None else target.value
-            repeats = other is not found and found.where.removable and _pairs_stay(finding.text, "")
+            repeats = other is not found and may_go(found, checked.source)
             if repeats and (counts_once(other) or same(other.value, value)):
                 why = f"{target.name} is set already {checked.within(other)}."
                 checked.findings[number] = _left_to(finding, why, Spelt(""))
@@ -121,7 +124,11 @@ def _into_one_mask(
         start = next(filter(None, own), spelled(mask))
     value = as_number(start.value) if start is not None else None
     moved = [one.token for one in features if one.token is not holder]
-    if value is None or checked.ignored(holder.start) or not all(one.where.removable for one in moved):
+    if (
+        value is None
+        or checked.ignored(holder.start)
+        or not all(may_go(one, checked.source) for one in moved)
+    ):
         if mask is None and all(one.asked == features[0].asked for one in features):
             return  # a sentence that names one feature twice
         for one in features:
@@ -130,7 +137,7 @@ def _into_one_mask(
     for one in features:
         value = known[one.asked.name].compose(value, one.asked.enabled)
     meant = parameter(known[features[0].asked.name].parameter, hexint(value))
-    into = spell(holder, Remark("", "", instead=meant), checked.source.text, knowledge)
+    into = spell(holder, Remark("", "", instead=meant), checked.source, knowledge)
     checked.masks[holder.start, holder.stop] = into
     why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
     for one in features:
@@ -158,12 +165,15 @@ def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None =
 
 def chosen(checked: Checked) -> list[Finding]:
     """The findings whose proposals are made. Of several for one token, one counts: that another assignment
-    makes the token needless, else the gravest. What overrides a token that stays is not taken out."""
+    makes the token needless, else the gravest; a line around it is mended after it. What overrides a token
+    that stays is not taken out."""
     taken: list[Finding] = []
+    changes = [f.start for f in checked.findings if f.spelt.text and f.remark.literal is None]
     for finding in sorted(
         checked.findings, key=lambda f: (f.start, not _loses(f), GRAVITY[f.remark.severity], -f.stop)
     ):
-        if finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
+        inside = finding.remark.literal and any(finding.start <= start < finding.stop for start in changes)
+        if not inside and finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
             taken.append(finding)
     removed = {(f.start, f.stop) for f in taken if f.spelt.text == ""}
     needed = checked.needed | {
@@ -202,7 +212,7 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            whole = _line(checked, statement)
+            whole = _line(checked.source, statement)
             edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
@@ -225,11 +235,11 @@ def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-def _line(checked: Checked, statement: tuple[int, int]) -> tuple[int, int]:
+def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
     """The whole lines, where they hold nothing else but blanks and a comment."""
-    first, last = checked.source.place(statement[0])[0], checked.source.place(statement[1])[0]
-    start, stop = checked.source.line(first)[0], checked.source.line(last)[1]
-    text = checked.source.text
+    first, last = source.place(statement[0])[0], source.place(statement[1])[0]
+    start, stop = source.line(first)[0], source.line(last)[1]
+    text = source.text
     before, after = text[start : statement[0]], text[statement[1] : stop]
     continues = text[:start].endswith(("\\\n", "\\\r\n"))
     if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):

@@ -37,7 +37,7 @@ CLASSES = {
 class Remark(NamedTuple):
     """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
     `better` is what that becomes when it is judged in its turn. `remove`: the token should go, whatever else
-    is said. `literal` is a replacement for the token that needs no spelling."""
+    is said. `literal` is what a slip of syntax is replaced by."""
 
     id: str
     summary: str

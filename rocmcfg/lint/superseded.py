@@ -33,7 +33,10 @@ def repeated(
         if agreed and group[0].where.turn[0] != winner.where.turn[0]:
             winner = group[0]  # of equal ones the needful one is that which most entries get
         for each in group:
-            if each is not winner and (not _adds_words(each) or same(each.value, winner.value)):
+            argument = names.argument(each.name) if each.what is What.ARGUMENT else None
+            # the kernel reads each `iommu=` in turn: another word takes nothing from the first
+            joins = argument is not None and argument.words_join
+            if each is not winner and (not joins or same(each.value, winner.value)):
                 yield each, _remark(each, winner, place(winner))
 
 
@@ -65,12 +68,6 @@ def counts_once(each: Assignment) -> bool:
         return True
     argument = names.argument(each.name) if each.what is What.ARGUMENT else None
     return bool(argument and argument.values and not adds_up(each.name))
-
-
-def _adds_words(each: Assignment) -> bool:
-    """The kernel reads each `iommu=` in turn: another word takes nothing from the first."""
-    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
-    return argument is not None and argument.words_join
 
 
 def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:

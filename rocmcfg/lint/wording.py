@@ -310,15 +310,15 @@ def _illegal(verdict: Verdict, case: _Case) -> Remark:
     variable = names.variable(asked.name)
     reader = (variable.reader if variable else "") or "its reader"
     bare = (asked.value or "").strip("\"'")
-    said, literal = f"{written} is no value that {reader} takes", None
+    said, instead = f"{written} is no value that {reader} takes", None
     if bare != asked.value and variable is not None and variable.takes(bare):
         said = f"the quotes in {written} are part of the value, and {reader} takes none"
-        literal = f"{asked.name}={bare}"
+        instead = asked._replace(value=bare)
     if verdict.strict:
-        return warning("RC7103", said, why, literal=literal, remove=literal is None)
-    if literal is None:
+        return warning("RC7103", said, why, instead=instead, remove=instead is None)
+    if instead is None:
         said = f"{written} is none of the values that are documented; {reader} may pass over it"
-    return info("RC7103", said, why, literal=literal)
+    return info("RC7103", said, why, instead=instead)
 
 
 def _trap(verdict: Verdict, case: _Case) -> Remark:

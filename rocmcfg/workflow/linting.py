@@ -113,10 +113,10 @@ def lint(
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     fine = {
-        text: spelled(assignment)
+        text: spelled(one)
         for each in checked
-        for text, assignment in zip(each.settings(), each.assignments, strict=True)
-        if text not in told
+        for one in each.assignments
+        if (text := each.source.text[one.start : one.stop]) not in told
     }
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     return Linted(

@@ -19,6 +19,7 @@ RECOMMENDED = [
     "The old way is deprecated; use `amdgpu.gfxoff=0`.",
     "Don't forget to set `amdgpu.gfxoff=0`.",
     "Don't panic: `amdgpu.gfxoff=0` helps.",
+    'Add it: kernelstub -a "amdgpu.gfxoff=0" (never -o: it replaces everything)',
     "It never crashed again with `amdgpu.gfxoff=0`.",
     "`amdgpu.gfxoff=0` is not the only one: add `amdgpu.runpm=0`.",
     "There is no other cure than `amdgpu.gfxoff=0`.",
@@ -64,7 +65,7 @@ CALLED_WRONG = [
     "You should never\nset `amdgpu.gfxoff=0`.",
     "```sh\nexport TORCH_USE_HIPBLASLT=0  # WRONG\n```",
     "```sh\n# Don't do this\nexport TORCH_USE_HIPBLASLT=0\n\nexport A=1\n```",
-    "```\n# wrong:\noptions amdgpu gfxoff=0\n# right:\noptions amdgpu runpm=0\n```",
+    "```\n# wrong:\noptions amdgpu gfxoff=0 # x\noptions amdgpu gfxoff=0\n# ok:\noptions amdgpu dc=1\n```",
     "`options amdgpu gfxoff=0` was removed. `amdgpu.gfxoff=0` no longer works.",
     "**Never** set `amdgpu.gfxoff=0`",
 ]

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.readers import environment, kernel, lines, markdown, python, shell
+from rocmcfg.lint.readers import environment, grub_defaults, kernel, lines, markdown, python, shell
 from rocmcfg.lint.source import Span
 from rocmcfg.model.regex import regex
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
-    FileKind.GRUB_DEFAULTS: shell.read,
+    FileKind.GRUB_DEFAULTS: grub_defaults.read,
     FileKind.GRUB_CFG: functools.partial(kernel.read_entries, titled=False),
     FileKind.BOOT_ENTRY: kernel.read_entries,
     FileKind.CMDLINE: kernel.read_cmdline,
@@ -28,14 +28,8 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PYTHON: python.read,
     FileKind.MARKDOWN: markdown.read,
 }
-# Files that their reader takes as one: of two values of a name, the later one is the value.
-_AS_ONE = set(FileKind) - {
-    FileKind.SHELL,
-    FileKind.DOCKERFILE,
-    FileKind.YAML,
-    FileKind.PYTHON,
-    FileKind.MARKDOWN,
-}
+# Not one text for whoever reads it; of all others, the later one of two values of a name is the value.
+_SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"
@@ -48,7 +42,7 @@ def builds(text: str) -> bool:
 
 
 def read(kind: FileKind, piece: Span, out: Reading) -> None:
-    where = Where(scope="file" if kind in _AS_ONE else "", builds=builds(piece.text))
+    where = Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text))
     _READERS[kind](piece, out, where)
 
 
@@ -60,7 +54,8 @@ def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
 def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
     """An example in a document. One without a known language, and lines that its language has not, are read
     line by line."""
-    kind = kinds.by_path(path) if path else kinds.by_content(piece.text)
+    kind = kinds.by_path(path)
+    kind = kinds.by_content(piece.text) if kind in (None, FileKind.MARKDOWN) else kind
     if kind in (None, FileKind.MARKDOWN):
         lines.read(piece, out, where)
         return

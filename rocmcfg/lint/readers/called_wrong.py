@@ -78,8 +78,8 @@ _SAID = regex(
 )
 _MARKED = regex(
     rf"""{_CLOSE}\s*(?:[(\[:;,|#=>–—-]|←|→)+\s*{_OPEN}(?:
-      (?:{_WRONG}|{_NO_PARAMETER}|does(?:\s+not|n[’']t)\s+exist|does\s+nothing|(?:has\s+)?{_NO_EFFECT}
-        |(?:never|do\s+not|don[’']t)\s+use)
+      (?:{_WRONG}|bad|{_NO_PARAMETER}|does(?:\s+not|n[’']t)\s+exist|does\s+nothing|(?:has\s+)?{_NO_EFFECT}
+        |(?:never|do\s+not|don[’']t)(?:\s+(?:use|set|do|copy|write|add)|(?=\s*(?:[:!.]|\Z))))
       (?=\s*(?:[.,;:!?)|\]–—*_`-]|\Z|(?:by|since|in|from|here|this|it|that|name|spelling|parameter|and|as)\b|\())
     | (?:has\s+)?{_NO_EFFECT}
     | [❌✗✘])""",
@@ -140,17 +140,7 @@ class Judgement:
         return False
 
 
-_END_OF_MARK = (
-    r"(?=\s*(?:[.,;:!?)–—-]|\Z|(?:name|spelling|parameter|value|option|variable|way|on purpose)\b))"
-)
-_MARK = (
-    rf"(?:(?:wrong|incorrect|invalid|bad|misspelt|typo|does(?:\s+not|n[’']t)\s+exist|does\s+nothing|ignored"
-    rf"|deprecated|obsolete|no\s+effect|has\s+no\s+effect){_END_OF_MARK}"
-    r"|(?:don[’']t|do\s+not|never)(?:\s+(?:use|set|do|copy|write|add)\b|\s*[:!.]|\s*\Z)|[❌✗✘])"
-)
-_TRAILING = regex(rf"\S.*?(?<=\s)(?:#|//)+\s*{_MARK}", re.IGNORECASE)
-_COMMENT = regex(r"\s*(?:#|//)")
-_HEADING = regex(rf"\s*(?:#|//)+\s*{_MARK}", re.IGNORECASE)
+_COMMENT = regex(r"(?:^|(?<=\s))(?:#|//)")
 
 
 class MarkedLines:
@@ -164,10 +154,9 @@ class MarkedLines:
         self._below = False
 
     def wrong(self, line: str) -> bool:
-        if not line.strip():
-            self._below = False
-        elif _COMMENT.match(line):
-            self._below = bool(_HEADING.match(line))
-        elif self._below:
-            return True
-        return ("#" in line or "//" in line) and bool(_TRAILING.match(line[:400]))
+        comments = [found.start() for found in _COMMENT.finditer(line[:400])]
+        marked = any(_MARKED.match(line[:400], start) for start in comments)
+        alone = bool(comments) and not line[: comments[0]].strip()
+        if alone or not line.strip():
+            self._below = marked
+        return marked or (self._below and not alone)

@@ -3,21 +3,27 @@ YAML (compose files, Kubernetes, workflows, Ansible)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where, paired
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span
+from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.regex import regex
 
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
-_DIRECTIVE = regex(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironment)[ \t]*=[ \t]*")
-_EXEC = regex(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
-_INSTRUCTION = regex(r"[ \t]*([A-Za-z]+)[ \t]+")
+_UNIT = regex(
+    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|Exec\w+[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
+)
+_INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
-_MAP = regex(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
-_ITEM = regex(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
+_MAP = regex(
+    r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+"
+    r"(?:\"([^\"]*)\"|'([^']*)'|([^\"'#\s](?:[^#\n]*[^#\s])?))"
+)
 
 
 def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
@@ -38,23 +44,47 @@ def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
     """systemd.syntax(7): words in quotes of either kind, a backslash at the end continues a line."""
+    _read_directives(_UNIT, piece.logical_lines(("#", ";")), out, where)
+
+
+def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
+    _read_directives(_INSTRUCTION, piece.logical_lines(("#",), blanks_behind=True), out, where)
+
+
+def _read_directives(
+    directive: re.Pattern[str], found_lines: Iterable[Span], out: Reading, where: Where
+) -> None:
+    """Lines that set words, or run them as a shell does."""
     from rocmcfg.lint.readers import shell
 
-    for line in piece.logical_lines(("#", ";")):
-        if found := _DIRECTIVE.match(line.text):
-            # an example may hold several units
-            once = where if where.scope else where._replace(once=line.at(0))
-            read_words(line.cut(found.end()), out, once, line.place)
-        elif found := _EXEC.match(line.text):
-            shell.read(line.cut(found.end()), out, where._replace(scope="", once=-1))
-        else:
+    for line in found_lines:
+        found = directive.match(line.text)
+        rest = line.cut(found.end()) if found else line
+        # an example may hold several units; another instruction may stand in another stage
+        here = where if where.scope else where._replace(once=line.at(0))
+        separate = _SEPARATE.match(rest.text)
+        if found is None:
             lines.read_paths(line, out, where)
+        elif found["runs"] is not None and rest.text.startswith("["):  # a list in JSON
+            lines.read_line(rest, out, where)
+        elif found["runs"] is not None:
+            shell.read(rest, out, where._replace(scope="", once=-1))
+        elif separate and "=" not in separate[1]:  # `ENV NAME VALUE`
+            _pair(rest, rest.cut(*separate.span(1)), separate.span(2), out, here, line.place)
+        else:
+            read_words(rest, out, here, line.place)
 
 
 def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
     """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
     before = len(out.assignments)
     words = [word for command in split_commands(piece) for word in command.words]
+    gaps = (
+        (there - at) - (here - start)
+        for (start, at), (here, there) in zip(piece.runs, piece.runs[1:], strict=False)
+    )
+    if any(gap > len("\\\r\n") for gap in gaps):  # a comment stands between the continued lines
+        where = where._replace(removable=False)
     for word in words:
         name, equals, _ = word.span(piece).text.partition("=")
         if equals and names.concerns(name):
@@ -77,25 +107,6 @@ def add_word(
     out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
-def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
-    from rocmcfg.lint.readers import shell
-
-    for line in piece.logical_lines(("#",), blanks_behind=True):
-        found = _INSTRUCTION.match(line.text)
-        if found is None:
-            continue
-        # another instruction may stand in another stage
-        rest, word, where = line.cut(found.end()), found[1].upper(), where._replace(once=line.at(0))
-        separate = _SEPARATE.match(rest.text)
-        if word in ("RUN", "CMD", "ENTRYPOINT"):
-            shell.read(rest, out, where._replace(scope="", once=-1))
-        elif word == "ENV" and separate and "=" not in separate[1]:
-            name = rest.cut(*separate.span(1))
-            _pair(rest, name, separate.span(2), out, where, line.place)
-        elif word == "ENV":
-            read_words(rest, out, where, line.place)
-
-
 def _pair(
     line: Span,
     name: Span,
@@ -108,11 +119,10 @@ def _pair(
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         written_to = line.range(*value)[1] + closed
-        where = where._replace(removable=statement is not None)
         opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
         out.add(
             What.VARIABLE,
-            paired(name, line.cut(*value)),
+            joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
             where=where,
             statement=statement,
             written_to=written_to,
@@ -122,30 +132,13 @@ def _pair(
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
-    """Line by line: a mapping's or a list's item, anything else as text."""
+    """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
     for line in piece.lines():
-        text = line.text
-        if not text or text.lstrip().startswith("#"):
+        if line.text.lstrip().startswith("#"):
             continue
-        where = where._replace(once=line.at(0))  # another line may stand in another service
-        if (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
-            opened = found.end() - (text[found.end() - 1] in "\"'")
-            stop = _scalar(text, opened)[1]
-            # of a plain scalar, quotes inside are part of the text
-            quotes = "" if opened == found.end() else '"'
-            item = line.cut(found.end(), stop)
-            out.add(What.VARIABLE, item, where=where, statement=line.place, quotes=quotes)
-        elif (found := _MAP.match(text)) and names.concerns(found[1]):
-            _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, where, line.place)
+        where = where._replace(once=line.at(0), removable=False)  # another line may stand in another service
+        if (found := _MAP.match(line.text)) and names.concerns(found[1]):
+            value = found.span(found.lastindex or 0)
+            _pair(line, line.cut(*found.span(1)), value, out, where, line.place)
         else:
             lines.read_line(line, out, where)
-
-
-def _scalar(text: str, at: int) -> tuple[int, int]:
-    """A YAML scalar on one line: inside its quotes, or up to a comment."""
-    quote = text[at : at + 1]
-    if quote and quote in "\"'" and (end := text.find(quote, at + 1)) >= 0:
-        return at + 1, end
-    comment = text.find(" #", at)
-    plain = text[at : comment if comment >= 0 else len(text)].rstrip()
-    return at, at + len(plain)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import DIRECTIVES
 from rocmcfg.lint.remark import warning
@@ -92,29 +93,39 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     words = tokens(line.text)
     if len(words) < 2:
         return
-    directive, at = words[0]
-    subject, subject_at = words[1]
-    module = canonical(subject)
+    (directive, at), (subject, subject_at) = words[:2]
+    first, second = line.cut(at, at + len(directive)), line.cut(subject_at, subject_at + len(subject))
+    near = names.nearest(directive, DIRECTIVES, 1) if directive not in DIRECTIVES else directive
+    module = near_module(subject, [word for word, _ in words[2:]])
     if directive == "options" and names.split_parameter(subject.partition("=")[0]):
-        dotted = line.range(subject_at, subject_at + len(subject))
         literal = subject.replace(".", " ", 1)
         said = "kmod wants a blank between module and parameter, and skips this line"
-        out.slips.append((*dotted, warning("RC7118", said, literal=literal, sources=_SOURCE)))
-    elif directive not in DIRECTIVES and module in names.modules():
-        if near := names.nearest(directive, DIRECTIVES, 1):
-            said = f"modprobe.d knows no directive {directive!r}; kmod skips the line"
-            place = line.range(at, at + len(directive))
-            out.slips.append((*place, warning("RC7118", said, literal=near, sources=_SOURCE)))
-            read_options(line, module, words[2:], out, where)
-    elif module == "amdgpu" and (
+        out.slip(second, warning("RC7118", said, literal=literal, sources=_SOURCE))
+        return
+    if near != directive and near and module:
+        said, why = f"modprobe.d knows no directive {directive!r}", "kmod skips the line, and sets nothing."
+        out.slip(first, warning("RC7118", said, why, literal=near, sources=_SOURCE))
+    if near == "options" and module and module != canonical(subject):
+        said, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
+        out.slip(second, warning("RC7102", said, why, literal=module, sources=_SOURCE))
+    if module == "amdgpu" and (
         directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
     ):
-        place = line.range(at, len(line.text.rstrip()))
         said = "this keeps amdgpu from loading by itself"
         why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
-        out.slips.append((*place, warning("RC7109", said, why, literal="", sources=_SOURCE)))
-    elif directive == "options" and module in names.modules():
+        whole = line.cut(at, len(line.text.rstrip()))
+        out.slip(whole, warning("RC7109", said, why, literal="", sources=_SOURCE))
+    elif near == "options" and module:
         read_options(line, module, words[2:], out, where)
+
+
+def near_module(name: str, words: list[str]) -> str:
+    """The module of ours that is called so, or was to be: it has a parameter of these. Empty for others."""
+    module = canonical(name) if canonical(name) in names.modules() else names.near_module(name)
+    if module == canonical(name):
+        return module
+    known = catalogue.load().parameters
+    return module if any(f"{module}.{canonical(word.partition('=')[0])}" in known for word in words) else ""
 
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
@@ -124,8 +135,8 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
         if word.startswith("#"):
             if where.trust is Trust.FILE:
                 said = "no comment can stand here: kmod passes its words to the module as parameters"
-                place = line.range(start, len(line.text.rstrip()))
-                out.slips.append((*place, warning("RC7118", said, literal="", sources=_SOURCE)))
+                rest = line.cut(start, len(line.text.rstrip()))
+                out.slip(rest, warning("RC7118", said, literal="", sources=_SOURCE))
             break
         name = canonical(f"{module}." + word.partition("=")[0].strip('"'))
         token = line.cut(start, start + len(word))

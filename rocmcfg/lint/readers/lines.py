@@ -83,7 +83,8 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
 def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     urls = [found.span() for found in _URL.finditer(line.text)][::-1]
     ends = [found.end() for found in _COMMAND_END.finditer(line.text)][::-1]
-    where = where._replace(once=line.at(0))  # arguments go together up to the end of a command
+    # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
+    where = where._replace(once=line.at(0), removable=False)
     for found in _ASSIGNED.finditer(line.text):
         while urls and urls[-1][1] <= found.start():
             urls.pop()

@@ -22,16 +22,11 @@ _FENCED = regex(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+# Languages that go by another name than the ending of their files.
 _LANGUAGES = {
-    **dict.fromkeys(("bash", "sh", "shell", "zsh", "ksh", "fish", "csh", "tcsh"), ".sh"),
-    **dict.fromkeys(("console", "shell-session", "shellsession", "terminal"), ".console"),
-    **dict.fromkeys(("python", "py", "python3"), ".py"),
-    **dict.fromkeys(("dockerfile", "docker"), ".dockerfile"),
-    **dict.fromkeys(("yaml", "yml"), ".yml"),
-    **dict.fromkeys(("dotenv", "env"), ".env"),
-    **dict.fromkeys(("systemd", "ini"), ".service"),
-    "diff": ".diff",
-    "modprobe": "modprobe.d/x.conf",
+    **{"shell": "sh", "shellsession": "console", "shell-session": "console", "terminal": "console"},
+    **{"python": "py", "python3": "py", "docker": "dockerfile", "dotenv": "env", "ini": "service"},
+    **{"systemd": "service", "modprobe": "/modprobe.d/x.conf"},
 }
 _CODE_OF_OTHERS = frozenset(
     ["c", "cpp", "c++", "rust", "go", "js", "java", "json", "html", "css", "sql", "log", "dmesg"]
@@ -74,13 +69,15 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.at(0))
-    path = _LANGUAGES.get(language, "")
-    if path == ".diff":
+    inner = where.inside(
+        trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.place[1]
+    )
+    path = f"x.{_LANGUAGES.get(language, language)}"
+    if path == "x.diff":
         for line in kept.lines():
             if line.text.startswith("+"):  # what the patch adds
                 lines.read_line(line.cut(1), out, inner)
-    elif path == ".console" or (path == ".sh" and shell.has_prompts(kept.text)):
+    elif path == "x.console" or (path == "x.sh" and shell.has_prompts(kept.text)):
         shell.read_console(kept, out, inner)
     else:
         readers.read_block(path, kept, out, inner)

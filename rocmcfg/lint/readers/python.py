@@ -1,10 +1,8 @@
-"""Python: what a program puts into os.environ, by its syntax tree, or line by line where it has none."""
+"""Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
+can be parsed. Nothing is taken out: a block or an expression may need what stands there."""
 
 from __future__ import annotations
 
-import ast
-import re
-import warnings
 from collections.abc import Iterator
 
 from rocmcfg.judging import names
@@ -13,170 +11,65 @@ from rocmcfg.lint.readers import lines
 from rocmcfg.lint.source import Span
 from rocmcfg.model.regex import regex
 
-_LINE = regex(
-    r"""(?:environ(?:\.setdefault\(|\[)|putenv\(|setenv\()[ \t]*(['"])([A-Z]\w*)\1[ \t]*"""
-    r"""(?:\][ \t]*=|,)[ \t]*(['"])([^'"\n]*)\3"""
+_STRING = r"""(?:"(?:[^"\\\n]|\\.){0,999}"|'(?:[^'\\\n]|\\.){0,999}')"""
+_COMMENT = regex(rf"({_STRING})|#[^\n]*")
+_ENVIRON = r"\b(?:os\.)?(?:environb?|env|environment|ENV)\b"
+_KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
+_SETS = regex(
+    rf"(?:{_ENVIRON}(?:\.setdefault\(|\[)|(?:\bos\.)?\b(?:put|set)env\()\s*{_KEY}(?:\]\s*=(?!=)|(,))"
 )
-_LITERAL = regex(r"""[rbuRBU]*('''|\"\"\"|'|")""")
+# Behind these stands a table with more than one.
+_TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_ENVIRON})")
+_BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
+_ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
+_VALUE = regex(
+    r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
+)
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            settings = list(_settings(ast.parse(piece.text)))
-    # a parser of broken or very deep code has many ways to give up
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        _read_lines(piece, out, where)
-        return
-    places = _Places(piece)
-    for setting in settings:
-        _add(setting, places, out, where)
-    for line in piece.lines():
-        lines.read_paths(line, out, where)
-
-
-Setting = tuple[ast.Constant, ast.expr, ast.AST]  # name, value, all of it
-
-
-def _settings(tree: ast.AST) -> Iterator[Setting]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Subscript) and _is_environ(target.value):
-                        yield from _pair(target.slice, value, node)
-                    elif _is_environ_name(target):
-                        yield from _items(value)
-            case ast.AugAssign(op=ast.BitOr(), target=left, value=right) if _is_environ(left):
-                yield from _items(right)  # os.environ |= {…}
-            case ast.BinOp(op=ast.BitOr(), left=left, right=right) if _is_environ(left):
-                yield from _items(right)
-            case ast.Call(keywords=keywords):
-                yield from _call(node)
-                for keyword in keywords:
-                    if keyword.arg in ("env", "environment"):
-                        yield from _items(keyword.value)
-
-
-def _call(node: ast.Call) -> Iterator[Setting]:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="putenv" | "setenv"), args=[key, value, *_]):
-            yield from _pair(key, value, node)
-        case ast.Call(func=ast.Attribute(owner, "setdefault"), args=[key, value, *_]) if _is_environ(owner):
-            yield from _pair(key, value, node)
-        case ast.Call(func=ast.Attribute(owner, "update"), args=tables) if _is_environ(owner):
-            for table in tables:
-                yield from _items(table)
-            yield from _keywords(node)
-        case ast.Call(func=ast.Name("dict"), args=tables) if any(map(_is_environ, tables)):
-            yield from _keywords(node)
-
-
-def _keywords(node: ast.Call) -> Iterator[Setting]:
-    """`NAME="value"` among the arguments of a call."""
-    for keyword in node.keywords:
-        if keyword.arg is not None:
-            key = ast.copy_location(ast.Constant(keyword.arg), keyword)
-            key.end_lineno, key.end_col_offset = (
-                keyword.lineno,
-                keyword.col_offset + len(keyword.arg.encode()),
-            )
-            yield key, keyword.value, keyword
-
-
-def _items(table: ast.expr) -> Iterator[Setting]:
-    """Those of a dict that is written out."""
-    if isinstance(table, ast.Dict):
-        for key, value in zip(table.keys, table.values, strict=True):
-            if key is not None:
-                yield from _pair(key, value, key)
-
-
-def _pair(key: ast.expr, value: ast.expr, whole: ast.AST) -> Iterator[Setting]:
-    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-        yield key, value, whole
-
-
-def _is_environ(node: ast.expr) -> bool:
-    return _is_environ_name(node) or (
-        isinstance(node, ast.Attribute) and node.attr in ("environ", "environb")
-    )
-
-
-def _is_environ_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("environ", "env", "environment", "ENV")
-
-
-class _Places:
-    """The syntax tree counts columns in bytes of UTF-8."""
-
-    def __init__(self, piece: Span) -> None:
-        self.piece = piece
-        # ast counts every line break that Python knows, and form feeds not
-        self.starts = [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", piece.text))]
-
-    def of(self, line: int, column: int) -> int:
-        start = self.starts[line - 1]
-        end = self.starts[line] if line < len(self.starts) else len(self.piece.text)
-        text = self.piece.text[start:end]
-        if text.isascii():
-            return start + column
-        return start + len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
-
-    def range(self, node: ast.AST) -> tuple[int, int]:
-        start = self.of(node.lineno, node.col_offset)  # type: ignore[attr-defined]
-        return start, self.of(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-
-
-def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
-    key, value, whole = setting
-    name = str(key.value)
-    if not names.concerns(name):
-        return
-    piece = places.piece
-    start, stop = places.range(whole)
-    if whole is key:
-        stop = places.range(value)[1]
-    text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
-    statement = piece.range(start, stop) if isinstance(whole, ast.Assign) else None
-    out.assignments.append(
-        Assignment(
-            What.VARIABLE,
-            name,
-            text if text is not None else "",
-            *piece.range(start, stop),
-            _inside(piece, *places.range(key)),
-            _inside(piece, *places.range(value)) if text else None,
-            where._replace(removable=statement is not None, once=piece.at(start)),
-            opaque=text is None,
-            statement=statement,
-        )
-    )
-
-
-def _inside(piece: Span, start: int, stop: int) -> tuple[int, int]:
-    """Between the quotes of a literal."""
-    literal = _LITERAL.match(piece.text, start, stop)
-    if literal is None:
-        return piece.range(start, stop)
-    return piece.range(literal.end(), max(literal.end(), stop - len(literal[1])))
-
-
-def _read_lines(piece: Span, out: Reading, where: Where) -> None:
-    for line in piece.lines():
-        if line.text.lstrip().startswith("#"):
+    code = _COMMENT.sub(lambda found: found[1] or " " * len(found[0]), piece.text)
+    for begin, name, stop, closes in _settings(code):
+        value = _VALUE.match(code, stop)
+        if value is None or not names.concerns(code[slice(*name)]):
             continue
+        text, end = value["text"], len(code[: value.end()].rstrip()) if value["text"] is None else value.end()
+        end += closes and code.startswith(")", end)
+        out.assignments.append(
+            Assignment(
+                What.VARIABLE,
+                code[slice(*name)],
+                text or "",
+                *piece.range(begin, max(stop, end)),
+                piece.range(*name),
+                piece.range(*value.span("text")) if text else None,
+                where._replace(removable=False, once=piece.at(begin)),
+                opaque=text is None,
+            )
+        )
+    for line in piece.lines():
         lines.read_paths(line, out, where)
-        for found in _LINE.finditer(line.text):
-            if names.concerns(found[2]):
-                assigned = Assignment(
-                    What.VARIABLE,
-                    found[2],
-                    found[4],
-                    *line.range(*found.span()),
-                    line.range(*found.span(2)),
-                    line.range(*found.span(4)) if found[4] else None,
-                    where._replace(removable=False, once=line.at(found.start())),
-                )
-                out.assignments.append(assigned)
+
+
+def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
+    """Where each begins, its name's range, where its value begins, and whether a bracket closes it."""
+    for found in _SETS.finditer(code):
+        yield found.start(), found.span("name"), found.end(), found[3] is not None
+    behind = 0
+    for table in _TABLE.finditer(code):
+        if table.end() < behind:  # a table in a table
+            continue
+        behind = _end(code, table.end())
+        for found in _ITEM.finditer(code, table.end(), behind):
+            group = "name" if found["name"] else "keyword"
+            yield found.start(), found.span(group), found.end(), False
+
+
+def _end(code: str, at: int) -> int:
+    """Behind the brackets that open there."""
+    depth = 0
+    for found in _BRACKET.finditer(code, at):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth <= 0 and (found[0] in ")]},;\n"):
+            return found.end()
+    return len(code)

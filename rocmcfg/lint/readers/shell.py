@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, What, Where, paired
+from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -33,18 +33,13 @@ _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
-_BOOT_TOOLS = {
-    "grubby": ("--args",),
-    "kernelstub": ("-a", "--add-options", "-o", "--options"),
-    "rpm-ostree": ("--append", "--append-if-missing", "--replace"),
-    "bootc": ("--options",),
-    "efibootmgr": ("-u", "--unicode", "-@"),
-    "kexec": ("--append", "--command-line"),
-    "grub-editenv": ("kernelopts",),
-    "grub2-editenv": ("kernelopts",),
-    "qemu-system-x86_64": ("-append", "--append"),
-    "ukify": ("--cmdline",),
-}
+_BOOT_TOOLS = regex(
+    r"grubby|kernelstub|rpm-ostree|bootc|efibootmgr|kexec|grub2?-editenv|qemu-system-x86_64|ukify"
+)
+_ADDS = regex(
+    r"-[aou@]|--(?:args|(?:add-)?options|append(?:-if-missing)?|replace|unicode|command-line|cmdline)|-append"
+    r"|kernelopts"
+)
 _HANDS_ON = regex(
     r"-[eEx]|--(?:set)?env"
 )  # options of docker, systemd-run, mpirun: a variable is behind them
@@ -131,29 +126,35 @@ class _Reader:
     def _assignments(self) -> int:
         """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
         at, declared = 0, False
+        found: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
             at += 1
         while at < len(self.words):
             text = self.words[at].text
-            if found := _ASSIGNMENT.match(text):
-                self._assign(at, found, declared)
+            if assigned := _ASSIGNMENT.match(text):
+                found.append((at, assigned, declared, self.alone))
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
                 self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
             elif not (text.startswith("-") and at > 0):
-                return at
+                break
             at += 1
+        # a command that does nothing else goes with the last of them, where nothing is built on it
+        bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in found)
+        goes = not bare or not (self.command.depth or self.command.follows in "(&|")
+        for number, assigned, declared, alone in found:
+            self._assign(number, assigned, declared, alone._replace(removable=alone.removable and goes), bare)
         return at
 
-    def _assign(self, at: int, found: re.Match[str], declared: bool) -> None:
+    def _assign(self, at: int, found: re.Match[str], declared: bool, alone: Where, bare: bool) -> None:
         name, word = found[1], self.words[at]
         if _COMMAND_LINE.match(name):
             self._command_line(found.group().rstrip("+="), word, found)
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
-            statement = self._range(0, at) if len(self.words) == 1 + declared else None
+            statement = self._range(0, len(self.words) - 1) if bare else None
             lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
-            where = self.where if lasts else self.alone
+            where = self.where._replace(removable=alone.removable) if lasts else alone
             environment.add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
@@ -206,39 +207,35 @@ class _Reader:
 
     def _command(self, name: str, at: int) -> None:
         rest = self.words[at + 1 :]
-        if name == "setenv" or (
-            name == "set" and any(re.fullmatch(r"-\w{0,3}[gxU]\w{0,3}", w.text) for w in rest)
-        ):
-            _read_separate([w for w in rest if not w.text.startswith("-")], self.out, self.where)
-        elif name == "options" and len(rest) > 1:
+        if name == "options" and len(rest) > 1:
             first, last = self.command.words[at], self.command.words[-1]
             end = self.piece.text.find("\n", last.stop)
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
             kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
-            _read_module(rest, self.out, self.where._replace(once=self.mark))
+            _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
         elif name == "sed":
             for word in rest:
                 _read_sed(word, self.out, self.where)
-        elif name in _BOOT_TOOLS:
-            self._boot_tool(_BOOT_TOOLS[name], at + 1)
+        elif _BOOT_TOOLS.fullmatch(name):
+            self._boot_tool(at + 1)
         else:
             self._any_command(at)
 
-    def _boot_tool(self, adding: tuple[str, ...], first: int) -> None:
+    def _boot_tool(self, first: int) -> None:
         """What stands behind its options, which go with all that they are given."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
-            if equals and option in adding:
-                arguments, whole = word.cut(len(option) + 1), self._range(number, number)
-                kernel.read_arguments(arguments, self.out, self._given(word), whole)
-            elif number > first and self.words[number - 1].text in adding:
-                whole = self._range(number - 1, number)
-                kernel.read_arguments(word, self.out, self._given(word), whole)
+            behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
+            if behind or (equals and _ADDS.fullmatch(option)):
+                arguments = word if behind else word.cut(len(option) + 1)
+                kernel.read_arguments(
+                    arguments, self.out, self._given(word), self._range(number - behind, number)
+                )
 
     def _given(self, word: Span) -> Where:
         """A command may have several options of that name, for several kernels or programs."""
-        return self.where._replace(once=word.at(0))
+        return self.where._replace(once=word.at(0), part=True)
 
     def _any_command(self, first: int) -> None:
         """No command that we know: arguments of the kernel among its words, variables that it is handed."""
@@ -248,14 +245,18 @@ class _Reader:
             inside = 6 if word.text.startswith("--env=") else 0
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
-            if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
-                read(word, self.out, self.where.inside(scope="", once=-1))  # `bash -c "A=b command"`
+            handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
+            # `bash -c "A=b command"`, `ssh host "A=b command"`
+            script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
+            if script and " " in word.text and self.where.depth < _DEPTH:
+                read(word, self.out, self.where.inside(scope="", once=-1))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                handed = number - 1 if _HANDS_ON.fullmatch(before) else number
-                goes = self._range(handed, number) if inside or handed < number else None
+                goes = self._range(number - (not inside), number) if handed else None
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
+                if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
+                    alone = alone._replace(removable=False)  # which the option before would be given
                 environment.add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
@@ -309,36 +310,18 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
-    options = [w.text for w in words if w.text.startswith("-")]
-    rest = [w for w in words if not w.text.startswith("-")]
-    if not rest or "-r" in options or "--remove" in options:
-        return
-    module = canonical(basename(rest[0].text).partition(".ko")[0])
-    if module not in names.modules():
-        return
-    for word in rest[1:]:
-        kernel.read_options(word, module, [(word.text, 0)], out, where)
-
-
-def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
-    """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
-    if words and names.concerns(words[0].text):
-        blank = Span(" ", words[0].runs)
-        value = joined([part for word in words[1:] for part in (blank, word)][1:])
-        token = paired(words[0], value) if words[1:] else words[0]
-        where = where._replace(scope="", once=words[0].at(0), removable=False)
-        out.add(What.VARIABLE, token, where=where, quotes="", opaque=bool(words[1:]) and not value.text)
+    rest = [word for word in words if not word.text.startswith("-")]
+    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
+    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
+        for word in rest[1:]:
+            kernel.read_options(word, module, [(word.text, 0)], out, where)
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
     """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
     text, scoped, found = word.text, where.inside(scope="", once=-1), None
     for found in _SED.finditer(text):
-        put = word.cut(*found.span(2))
-        if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
-            # quotes, `&`, `\\1` and an assignment's own name are no arguments
-            kernel.read_arguments(put.sub(_SED_MARKS, lambda _: " "), out, scoped)
-        else:
-            lines.read(put, out, scoped)
+        # quotes, `&`, `\\1` and an assignment's own name are no arguments
+        kernel.read_arguments(word.cut(*found.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
     if found is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)

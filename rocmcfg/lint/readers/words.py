@@ -43,14 +43,15 @@ class Word(NamedTuple):
 class Command:
     """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
     goes to the next one. `depth` counts the compound commands around it. `awaited` are the delimiters of
-    here-documents that begin behind its line, and whether tabs may stand before them."""
+    here-documents that begin behind its line, and whether tabs may stand before them. `unclosed`: a quote in
+    it has no end. `follows`: the operator, or the line's end, behind the command before."""
 
     def __init__(self) -> None:
         self.words: list[Word] = []
         self.targets: list[Word] = []
         self.documents: list[Word] = []
         self.awaited: list[tuple[str, bool]] = []
-        self.piped, self.depth = False, 0
+        self.piped, self.unclosed, self.depth, self.follows = False, False, 0, "\n"
 
 
 def commands(piece: Span) -> Iterator[Command]:
@@ -69,6 +70,7 @@ class _Lexer:
         self.depth = 0
         self.quotes = {"'", '"'}  # those that may have an end
         self.patience = _PATIENCE
+        self.follows = "\n"
         self.resume = 0  # behind the here-documents that were read
 
     def run(self) -> Iterator[Command]:
@@ -105,6 +107,7 @@ class _Lexer:
                 self._end_word()
                 self.command.piped = pipe
                 yield from self._end_command()
+                self.follows = character
                 self.at += 1
             else:
                 self._take(self.at, self.at + 1)
@@ -123,6 +126,7 @@ class _Lexer:
     def _quoted(self, quote: str) -> None:
         found = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
         if found is None:  # and no later one has an end either
+            self.command.unclosed |= quote in self.quotes
             self.quotes -= {quote}
             self._take(self.at, self.at + 1)
             return
@@ -167,10 +171,11 @@ class _Lexer:
         done, self.command, self.redirect = self.command, Command(), ""
         first = self.text[done.words[0].start : done.words[0].stop] if done.words else ""
         self.depth += first in _OPENING
-        done.depth = self.depth
+        done.depth, done.follows = self.depth, self.follows
         if first in _CLOSING:
             self.depth = max(0, self.depth - 1)
         if done.words or done.targets or done.documents:
+            self.follows = "\n"
             self._read_documents_of(done)
             yield done
 
