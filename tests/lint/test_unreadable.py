@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rocmcfg.lint.check import mended, verdicts
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Machine
 from tests.lint.judging import judged
+from tests.support.tools import require_tool
 
 CASES = Path(__file__).parents[1] / "cases"
 NAME = "GRUB_CMDLINE_LINUX_DEFAULT"
@@ -116,3 +118,13 @@ def test_what_becomes_of_an_argument_is_told_in_a_line_that_is_mended_too() -> N
     (verdict,) = verdicts(checked)
     assert (verdict.fate.value, verdict.replacement) == ("change", "amdgpu.ppfeaturemask=0xfff73fff")
     assert mended(checked, knowledge) == f'{NAME}="quiet amdgpu.ppfeaturemask=0xfff73fff"\n'
+
+
+def test_no_name_that_this_machines_grub_reads_is_taken_for_a_slip() -> None:
+    sources = [Path(require_tool("grub-mkconfig", package="grub-common")), *Path("/etc/grub.d").iterdir()]
+    names = {name for one in sources for name in re.findall(r"\bGRUB_[A-Z0-9_]+", one.read_text())}
+    assert len(names) > 40
+    texts = {name: judged("/etc/default/grub", f'{name}="1"\n') for name in names}
+    assert not [
+        name for name, checked in texts.items() if "RC7102" in {f.remark.id for f in checked.findings}
+    ]
