@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -127,54 +127,49 @@ def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def added(
     name: str,
     shipped: Mapping[str, Any],
+    kind: type,
     make: Callable[[str, Any], object],
     rows_of: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Mapping[str, Any]:
-    """The rows of the table `name`, those of the host first. `make` is tried on each, and each key has to be
-    one that some shipped row has, in the same form. `rows_of` finds the rows in a document."""
+    """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
+    declares, and to be enough for `make`; each key has to be one that some shipped row has. `rows_of` finds
+    the rows in a document."""
     own: dict[str, Any] = {}
     file = f"{name}.toml"
-    adding = [layer for layer in _layers if file in layer.files]
-    forms = _forms(shipped) if adding else {}
-    for layer in adding:
+    for layer in (layer for layer in _layers if file in layer.files):
         place, document = layer.called(file), _document(layer, file) or {}
-        document.pop("schema", None)
+        if document.pop("schema", 1) != 1:
+            left_out(place, "schema: must be 1")
+            continue
         try:
             found = rows_of(document)
         except (AttributeError, TypeError, KeyError, ValueError):
             left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
             continue
         for id, row in found.items():
-            if wrong := _wrong(id, row, forms, make):
-                left_out(place, f"{id}: {wrong}")
+            if wrong := _wrong(id, row, shipped, kind, make):
+                left_out(place, f"{cut(id)}: {wrong}")
             else:
                 own[id] = {**row, "sources": [place, *row.get("sources", ())]}
     return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
 
 
-def _forms(rows: Mapping[str, Any]) -> dict[str, set[type]]:
-    forms: dict[str, set[type]] = {"sources": {list}}
-    for row in rows.values():
-        for field, value in row.items():
-            forms.setdefault(field, set()).add(type(value))
-    return forms
+def _wrong(
+    id: str, row: Any, shipped: Mapping[str, Any], kind: type, make: Callable[[str, Any], object]
+) -> str:
+    from rocmcfg.knowledge import forms
 
-
-def _wrong(id: str, row: Any, forms: Mapping[str, set[type]], make: Callable[[str, Any], object]) -> str:
     if not isinstance(row, dict):
         return "is no table"
-    for field, value in row.items():
-        if field not in forms:
-            return f"no row of this file has the key {field}"
-        if type(value) not in forms[field]:
-            said = " or ".join(sorted(form.__name__ for form in forms[field]))
-            return f"{field} is of the type {type(value).__name__}, and should be {said}"
+    known = {"sources", *(key for one in shipped.values() for key in one)}
+    if strange := [key for key in row if key not in known]:
+        return f"no row of this file has the key {strange[0]}"
+    if wrong := forms.mistakes(forms.of_noun(kind, whole=False), row):
+        return "; ".join(wrong)
     try:
         make(id, row)
     except TypeError as problem:  # of a noun that is made without a field that it has to have
         return "it lacks " + ", ".join(re.findall(r"'(\w+)'", str(problem)))
-    except (ValueError, KeyError, AttributeError) as problem:
-        return f"it cannot be read: {problem}"
     return ""
 
 

@@ -3,14 +3,19 @@ program and the real ssh-keygen; what was read once in a process is kept there."
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
+from rocmcfg.knowledge import catalogue, compiled, drop_ins, toml
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process
 from tests.support.tools import require_tool
@@ -95,20 +100,34 @@ def test_the_nearer_one_wins(filled: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: Field required"),
+        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
         ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
         ("issues/bad.toml", "title = \n", "TOML syntax"),
         ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
-        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary is of the type int, and should be str"),
+        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
         ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
         (
             "parameters.toml",
             TABLES["parameters"].replace("7.4.0", "seven"),
-            "amdgpu.brandnew: it cannot be read",
+            "amdgpu.brandnew: epochs.0.from: 'seven' is no release of a kernel",
         ),
         ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
         ("gpus.toml", 'gpu = "x"\n', "is no table"),
         ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
+        ("gpus.toml", "schema = 2\n", "schema: must be 1"),
+        ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
+        ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
+        (
+            "environment.toml",
+            '[BAD]\nsummary = "x"\ntraps = [{values = ["1"], kind = "bad", summary = "x", kernel = "6"}]\n',
+            "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
+            "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
+        ),
+        (
+            "environment.toml",
+            '[BAD]\nsummary = "x"\nacts_on = {gfxx = ["gfx9"]}\n',
+            "BAD: acts_on.gfxx: unknown key",
+        ),
     ],
 )
 def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text: str, says: str) -> None:
@@ -120,6 +139,102 @@ def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text
     for words in (("plan", "-p", "gfx1201"), ("apply", "-p", "gfx1201", "--yes"), ("rollback", "--yes")):
         ran = run(*words, root=root)
         assert (ran.code, "Traceback" in ran.err) == (0, False), ran.err
+
+
+def _inline(value: Any) -> str:
+    """As TOML."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_inline(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    return value.isoformat() if isinstance(value, date) else json.dumps(value)
+
+
+def _places(value: Any) -> Iterator[tuple[str | int, ...]]:
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (key,)
+        if isinstance(one, dict | list):
+            yield from ((key, *path) for path in _places(one))
+
+
+def _changed(value: Any, path: Sequence[str | int], to: Any) -> Any:
+    copied = value.copy()
+    copied[path[0]] = _changed(value[path[0]], path[1:], to) if path[1:] else to
+    return copied
+
+
+def _rows(name: str) -> list[tuple[tuple[str, ...], Any]]:
+    """Shipped rows of a kind, each with the keys of the tables that it stands in."""
+    data = Path(compiled.PACKAGE) / "knowledge/data"
+    if name == "issues":
+        return [((), toml.loads(path.read_text())) for path in sorted((data / name).glob("*.toml"))]
+    document = toml.loads((data / f"{name}.toml").read_text())
+    if name == "gpus":
+        return [(("gpu", "[]"), row) for row in document["gpu"]]
+    tables = [(key, table) for key, table in document.items() if isinstance(table, dict) and key != "sources"]
+    if name == "environment":
+        return [((key,), row) for key, row in tables]
+    return [((module, key), row) for module, table in tables for key, row in table.items()]
+
+
+_OTHERS: tuple[Any, ...] = (7, 1.5, True, "~~", [], {}, date(2020, 1, 1))  # one of each type
+_FREE = {"meanings", "bits", "copied"}  # tables whose keys are values
+_READ: dict[str, Callable[[], object]] = {
+    "parameters": lambda: tuple(catalogue.load().parameters),
+    "parameter_notes": catalogue._notes,
+    "environment": lambda: tuple(catalogue.load().variables),
+    "gpus": catalogue.gpu_models,
+    "issues": lambda: tuple(drop_ins.issues()),
+}
+
+
+@pytest.fixture
+def forgetful() -> Iterator[Callable[[], None]]:
+    """What was read is forgotten, before and after."""
+
+    def forget() -> None:
+        for read in (catalogue.load, catalogue._notes, catalogue.gpu_models):
+            read.cache_clear()
+        drop_ins.take_problems()
+        drop_ins.use()
+
+    forget()
+    yield forget
+    forget()
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("name", _READ)
+def test_a_value_of_another_type_is_left_out_wherever_it_stands(
+    name: str, forgetful: Callable[[], None]
+) -> None:
+    """Of each key that some shipped row has, nested ones too: no value of another of TOML's types, and no key
+    that is misspelt, goes into the program."""
+
+    def told(tables: tuple[str, ...], document: Any) -> str:
+        forgetful()
+        for key in reversed(tables):
+            document = [document] if key == "[]" else {key: document}
+        file = "issues/x.toml" if name == "issues" else f"{name}.toml"
+        text = "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in document.items())
+        drop_ins.use(drop_ins.Layer("x", {file: text.encode()}))
+        _READ[name]()
+        return " ".join(one.summary for one in drop_ins.take_problems())
+
+    seen = set()
+    for tables, row in _rows(name):
+        for path in _places(row):
+            kind = tuple("" if isinstance(key, int) or not key.isidentifier() else key for key in path)
+            if kind in seen or kind == ("schema",):
+                continue
+            seen.add(kind)
+            assert told(tables, row) == ""
+            was = functools.reduce(lambda value, key: value[key], path, row)
+            for other in _OTHERS:
+                if type(other) is not type(was):
+                    assert str(path[-1]) in told(tables, _changed(row, path, other)), (path, other)
+            if isinstance(was, dict) and kind[-1] not in _FREE:
+                assert "unknown" in told(tables, _changed(row, (*path, "acts_onn"), 7)), path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is handed over by what others may write")
