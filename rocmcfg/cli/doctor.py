@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
 
@@ -204,6 +204,10 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     _tell_apart(printer, () if told else [one.match.issue for one in near])
     if printer.verbose or not told:
         _show_unknown(printer, found, asks=asks, answered=asks or bool(told))
+    elif found.unknown:
+        first, *rest = found.unknown
+        more = f", and {counted(len(rest), 'more kind')} of lines" if rest else ""
+        printer.said(f"Besides, explained by no known issue: {_line(first, found, whole=False)}{more}")
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))

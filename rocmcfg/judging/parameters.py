@@ -194,6 +194,16 @@ def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
     return None
 
 
+def is_default(setting: Spelling, kernels: Sequence[Kernel], known: Catalogue) -> bool:
+    """Of a number or a feature: whether it is so unless somebody says otherwise."""
+    feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
+    parameter = known.parameters.get(feature.parameter if feature else setting.id)
+    default = default_mask(parameter, kernels) if parameter else None
+    if feature:
+        return feature.is_on(default) is setting.enabled
+    return default is not None and default == as_number(setting.value)
+
+
 def features_of(parameter: Parameter, known: Catalogue) -> list[Feature]:
     if not parameter.mask:
         return []
