@@ -593,8 +593,7 @@ def test_an_answer_says_that_the_log_has_more_than_it_explains(host: Path, tmp_p
     log.write_text("".join(f"[ 1.0] amdgpu 0000:03:00.0: amdgpu: {line}\n" for line in lines))
     said = unfolded(rocmcfg("doctor", log, "--gfx", "gfx1201", "--root", host).out)
     assert "Likely: RDNA 4" in said
-    assert "explained by no known issue: amdgpu 0000:03:00.0: amdgpu: MES(1) failed to respond" in said
-    assert "and 1 more kind of lines" in said
+    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3), and 1 more kind of lines" in said
 
 
 @pytest.mark.parametrize("silent", [True, False])

@@ -170,7 +170,9 @@ def test_a_file_that_is_no_text_is_refused_and_the_others_are_read(
     assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3001"], "nothing_changed")
     assert _classes(found) == [(str(text), "TORCH_USE_HIPBLASLT=0", "unknown")]
     said = unfolded(rocmcfg("lint", packed).err)
-    assert (f"`{prints} {packed} | rocmcfg lint -`" if prints else f"cannot read {packed}: it is no text") in said
+    assert (
+        f"`{prints} {packed} | rocmcfg lint -`" if prints else f"cannot read {packed}: it is no text"
+    ) in said
 
 
 @pytest.mark.parametrize(
