@@ -202,12 +202,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     for one in near:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
     _tell_apart(printer, () if told else [one.match.issue for one in near])
-    if printer.verbose or not told:
-        _show_unknown(printer, found, asks=asks, answered=asks or bool(told))
-    elif found.unknown:
-        first, *rest = found.unknown
-        more = f", and {counted(len(rest), 'more kind')} of lines" if rest else ""
-        printer.said(f"Besides, explained by no known issue: {_line(first, found, whole=False)}{more}")
+    _show_unknown(printer, found, asks=asks, told=bool(told))
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
@@ -330,8 +325,12 @@ def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, answered: bool) -> None:
+def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, told: bool) -> None:
     if not found.unknown:
+        return
+    if told and not printer.verbose:
+        more = f", and {counted(len(found.unknown) - 1, 'more kind')} of lines" if found.unknown[1:] else ""
+        printer.said(f"Besides, explained by no known issue: {_line(found.unknown[0], found, whole=False)}{more}")
         return
     from rocmcfg.knowledge import catalogue
 
@@ -346,7 +345,7 @@ def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, answered: b
                 break
     if len(found.unknown) > len(shown):
         printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
-    if not answered:
+    if not (asks or told):
         printer.line()
         printer.line("To report it, collect:")
         for what in found.collect:

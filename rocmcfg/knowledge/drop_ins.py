@@ -25,10 +25,13 @@ MOST_OF_A_BUNDLE = 16 << 20
 
 
 class Layer(NamedTuple):
-    """Files by their name in knowledge.d. `place` is what messages and sources call the whole."""
+    """Files by their name in knowledge.d. `place` is what messages and sources call the whole. A bundle has a
+    `name` and a `version`."""
 
     place: str
     files: Mapping[str, bytes]
+    name: str = ""
+    version: int | None = None
 
     def called(self, name: str) -> str:
         return f"{self.place}/{name}"
@@ -83,7 +86,8 @@ def _bundles(view: HostView) -> Iterator[Layer]:
             if content is None:
                 continue
             try:
-                yield Layer(file, bundle.parse(content, file).encoded)
+                found = bundle.parse(content, file)
+                yield Layer(file, found.encoded, found.name, found.version)
                 break
             except bundle.Broken as problem:
                 hint = "install the bundle again; until then the one before it counts, where there is one"

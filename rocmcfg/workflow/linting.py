@@ -216,7 +216,11 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
                 content = read_at_most(stream.fileno(), LIMIT)
             if is_binary(content) and len(content) <= LIMIT:
                 what, prints = text_of(content, path)
-                hint = f"pipe its text in: `{prints} | rocmcfg lint -`" if prints else "name a file with text in it"
+                hint = (
+                    f"pipe its text in: `{prints} | rocmcfg lint -`"
+                    if prints
+                    else "name a file with text in it"
+                )
                 raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)

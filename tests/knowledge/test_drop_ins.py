@@ -17,7 +17,7 @@ import pytest
 from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.knowledge import catalogue, compiled, drop_ins, toml
 from tests.support.hosts import debian_grub_host
-from tests.support.program import Result, command, problem, process
+from tests.support.program import Result, command, problem, process, unfolded
 from tests.support.tools import require_tool
 
 LOCAL = "etc/rocmcfg/knowledge.d"
@@ -304,6 +304,18 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     damaged = run("explain", "our-fault", root=other)
     assert "A fault of our cluster" in damaged.out, "the last good one counts"
     assert "warning[RC1030]" in damaged.err
+
+    installed.write_text(bundle.read_text())
+    listed = unfolded(run("knowledge", "list", root=other).out)
+    assert "site 8, signed by ops@example.com: 1 known issue, environment.toml, gpus.toml" in listed
+    signers.write_text("")
+    assert "signed by nobody who may sign now" in unfolded(run("knowledge", "list", root=other).out)
+    assert "knowledge list" in problem(run("knowledge", "remove", "sites", root=other), "RC1035", 1)
+    assert "RC1035" in run("knowledge", "remove", "../site", root=other).err
+    removed = run("knowledge", "remove", "site", "--json", root=other).document
+    DOCUMENTS["knowledge remove"].model_validate(removed)
+    assert list(installed.parent.iterdir()) == [], "nor does the one before it count again"
+    assert "Nothing is added" in run("knowledge", "list", root=other).out
 
 
 @pytest.mark.parametrize(
