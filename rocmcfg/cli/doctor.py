@@ -330,7 +330,7 @@ def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, told: bool)
         return
     if told and not printer.verbose:
         more = f", and {counted(len(found.unknown) - 1, 'more kind')} of lines" if found.unknown[1:] else ""
-        printer.said(f"Besides, explained by no known issue: {_line(found.unknown[0], found, whole=False)}{more}")
+        printer.said(f"Besides, explained by no known issue: {_line(found.unknown[0], found, False)}{more}")
         return
     from rocmcfg.knowledge import catalogue
 
