@@ -71,7 +71,7 @@ def load() -> Catalogue:
             lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
         variables=_OnDemand(
-            lambda: drop_ins.added("environment", _variables(), Variable, _variable), _variable
+            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)), _variable
         ),
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]},
@@ -102,7 +102,7 @@ def gpu_models() -> tuple[GpuModel, ...]:
     def rows(document: dict[str, Any]) -> dict[str, Any]:
         return {str(row): row for row in document.get("gpu", ())}  # no two are alike
 
-    found = drop_ins.added("gpus", rows(_data("gpus")), GpuModel, lambda _, row: noun(GpuModel, row), rows)
+    found = drop_ins.added("gpus", rows(_data("gpus")), GpuModel, ("gc_ip", "gfx", "family"), rows)
     return tuple(noun(GpuModel, row) for row in found.values())
 
 
@@ -145,10 +145,9 @@ def status_codes() -> dict[str, Any]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
-    from rocmcfg.model.issue import KnownIssue, Signature
+    from rocmcfg.model.issue import KnownIssue
 
-    signatures = tuple(noun(Signature, signature) for signature in row.get("signature", ()))
-    return noun(KnownIssue, row, id=id, signatures=signatures)
+    return noun(KnownIssue, row, id=id)
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -164,7 +163,7 @@ def _parameters() -> Mapping[str, Parameter]:
         return _parameter(id, row, document()["builds"])
 
     def rows() -> Mapping[str, Any]:
-        return drop_ins.added("parameters", _of_modules(document()), Parameter, make, _of_modules)
+        return drop_ins.added("parameters", _of_modules(document()), Parameter, ("summary",), _of_modules)
 
     return _OnDemand(rows, make)
 
@@ -193,10 +192,7 @@ def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
     document = _data("parameter_notes")
     common = document.pop("sources")
 
-    def make(_: str, row: dict[str, Any]) -> Parameter:
-        return noun(Parameter, row, module="", name="", summary="", epochs=(), builds=())
-
-    return common, drop_ins.added("parameter_notes", _of_modules(document), Parameter, make, _of_modules)
+    return common, drop_ins.added("parameter_notes", _of_modules(document), Parameter, (), _of_modules)
 
 
 def _with_sources(file: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **given: Any) -> N:
     readers = _readers(kind)
     for key, value in row.items():
         name = key.replace("-", "_")
-        name = name if name in readers else KEYS.get(key, name)
+        name = name if name in readers else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
         if name in readers and name not in given:
             read = readers[name]
             if isinstance(value, list):

@@ -5,8 +5,7 @@ is wrong in one is left out, with a warning: nothing that a host adds may keep `
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Unreadable
@@ -132,12 +131,12 @@ def added(
     name: str,
     shipped: Mapping[str, Any],
     kind: type,
-    make: Callable[[str, Any], object],
+    needed: Sequence[str] = (),
     rows_of: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Mapping[str, Any]:
     """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
-    declares, and to be enough for `make`; each key has to be one that some shipped row has. `rows_of` finds
-    the rows in a document."""
+    declares, with the keys that are `needed` and no other than some shipped row has. `rows_of` finds the rows
+    in a document."""
     own: dict[str, Any] = {}
     file = f"{name}.toml"
     for layer in (layer for layer in _layers if file in layer.files):
@@ -151,16 +150,14 @@ def added(
             left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
             continue
         for id, row in found.items():
-            if wrong := _wrong(id, row, shipped, kind, make):
+            if wrong := _wrong(row, shipped, kind, needed):
                 left_out(place, f"{cut(id)}: {wrong}")
             else:
                 own[id] = {**row, "sources": [place, *row.get("sources", ())]}
     return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
 
 
-def _wrong(
-    id: str, row: Any, shipped: Mapping[str, Any], kind: type, make: Callable[[str, Any], object]
-) -> str:
+def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[str]) -> str:
     from rocmcfg.knowledge import forms
 
     if not isinstance(row, dict):
@@ -168,13 +165,9 @@ def _wrong(
     known = {"sources", *(key for one in shipped.values() for key in one)}
     if strange := [key for key in row if key not in known]:
         return f"no row of this file has the key {strange[0]}"
-    if wrong := forms.mistakes(forms.of_noun(kind, whole=False), row):
-        return "; ".join(wrong)
-    try:
-        make(id, row)
-    except TypeError as problem:  # of a noun that is made without a field that it has to have
-        return "it lacks " + ", ".join(re.findall(r"'(\w+)'", str(problem)))
-    return ""
+    if lacking := [key for key in needed if key not in row]:
+        return f"it lacks {', '.join(lacking)}"
+    return "; ".join(forms.mistakes(forms.of_noun(kind, whole=False), row))
 
 
 def _document(layer: Layer, name: str) -> dict[str, Any] | None:
