@@ -254,7 +254,7 @@ def _meant(
     list of additions. Every other mask is taken to be meant as it is."""
     accidents = parameter.copied.get(mask)
     if accidents is not None:
-        for name in accidents:
+        for name in known.features.keys() & accidents:
             bit = known.features[name].bit
             mask = mask & ~bit | default & bit
         return None if mask == default else asked._replace(value=hexint(mask))

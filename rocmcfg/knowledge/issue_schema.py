@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictStr
 
-from rocmcfg.knowledge import forms
+from rocmcfg.knowledge import catalogue, forms
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.regex import compiled, regex
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
@@ -114,6 +114,8 @@ def _names(file: KnownIssueFile) -> Iterator[str]:
     yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
     yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
+    if file.lacks_fix and file.lacks_fix not in catalogue.load().fixes:
+        yield f"no fix is called {file.lacks_fix}"
     if any(s.beside == s.name and s.beside for s in file.signature):
         yield "a signature cannot stand beside itself"
 

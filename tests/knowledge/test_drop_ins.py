@@ -103,6 +103,7 @@ def test_the_nearer_one_wins(filled: Path) -> None:
         ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
         ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
         ("issues/bad.toml", "title = \n", "TOML syntax"),
+        ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
         ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
         ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
         ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
@@ -175,6 +176,16 @@ def _rows(name: str) -> list[tuple[tuple[str, ...], Any]]:
     if name == "environment":
         return [((key,), row) for key, row in tables]
     return [((module, key), row) for module, table in tables for key, row in table.items()]
+
+
+def test_what_names_nothing_and_no_number_means_nothing(root: Path) -> None:
+    notes = '[amdgpu.ppfeaturemask]\ncopied = {0xfffd3fff = ["none"]}\nmeanings = {0xzz = "x", 0x1 = "one"}\n'
+    add(root, "parameter_notes.toml", notes)
+    mask = "ppfeaturemask=0xfffd3fff"
+    file = add(root, "a.conf", f"options amdgpu {mask}\n")
+    for words in (("lint", file), ("plan", "--set", f"amdgpu.{mask}"), ("explain", mask)):
+        assert "RC9000" not in run(*words, root=root).err
+    assert "one" in run("explain", mask, root=root).out
 
 
 _OTHERS: tuple[Any, ...] = (7, 1.5, True, "~~", [], {}, date(2020, 1, 1))  # one of each type
