@@ -50,6 +50,7 @@ _rocmcfg_options() {
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge export") echo "--name --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "knowledge remove") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "render") echo "--profile -p --set --with --without --unconditional --any-gpu --via --format -f --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "schema") echo "--json --debug -h --help" ;;
     esac

@@ -301,10 +301,11 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'Read all knowledge that this host adds'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'List what this host adds, and check it'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a new -d 'Draft a known issue from a log'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle for other hosts'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a install -d 'Install a signed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a remove -d 'Take an installed bundle out'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
@@ -341,6 +342,13 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l verbose -s v -d 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'

@@ -69,6 +69,7 @@ COMMANDS = {
     "knowledge new": Command("knowledge", "new"),
     "knowledge export": Command("knowledge", "export"),
     "knowledge install": Command("knowledge", "install"),
+    "knowledge remove": Command("knowledge", "remove"),
     "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
@@ -76,7 +77,7 @@ COMMANDS = {
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
 # What people type, and the command that it is.
-ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"]}
+ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"], "knowledge list": ["knowledge", "check"]}
 # What the first argument may be.
 NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 

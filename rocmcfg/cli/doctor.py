@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
@@ -202,8 +202,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     for one in near:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
     _tell_apart(printer, () if told else [one.match.issue for one in near])
-    if printer.verbose or not told:
-        _show_unknown(printer, found, asks=asks, answered=asks or bool(told))
+    _show_unknown(printer, found, asks=asks, told=bool(told))
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
@@ -326,8 +325,12 @@ def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, answered: bool) -> None:
+def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, told: bool) -> None:
     if not found.unknown:
+        return
+    if told and not printer.verbose:
+        more = f", and {counted(len(found.unknown) - 1, 'more kind')} of lines" if found.unknown[1:] else ""
+        printer.said(f"Besides, explained by no known issue: {_line(found.unknown[0], found, False)}{more}")
         return
     from rocmcfg.knowledge import catalogue
 
@@ -342,7 +345,7 @@ def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, answered: b
                 break
     if len(found.unknown) > len(shown):
         printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
-    if not answered:
+    if not (asks or told):
         printer.line()
         printer.line("To report it, collect:")
         for what in found.collect:

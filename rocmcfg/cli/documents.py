@@ -74,6 +74,7 @@ _NOUNS: dict[str, type] = {
     "knowledge new": Drafted,
     "knowledge export": sharing.Exported,
     "knowledge install": sharing.Installed,
+    "knowledge remove": sharing.Removed,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 def check(printer: Printer, root: str = opt.ROOT) -> None:
-    """Read all knowledge that this host adds."""
+    """List what this host adds, and check it."""
     from rocmcfg.workflow import sharing
 
-    hosts.open_host(printer, root)
-    found, problems = sharing.check()
+    found, problems = sharing.check(hosts.open_host(printer, root))
     printer.document([], found)
     rows = [("Known issues", f"{found.issues}"), ("Version", found.version)]
     printer.pairs([*rows, *(("Added", _said(one)) for one in found.added)], indent="")
@@ -33,7 +32,9 @@ def check(printer: Printer, root: str = opt.ROOT) -> None:
 
 def _said(one: Added) -> str:
     said = [*([counted(len(one.issues), "known issue")] if one.issues else []), *one.tables]
-    return f"{', '.join(said)} ({one.place})"
+    whose = f", signed by {one.signer}" if one.signer else ", signed by nobody who may sign now"
+    bundle = f"{one.name} {one.version}{whose}: " if one.name else ""
+    return f"{bundle}{', '.join(said)} ({one.place})"
 
 
 def new(
@@ -107,3 +108,19 @@ def install(
     printer.document([], found)
     said = "Installed" if found.changed else "Already installed"
     printer.line(f"{said}: {found.name} {found.version}, signed by {found.signer} ({found.path}).")
+
+
+def remove(
+    printer: Printer,
+    name: str = opt.argument("NAME", "An installed bundle; `rocmcfg knowledge list` has them.", "free"),
+    root: str = opt.ROOT,
+) -> None:
+    """Take an installed bundle out.
+
+    Nothing takes its place, not the one that it replaced either.
+    """
+    from rocmcfg.workflow import sharing
+
+    found = sharing.remove(hosts.open_host(printer, root, changes=True), name)
+    printer.document([], found)
+    printer.line(f"Removed: {found.name} ({found.path}).")

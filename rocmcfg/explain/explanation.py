@@ -177,7 +177,7 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
             return text
     number = as_number(value)
     if number is not None and all(word.startswith("0x") for word in meanings):
-        return "; ".join(text for word, text in meanings.items() if number & int(word, 16))
+        return "; ".join(text for word, text in meanings.items() if number & (as_number(word) or 0))
     parts = value.split(",")
     said = [f"{part}: {meanings[part]}" for part in parts if part in meanings] if len(parts) > 1 else []
     return "; ".join(said)

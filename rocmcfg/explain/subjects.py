@@ -41,7 +41,8 @@ def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[Kn
         ("see", [f"rocmcfg profile show {name}" for name in profiles]),
         ("issues", [", ".join(about)] if about else []),
     ]
-    return Explanation(models[0].gfx, "gpu", models[0].family, details=_details(rows))
+    sources = tuple(dict.fromkeys(source for model in models for source in model.sources))
+    return Explanation(models[0].gfx, "gpu", models[0].family, details=_details(rows), sources=sources)
 
 
 def profile(known: Profile) -> Explanation:

@@ -206,7 +206,7 @@ def _fixed(
     if here and all(_is_fixed(issue, known, machine) for issue in here):
         yield Verdict(
             About.FIXED,
-            why=" ".join(f"{issue.title}: fixed in {issue.fixed_in}" for issue in here),
+            why=" ".join(f"{issue.title}. Fixed in: {issue.fixed_in}" for issue in here),
             kernels=tuple(kernel.release for kernel in machine.kernels),
             sources=tuple(source for issue in here for source in issue.evidence[:1]),
         )

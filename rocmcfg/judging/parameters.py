@@ -194,6 +194,16 @@ def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
     return None
 
 
+def is_default(setting: Spelling, kernels: Sequence[Kernel], known: Catalogue) -> bool:
+    """Of a number or a feature: whether it is so unless somebody says otherwise."""
+    feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
+    parameter = known.parameters.get(feature.parameter if feature else setting.id)
+    default = default_mask(parameter, kernels) if parameter else None
+    if feature:
+        return feature.is_on(default) is setting.enabled
+    return default is not None and default == as_number(setting.value)
+
+
 def features_of(parameter: Parameter, known: Catalogue) -> list[Feature]:
     if not parameter.mask:
         return []
@@ -244,7 +254,7 @@ def _meant(
     list of additions. Every other mask is taken to be meant as it is."""
     accidents = parameter.copied.get(mask)
     if accidents is not None:
-        for name in accidents:
+        for name in known.features.keys() & accidents:
             bit = known.features[name].bit
             mask = mask & ~bit | default & bit
         return None if mask == default else asked._replace(value=hexint(mask))

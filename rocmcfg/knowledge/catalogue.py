@@ -18,7 +18,6 @@ from rocmcfg.knowledge import compiled, drop_ins
 from rocmcfg.knowledge.compiled import kernel_version, noun
 from rocmcfg.model.catalogue import (
     Catalogue,
-    Epoch,
     Feature,
     Fix,
     GpuModel,
@@ -29,7 +28,6 @@ from rocmcfg.model.catalogue import (
     Trap,
     Variable,
 )
-from rocmcfg.model.spelling import ParamType
 
 if TYPE_CHECKING:
     from rocmcfg.model.issue import KnownIssue
@@ -72,7 +70,9 @@ def load() -> Catalogue:
         arguments=_OnDemand(
             lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
-        variables=_OnDemand(lambda: drop_ins.added("environment", _variables(), _variable), _variable),
+        variables=_OnDemand(
+            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)), _variable
+        ),
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]},
             lambda _, row: noun(Trap, row),
@@ -102,7 +102,7 @@ def gpu_models() -> tuple[GpuModel, ...]:
     def rows(document: dict[str, Any]) -> dict[str, Any]:
         return {str(row): row for row in document.get("gpu", ())}  # no two are alike
 
-    found = drop_ins.added("gpus", rows(_data("gpus")), lambda _, row: noun(GpuModel, row), rows)
+    found = drop_ins.added("gpus", rows(_data("gpus")), GpuModel, ("gc_ip", "gfx", "family"), rows)
     return tuple(noun(GpuModel, row) for row in found.values())
 
 
@@ -145,10 +145,9 @@ def status_codes() -> dict[str, Any]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
-    from rocmcfg.model.issue import KnownIssue, Signature
+    from rocmcfg.model.issue import KnownIssue
 
-    signatures = tuple(noun(Signature, signature) for signature in row.get("signature", ()))
-    return noun(KnownIssue, row, id=id, signatures=signatures)
+    return noun(KnownIssue, row, id=id)
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -164,7 +163,7 @@ def _parameters() -> Mapping[str, Parameter]:
         return _parameter(id, row, document()["builds"])
 
     def rows() -> Mapping[str, Any]:
-        return drop_ins.added("parameters", _of_modules(document()), make, _of_modules)
+        return drop_ins.added("parameters", _of_modules(document()), Parameter, ("summary",), _of_modules)
 
     return _OnDemand(rows, make)
 
@@ -177,26 +176,15 @@ def _of_modules(document: dict[str, Any]) -> dict[str, Any]:
 
 def _parameter(id: str, row: dict[str, Any], read: Iterable[str]) -> Parameter:
     module, _, name = id.partition(".")
-    # A kernel that one parameter alone names was read for that one: it says nothing of the others.
-    epochs = row.get("epochs", ())
-    ends = (epoch[end] for epoch in epochs for end in ("from", "to"))
-    builds = {text: kernel_version(text) for text in (*read, *ends, *row.get("lacks", ()))}
     common, notes = _notes()
     note = notes.get(id, {})
     of_module = () if row.get("dkms_only", False) else common.get(module, ())  # of the kernel's own driver
-    return noun(
-        Parameter,
-        {**row, **note},
-        module=module,
-        name=name,
-        epochs=tuple(
-            noun(Epoch, epoch, first=builds[epoch["from"]], last=builds[epoch["to"]]) for epoch in epochs
-        ),
-        builds=tuple(sorted(builds.values())),
-        bounds=tuple(row["range"]) if "range" in row else None,
-        dkms_type=ParamType(row["type"]) if "type" in row else None,
-        sources=(*note.get("sources", ()), *row.get("sources", ()), *of_module),
-    )
+    sources = (*note.get("sources", ()), *row.get("sources", ()), *of_module)
+    row = {"epochs": [], **row, **note}
+    made = noun(Parameter, row, module=module, name=name, builds=(), sources=sources)
+    # A kernel that one parameter alone names was read for that one: it says nothing of the others.
+    ends = (end for epoch in made.epochs for end in (epoch.first, epoch.last))
+    return made._replace(builds=tuple(sorted({*map(kernel_version, read), *ends, *made.lacks})))
 
 
 @functools.cache
@@ -204,10 +192,7 @@ def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
     document = _data("parameter_notes")
     common = document.pop("sources")
 
-    def make(_: str, row: dict[str, Any]) -> Parameter:
-        return noun(Parameter, row, module="", name="", summary="", epochs=(), builds=())
-
-    return common, drop_ins.added("parameter_notes", _of_modules(document), make, _of_modules)
+    return common, drop_ins.added("parameter_notes", _of_modules(document), Parameter, (), _of_modules)
 
 
 def _with_sources(file: str) -> dict[str, Any]:
@@ -227,7 +212,8 @@ def _variables() -> dict[str, Any]:
     document = _data("environment")
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
-        rows |= {name: {**family, "summary": summary} for name, summary in family["names"].items()}
+        names = family.pop("names")
+        rows |= {name: {**family, "summary": summary} for name, summary in names.items()}
     rows |= document
     return dict(sorted(rows.items()))
 

@@ -24,6 +24,8 @@ from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
 N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 PATH = os.path.join(PACKAGE, "knowledge/compiled.tsv")
+# Keys of rows, of some nouns, whose fields have other names.
+KEYS = {"from": "first", "to": "last", "range": "bounds", "type": "dkms_type", "min": "low", "max": "high"}
 
 
 def packaged(name: str) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def packaged(name: str) -> dict[str, Any]:
 def kernel_version(text: str) -> KernelVersion:
     version = parse_kernel(text)
     if version is None:
-        raise ValueError(f"the catalogue names a kernel that is none: {text!r}")
+        raise ValueError(f"{text!r} is no release of a kernel such as 6.12.43")
     return version
 
 
@@ -52,6 +54,7 @@ def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **given: Any) -> N:
     readers = _readers(kind)
     for key, value in row.items():
         name = key.replace("-", "_")
+        name = name if name in readers else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
         if name in readers and name not in given:
             read = readers[name]
             if isinstance(value, list):
@@ -70,7 +73,7 @@ def _readers(kind: Callable[..., object]) -> dict[str, Callable[[Any], Any] | No
         one = text.removesuffix(" | None").removeprefix("tuple[").removesuffix(", ...]")
         named: Any = getattr(sys.modules[kind.__module__], one, None)
         read = functools.partial(noun, named) if hasattr(named, "_fields") else named
-        found[name] = _READERS.get(one) or (read if isinstance(named, type) else None)
+        found[name] = READERS.get(one) or (read if isinstance(named, type) else None)
     return found
 
 
@@ -78,7 +81,7 @@ def _by_number(table: Mapping[str, Any]) -> dict[int, Any]:
     return {int(key, 0): tuple(v) if isinstance(v, list) else v for key, v in table.items()}
 
 
-_READERS: Mapping[str, Callable[[Any], Any]] = {
+READERS: Mapping[str, Callable[[Any], Any]] = {
     "VersionRange": parse_range,
     "KernelVersion": kernel_version,
     "Spelling": split,

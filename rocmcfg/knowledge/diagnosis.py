@@ -49,13 +49,13 @@ class LogKnowledge(NamedTuple):
 @functools.cache
 def log_knowledge() -> LogKnowledge:
     document = compiled.packaged("knowledge/data/logs.toml")
-    return LogKnowledge(
-        tuple(noun(FactPattern, row) for row in document["fact"]),
-        tuple(noun(ErrorPattern, row) for row in document["error"]),
-        tuple(row["pattern"] for row in document["reset"]),
-        {name: tuple(patterns) for name, patterns in document["family"].items()},
-        tuple(document["cmdline"]["boot_words"]),
-        tuple(document["unknown"]["collect"]),
+    return noun(
+        LogKnowledge,
+        document,
+        resets=tuple(row["pattern"] for row in document["reset"]),
+        families={name: tuple(patterns) for name, patterns in document["family"].items()},
+        boot_words=tuple(document["cmdline"]["boot_words"]),
+        collect=tuple(document["unknown"]["collect"]),
     )
 
 
@@ -103,10 +103,6 @@ class HostKnowledge(NamedTuple):
 @functools.cache
 def host_knowledge() -> HostKnowledge:
     document = compiled.packaged("knowledge/data/hosts.toml")
-    return HostKnowledge(
-        tuple(noun(DriverRelease, row) for row in document["driver"]),
-        tuple(noun(BadFirmware, row) for row in document["firmware"]),
-        tuple(noun(Writer, row) for row in document["writer"]),
-        document["variables"]["target"],
-        tuple(document["variables"]["choosers"]),
-    )
+    variables = document["variables"]
+    choosers = tuple(variables["choosers"])
+    return noun(HostKnowledge, document, target_variable=variables["target"], choosers=choosers)

@@ -5,12 +5,11 @@ is wrong in one is left out, with a warning: nothing that a host adds may keep `
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
@@ -22,10 +21,13 @@ MOST_OF_A_BUNDLE = 16 << 20
 
 
 class Layer(NamedTuple):
-    """Files by their name in knowledge.d. `place` is what messages and sources call the whole."""
+    """Files by their name in knowledge.d. `place` is what messages and sources call the whole. A bundle has a
+    `name` and a `version`."""
 
     place: str
     files: Mapping[str, bytes]
+    name: str = ""
+    version: int | None = None
 
     def called(self, name: str) -> str:
         return f"{self.place}/{name}"
@@ -80,7 +82,8 @@ def _bundles(view: HostView) -> Iterator[Layer]:
             if content is None:
                 continue
             try:
-                yield Layer(file, bundle.parse(content, file).encoded)
+                found = bundle.parse(content, file)
+                yield Layer(file, found.encoded, found.name, found.version)
                 break
             except bundle.Broken as problem:
                 hint = "install the bundle again; until then the one before it counts, where there is one"
@@ -124,55 +127,44 @@ def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def added(
     name: str,
     shipped: Mapping[str, Any],
-    make: Callable[[str, Any], object],
+    kind: type,
+    needed: Sequence[str] = (),
     rows_of: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Mapping[str, Any]:
-    """The rows of the table `name`, those of the host first. `make` is tried on each, and each key has to be
-    one that some shipped row has, in the same form. `rows_of` finds the rows in a document."""
+    """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
+    declares, with the keys that are `needed` and no other than some shipped row has. `rows_of` finds the rows
+    in a document."""
     own: dict[str, Any] = {}
     file = f"{name}.toml"
-    adding = [layer for layer in _layers if file in layer.files]
-    forms = _forms(shipped) if adding else {}
-    for layer in adding:
+    for layer in (layer for layer in _layers if file in layer.files):
         place, document = layer.called(file), _document(layer, file) or {}
-        document.pop("schema", None)
+        if document.pop("schema", 1) != 1:
+            left_out(place, "schema: must be 1")
+            continue
         try:
             found = rows_of(document)
         except (AttributeError, TypeError, KeyError, ValueError):
             left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
             continue
         for id, row in found.items():
-            if wrong := _wrong(id, row, forms, make):
-                left_out(place, f"{id}: {wrong}")
+            if wrong := _wrong(row, shipped, kind, needed):
+                left_out(place, f"{cut(id)}: {wrong}")
             else:
                 own[id] = {**row, "sources": [place, *row.get("sources", ())]}
     return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
 
 
-def _forms(rows: Mapping[str, Any]) -> dict[str, set[type]]:
-    forms: dict[str, set[type]] = {"sources": {list}}
-    for row in rows.values():
-        for field, value in row.items():
-            forms.setdefault(field, set()).add(type(value))
-    return forms
+def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[str]) -> str:
+    from rocmcfg.knowledge import forms
 
-
-def _wrong(id: str, row: Any, forms: Mapping[str, set[type]], make: Callable[[str, Any], object]) -> str:
     if not isinstance(row, dict):
         return "is no table"
-    for field, value in row.items():
-        if field not in forms:
-            return f"no row of this file has the key {field}"
-        if type(value) not in forms[field]:
-            said = " or ".join(sorted(form.__name__ for form in forms[field]))
-            return f"{field} is of the type {type(value).__name__}, and should be {said}"
-    try:
-        make(id, row)
-    except TypeError as problem:  # of a noun that is made without a field that it has to have
-        return "it lacks " + ", ".join(re.findall(r"'(\w+)'", str(problem)))
-    except (ValueError, KeyError, AttributeError) as problem:
-        return f"it cannot be read: {problem}"
-    return ""
+    known = {"sources", *(key for one in shipped.values() for key in one)}
+    if strange := [key for key in row if key not in known]:
+        return f"no row of this file has the key {strange[0]}"
+    if lacking := [key for key in needed if key not in row]:
+        return f"it lacks {', '.join(lacking)}"
+    return "; ".join(forms.mistakes(forms.of_noun(kind, whole=False), row))
 
 
 def _document(layer: Layer, name: str) -> dict[str, Any] | None:

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+from pydantic import BaseModel, Field, StrictBool, StrictStr
 
+from rocmcfg.knowledge import catalogue, forms
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import compiled, regex
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
 from rocmcfg.model.version import parse_range
 
@@ -36,18 +37,14 @@ _NOT_FOR_BOTH = (
 Name = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class WorkaroundTable(_Model):
+class WorkaroundTable(BaseModel, extra="forbid"):
     settings: list[StrictStr] = []
     unset: list[StrictStr] = []
     steps: list[StrictStr] = []
     profile: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$|^$")] = ""
 
 
-class SignatureTable(_Model):
+class SignatureTable(BaseModel, extra="forbid"):
     pattern: StrictStr
     strength: Literal["specific", "typical", "generic"]
     samples: Annotated[list[StrictStr], Field(min_length=1)]
@@ -58,7 +55,7 @@ class SignatureTable(_Model):
     printed_by: list[StrictStr] = []
 
 
-class KnownIssueFile(_Model):
+class KnownIssueFile(BaseModel, extra="forbid"):
     """One known issue, schema 1. The file's name is the issue's id."""
 
     schema_: Literal[1] = Field(alias="schema")
@@ -87,10 +84,9 @@ class KnownIssueFile(_Model):
 
 def mistakes(document: dict[str, Any]) -> list[str]:
     """All that is wrong with a file; empty where nothing is."""
-    try:
-        file = KnownIssueFile.model_validate(document)
-    except ValidationError as problem:
-        return [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in problem.errors()]
+    if wrong := forms.mistakes(KnownIssueFile, document):
+        return wrong
+    file = KnownIssueFile.model_validate(document)
     found = [*_texts(file), *_names(file), *_cure(file)]
     return found + [wrong for signature in file.signature for wrong in _signature(signature)]
 
@@ -118,6 +114,8 @@ def _names(file: KnownIssueFile) -> Iterator[str]:
     yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
     yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
+    if file.lacks_fix and file.lacks_fix not in catalogue.load().fixes:
+        yield f"no fix is called {file.lacks_fix}"
     if any(s.beside == s.name and s.beside for s in file.signature):
         yield "a signature cannot stand beside itself"
 
@@ -142,9 +140,9 @@ def _signature(signature: SignatureTable) -> Iterator[str]:
     rest = _BRACKETS.sub("_", _PUNCTUATION.sub("_", pattern))
     yield from (f"{pattern!r} has {what}" for form, what in _NOT_FOR_BOTH if form.search(rest))
     try:
-        meant = re.compile(pattern)
-    except re.error as problem:
-        yield f"{pattern!r} is not a regular expression: {problem}"
+        meant = compiled(pattern)
+    except ValueError as problem:
+        yield str(problem)
         return
     for sample in signature.samples:
         if "\n" in sample or not meant.search(sample):

@@ -48,14 +48,7 @@ def profile(
         for kind, module, key, row, path in rows(document)
     )
     parameters = (
-        noun(
-            ProfileParameter,
-            row,
-            name=key,
-            low=row["min"],
-            high=row["max"],
-            location=located(("parameters", key)),
-        )
+        noun(ProfileParameter, row, name=key, location=located(("parameters", key)))
         for key, row in document["parameters"].items()
     )
     return noun(

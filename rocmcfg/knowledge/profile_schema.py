@@ -11,7 +11,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     StrictBool,
@@ -22,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from rocmcfg.knowledge import forms
 from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
@@ -89,11 +89,7 @@ Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
 Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class From(_Model):
+class From(BaseModel, extra="forbid"):
     """`value = { from = "gtt_gib", times = 262144 }`: a multiple of one of the profile's parameters."""
 
     from_: StrictStr = Field(alias="from", description="The parameter's name.")
@@ -102,7 +98,7 @@ class From(_Model):
     )
 
 
-class ParameterRow(_Model):
+class ParameterRow(BaseModel, extra="forbid"):
     """A number that the user gives with `--set profile.NAME=NUMBER`. `min` and `max` are inclusive."""
 
     summary: Sentence = Field(description="What the user is asked for. Required.")
@@ -121,7 +117,7 @@ class ParameterRow(_Model):
     )
 
 
-class When(_Model):
+class When(BaseModel, extra="forbid"):
     """A closed vocabulary; every key that is given must hold."""
 
     kernel: Range | None = Field(None, description="A range of kernel versions, for any installed kernel.")
@@ -160,7 +156,7 @@ Value = Annotated[
 ]
 
 
-class SettingTable(_Model):
+class SettingTable(BaseModel, extra="forbid"):
     value: Value = Field(description="The value; required in the long form.")
     because: Sentence = Field(
         "", description="Why, in one sentence: what it does about which fault. `rocmcfg plan` shows it."
@@ -191,7 +187,7 @@ def _long_form(row: Any) -> Any:
 Row = Annotated[SettingTable, BeforeValidator(_long_form)]
 
 
-class ProfileFile(_Model):
+class ProfileFile(BaseModel, extra="forbid"):
     """One profile file, schema 1."""
 
     schema_: Literal[1] = Field(alias="schema", description="The version of the format, always 1. Required.")
@@ -252,7 +248,7 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        wrong = [_wrong(e["loc"], e["type"], e["msg"]) for e in problem.errors()]
+        wrong = [(path, said, _HINTS.get(kind, "")) for path, said, kind in forms.wrong(problem)]
         document = _without(document, [path for path, _, _ in wrong])
         with contextlib.suppress(ValidationError):
             model = ProfileFile.model_validate(document)
@@ -278,18 +274,3 @@ def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -
             at = at[name]
         at.pop(last, None)
     return {**_REQUIRED, **kept}
-
-
-def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
-    said = {
-        "extra_forbidden": "unknown key",
-        "missing": "is missing",
-        "dict_type": "must be a table",
-        "string_type": "must be a text in quotes",
-        "bool_type": "must be true or false",
-        "list_type": "must be a list",
-        "too_short": "the list is empty",
-    }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
-    # pydantic names the branch of a union in the path; the reader knows only the file's own keys
-    named = (p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
-    return tuple(named), said, _HINTS.get(kind, "")

@@ -25,6 +25,8 @@ _NAMED = 20  # names in a message; more are no help
 class NoSuchProfile(RocmcfgError):
     def __init__(self, name: str, known: Sequence[str], near: Sequence[str] = (), said: str = "") -> None:
         near = (*closest(name, list(known)), *near)
+        # those of GPUs and their families before the ones for a single purpose, such as debug-gemm
+        known = sorted(known, key=lambda one: "-" in one and os.path.isfile(shipped_path(one)))
         more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
         super().__init__(

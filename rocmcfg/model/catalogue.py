@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import Expression
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.state import Kind
-from rocmcfg.model.version import KernelVersion
+from rocmcfg.model.version import KernelVersion, RangeText, Release
 
 
 class Hardware(NamedTuple):
@@ -80,9 +81,9 @@ class ValueTrap(NamedTuple):
     summary: str
     instead: Spelling | None = None
     acts_on: Hardware | None = None
-    kernel: str = ""
+    kernel: RangeText = ""
     asked: bool = False
-    intended: str = ""
+    intended: Expression = ""
 
 
 class Epoch(NamedTuple):
@@ -112,9 +113,10 @@ class Standing(NamedTuple):
 class Parameter(NamedTuple):
     """A module parameter over kernel versions.
 
-    `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
-    it, no kernel of its own, and `dkms_type` is its type where that is known. `taints_since`: the release
-    from which setting it taints the kernel, for kernels that were not read.
+    `builds` are the kernels that were read, `epochs` what they say; `lacks` are those of them that were read
+    for this one alone and do not have it. `dkms_only`: only AMD's DKMS driver has it, no kernel of its own,
+    and `dkms_type` is its type where that is known. `taints_since`: the release from which setting it taints
+    the kernel, for kernels that were not read.
 
     `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
     is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
@@ -129,8 +131,8 @@ class Parameter(NamedTuple):
     rewritten: bool = False
     computed: bool = False
     mask: bool = False
-    since: str = ""
-    removed: str = ""
+    since: Release = ""
+    removed: Release = ""
     deprecated: str = ""
     config: str = ""
     bounds: tuple[int, int] | None = None
@@ -145,6 +147,7 @@ class Parameter(NamedTuple):
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
     copied: Mapping[int, tuple[str, ...]] = _NOTHING
+    lacks: tuple[KernelVersion, ...] = ()
 
     @property
     def id(self) -> str:
@@ -225,6 +228,7 @@ class GpuModel(NamedTuple):
     pci: tuple[str, ...] = ()
     apu: bool = False
     also: str = ""
+    sources: tuple[str, ...] = ()
 
 
 class KernelArgument(NamedTuple):
@@ -280,7 +284,7 @@ class Variable(NamedTuple):
     presence_only: bool = False
     unknown: bool = False
     instead: Spelling | None = None
-    pattern: str = ""
+    pattern: Expression = ""
     default: str = ""
     build_only: bool = False
     indexed: str = ""

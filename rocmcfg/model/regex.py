@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, AnyStr, cast
+from typing import Annotated, Any, AnyStr, cast
 
 
 def regex(text: AnyStr, flags: int | re.RegexFlag = 0) -> re.Pattern[AnyStr]:
@@ -19,3 +19,14 @@ class _Later:
         found = getattr(re.compile(*self._given), name)
         setattr(self, name, found)
         return found
+
+
+def compiled(text: str) -> re.Pattern[str]:
+    """Raises ValueError that says why a text is no pattern that Python can use."""
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as problem:
+        raise ValueError(f"{text!r} is not a regular expression: {problem}") from problem
+
+
+Expression = Annotated[str, compiled]

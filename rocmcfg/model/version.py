@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from typing import Annotated
 
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
@@ -35,7 +36,7 @@ class KernelVersion(NamedTuple):
 
     def reached(self, release: str) -> bool:
         """Whether it is of a release of mainline, such as "6.7", or of a later one; False of none."""
-        return bool(release) and self.series >= tuple(int(number) for number in release.split("."))
+        return bool(release) and self.series >= mainline(release)
 
     def __str__(self) -> str:
         major, minor, sublevel, _ = self.numbers
@@ -54,6 +55,13 @@ def parse_kernel(release: str) -> KernelVersion | None:
     major, minor, sublevel, rc, rest = match.groups()
     hidden = sublevel == "0" and rc is None and re.match(r"-\d", rest) is not None
     return KernelVersion((int(major), int(minor), int(sublevel or 0), -1 if rc else 0), not hidden)
+
+
+def mainline(release: str) -> Version:
+    """`6.7`. Raises ValueError."""
+    if not re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", release, re.ASCII):
+        raise ValueError(f"{release!r} is no release of mainline such as 6.7")
+    return tuple(int(number) for number in release.split("."))
 
 
 def parse_version(text: str) -> Version | None:
@@ -117,3 +125,8 @@ def parse_range(text: str) -> VersionRange:
             raise ValueError(f"{part.strip()!r} is not a comparison such as '>=7.0'")
         conditions.append((match.group(1), tuple(int(n) for n in match.group(2).split("."))))
     return VersionRange(text, tuple(conditions))
+
+
+# Texts that the catalogue keeps as they are written, with what reads them.
+RangeText = Annotated[str, parse_range]
+Release = Annotated[str, mainline]

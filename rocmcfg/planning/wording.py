@@ -101,7 +101,7 @@ def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave
     instead = verdict.instead
     hint = f"leave {asked.id} out unless you know why you want it"
     if instead is not None:
-        hint = f"see {instead}" if instead.value is None else f"write --set {instead}"
+        hint = f"see {instead}" if instead.value is None else f"write {instead}"
     if grave:
         return warning("RC2050", summary, detail=detail, hint=hint)
     return info("RC2050", summary, detail=detail, hint=hint)
@@ -172,7 +172,7 @@ def _unknown_parameter(verdict: Verdict, case: _Case) -> _Text:
     if verdict.about is About.MISNAMED and instead is not None:
         hint = f"write {instead.id}"
         if instead.kind is Kind.FEATURE:
-            hint = f"write features.{instead.name} = false (or --set feature.{instead.name}=false)"
+            hint = f"write feature.{instead.name}=false; in a profile, features.{instead.name} = false"
         return error("RC2101", f"{said} kernel", detail=verdict.why, hint=hint)
     near = list(verdict.names)
     near += [f"feature {f}" for f in closest(asked.name, list(case.known.features)) if len(near) < 3]

@@ -26,9 +26,6 @@ from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
-_PIPE_IT_IN = (
-    "name a file with text in it; of a packed one, pipe in what it holds: `zcat FILE | rocmcfg lint -`"
-)
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
@@ -214,7 +211,15 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             with open_callers_log(path) as stream:
                 content = read_at_most(stream.fileno(), LIMIT)
             if is_binary(content) and len(content) <= LIMIT:
-                raise Unreadable(path, "it is no text", _PIPE_IT_IN)
+                from rocmcfg.doctor.reading.logs import text_of
+
+                what, prints = text_of(content, path)
+                hint = (
+                    f"pipe its text in: `{prints} | rocmcfg lint -`"
+                    if prints
+                    else "name a file with text in it"
+                )
+                raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)
             problems += told.diagnostics

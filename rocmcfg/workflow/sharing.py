@@ -10,17 +10,23 @@ from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.state import root_option
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755
+_SIGNATURE = ".sig"
 
 
 class Added(NamedTuple):
-    """What one place adds. `issues` and `tables` are names of files."""
+    """What one place adds. `issues` and `tables` are names of files. Of a bundle also its `name`, its
+    `version` and its `signer`, who is empty where nobody who may sign now vouches for it."""
 
     place: str
     issues: tuple[str, ...]
     tables: tuple[str, ...]
+    name: str = ""
+    version: int | None = None
+    signer: str = ""
 
 
 class Checked(NamedTuple):
@@ -48,14 +54,21 @@ class Installed(NamedTuple):
     changed: bool
 
 
-def check() -> tuple[Checked, tuple[Diagnostic, ...]]:
+class Removed(NamedTuple):
+    path: str
+    name: str
+
+
+def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
     """All that the host adds, read to its end."""
     catalogue.read_all()
     added = []
     for layer in drop_ins.layers():
         names = sorted(layer.files)
         issues = tuple(name for name in names if name.startswith("issues/"))
-        added.append(Added(layer.place, issues, tuple(name for name in names if name not in issues)))
+        tables = tuple(name for name in names if name not in issues)
+        who = _signer(view, layer.place) if layer.name else ""
+        added.append(Added(layer.place, issues, tables, layer.name, layer.version, who))
     checked = Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added))
     return checked, drop_ins.problems()
 
@@ -82,7 +95,7 @@ def export(view: HostView, path: str, name: str) -> Exported:
 def install(host: Host, path: str) -> Installed:
     """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
     Broken, or RocmcfgError for one that is older than that which is there, or in which anything is wrong."""
-    content, signature = _read(path, drop_ins.MOST_OF_A_BUNDLE), _read(f"{path}.sig", 1 << 16)
+    content, signature = _read(path, drop_ins.MOST_OF_A_BUNDLE), _read(path + _SIGNATURE, 1 << 16)
     allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
     if allowed is None:
         told = [one for one in drop_ins.problems() if one.location == SIGNERS]
@@ -105,14 +118,47 @@ def install(host: Host, path: str) -> Installed:
                 "RC1034",
                 f"version {made.version} of {made.name} is not installed: version {there.version} is there",
                 location=path,
-                hint=f"export it anew; or remove {host.root.rstrip('/')}{target} to go back",
+                hint="export it anew; or go back: sudo rocmcfg knowledge remove "
+                f"{made.name}{root_option(host.root)}",
             )
         if there != made:
             host.make_dirs(drop_ins.BUNDLES, _MODE)
             if before is not None:
                 host.write(target + bundle.BEFORE, host.new_file(before, 0o644), keep_mtime=False)
             host.write(target, host.new_file(content, 0o644), keep_mtime=False)
+            host.write(target + _SIGNATURE, host.new_file(signature, 0o644), keep_mtime=False)
     return Installed(target, made.name, made.version, who, there != made)
+
+
+def remove(host: Host, name: str) -> Removed:
+    """Takes the bundle out, with the one before it. Raises RocmcfgError where none is called so."""
+    target = f"{drop_ins.BUNDLES}/{name}.json"
+    with host.lock():
+        # that before it first: it would count where a power cut leaves it alone
+        files = [target + end for end in (bundle.BEFORE, _SIGNATURE, "")] if bundle.is_name(name) else []
+        there = [file for file in files if host.exists(file)]
+        if not there:
+            raise fail(
+                "RC1035",
+                f"no bundle is called {name!r}",
+                location=drop_ins.BUNDLES,
+                hint=f"`rocmcfg knowledge list{root_option(host.root)}` shows those that are installed",
+            )
+        for file in there:
+            host.remove(file)
+    return Removed(target, name)
+
+
+def _signer(view: HostView, place: str) -> str:
+    read = [
+        drop_ins.read_trusted(view, path, drop_ins.MOST_OF_A_BUNDLE)
+        for path in (place, place + _SIGNATURE, SIGNERS)
+    ]
+    content, signature, allowed = (one or b"" for one in read)
+    try:
+        return signer(content, signature, allowed, place)
+    except NotSigned:
+        return ""
 
 
 def _require_right() -> None:

@@ -369,14 +369,14 @@ samples = ["GPU 3 fell off"]
 """
 SECOND = "[[signature]]\nname = 'first'\npattern = 'abcd'\nstrength = 'generic'\nsamples = ['abcd']\n"
 PLANTED = {  # what is replaced, by what, and a piece of what is said of it
-    "a key that does not exist": ("cost =", "price =", "Extra inputs"),
-    "no evidence": ('["https://example.org/1"]', "[]", "at least 1 item"),
+    "a key that does not exist": ("cost =", "price =", "unknown key"),
+    "no evidence": ('["https://example.org/1"]', "[]", "the list is empty"),
     "evidence that is no link": ("https://example.org/1", "a friend", "not a link"),
     "a range that is none": (">=6.18,<7.1", "6.18 or so", "not a comparison"),
     "a strength that does not exist": ('"typical"', '"certain"', "'specific', 'typical' or 'generic'"),
     "a confidence that does not exist": ('"reported"', '"sure"', "'confirmed', 'reported' or"),
     "a sample that the pattern misses": ("GPU 3 fell off", "GPU three fell off", "does not match its sample"),
-    "no sample": ('["GPU 3 fell off"]', "[]", "at least 1 item"),
+    "no sample": ('["GPU 3 fell off"]', "[]", "the list is empty"),
     "a digit class of Python alone": ("[0-9]+", r"\d+", "an escape other than"),
     "a blank class of Python alone": ("GPU [0-9]+", r"GPU\s[0-9]+", "an escape other than"),
     "a group that only Python has": ("GPU [0-9]+", "(?:GPU) [0-9]+", "starts with (?"),

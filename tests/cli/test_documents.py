@@ -118,7 +118,9 @@ def test_the_document(tmp_path: Path, name: str) -> None:
 
 def test_every_document_of_the_schema_was_seen() -> None:
     seen = {document for document, _ in RUNS.values()}
-    seen |= {f"knowledge {verb}" for verb in ("check", "export", "install", "new")}  # in tests/knowledge
+    seen |= {
+        f"knowledge {verb}" for verb in ("check", "export", "install", "new", "remove")
+    }  # in tests/knowledge
     assert seen == set(DOCUMENTS) - {"profile-file", "known-issue"}
 
 

@@ -72,7 +72,8 @@ def judged(
     """The ranking of a log on the host in `root`."""
     view = LocalHost(str(root))
     scanner = scanned(log, known)
-    where = origin(options or Options(), facts_of(scanner), collect_facts(view))
-    state = HostState(Running(view), {})
+    said = facts_of(scanner)
+    where = origin(options or Options(), said, collect_facts(view))
+    state = HostState(Running(view), {}, (), {} if said.mes is None else {"mes": said.mes})
     ranked = rank(known, scanner.hits, where, state, catalogue.load())
     return ranked, where

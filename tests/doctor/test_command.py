@@ -573,13 +573,27 @@ def test_the_way_out_of_what_is_no_text_names_the_file_where_it_has_a_name(
     packed = tmp_path / "a b.zip"
     packed.write_bytes(b"PK\3\4" + b"x" * 100)
     said = unfolded(rocmcfg("doctor", packed, "--root", host).err)
-    assert f"`unzip -p '{packed}' | rocmcfg doctor --log -`" in said
+    assert f"`unzip -p '{packed}' | rocmcfg doctor -`" in said
     with packed.open("rb") as stream:
         words = [*command(), "doctor", "--root", str(host)]
         done = subprocess.run(
             words, stdin=stream, capture_output=True, text=True, env=environment(), timeout=HANG, check=False
         )
-    assert "`unzip -p FILE | rocmcfg doctor --log -`" in unfolded(done.stderr)
+    assert "`unzip -p FILE | rocmcfg doctor -`" in unfolded(done.stderr)
+
+
+def test_an_answer_says_that_the_log_has_more_than_it_explains(host: Path, tmp_path: Path) -> None:
+    lines = (
+        "[gfxhub] page fault (src_id:0 ring:40 vmid:8 pasid:32779)",
+        "GCVM_L2_PROTECTION_FAULT_STATUS:0x0080113B",
+        "MES(1) failed to respond to msg=REMOVE_QUEUE",
+        "MES might be in unrecoverable state, issue a GPU reset",
+    )
+    log = tmp_path / "fault.log"
+    log.write_text("".join(f"[ 1.0] amdgpu 0000:03:00.0: amdgpu: {line}\n" for line in lines))
+    said = unfolded(rocmcfg("doctor", log, "--gfx", "gfx1201", "--root", host).out)
+    assert "Likely: RDNA 4" in said
+    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3), and 1 more kind of lines" in said
 
 
 @pytest.mark.parametrize("silent", [True, False])

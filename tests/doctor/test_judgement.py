@@ -331,6 +331,16 @@ def test_a_healthy_log_matches_nothing_whatever_the_gpu(empty: Path, log: Path, 
 SPOKEN_FOR = [i for i in catalogue.known_issues() if any(s.strength != "generic" for s in i.signatures)]
 
 
+@pytest.mark.parametrize(
+    ("before", "told"), [("", False), ("MES feature version: 1, firmware version: 0x00000083\n", True)]
+)
+def test_a_fault_of_one_firmware_is_told_where_that_firmware_is(empty: Path, before: str, told: bool) -> None:
+    """Other firmware of the GPU faults with the same lines."""
+    fault = "amdgpu 0000:c6:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00800932\n"
+    found, _ = judged((before + fault).encode(), empty, catalogue.known_issues(), Options(("gfx1151",)))
+    assert [(one.issue.id, one.told) for one in found] == [("strix-mes-fw-0x83", told)]
+
+
 @pytest.mark.parametrize("known", SPOKEN_FOR, ids=lambda i: i.id)
 def test_every_issue_is_told_of_by_its_own_samples(empty: Path, known: object) -> None:
     """All its lines, on a machine that it is about."""

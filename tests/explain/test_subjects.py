@@ -67,6 +67,19 @@ def test_issues_moves_what_is_worked_around_out_of_the_open_ones(tmp_path: Path)
     assert f"Next: rocmcfg doctor --root {root}" in unfolded(said)
 
 
+@pytest.mark.parametrize(("mask", "state"), [("0xfff7bfff", None), ("0xfff73fff", "reported")])
+def test_a_fault_of_a_changed_default_is_none_of_a_host_that_has_it(
+    tmp_path: Path, mask: str, state: str | None
+) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", kernels=("7.2.6-amd64",))
+    values = root / "sys/module/amdgpu/parameters"
+    values.mkdir(parents=True, exist_ok=True)
+    (values / "ppfeaturemask").write_text(mask + "\n")
+    found = rocmcfg("issues", "--root", root, "--json").document["issues"]
+    states = {one["issue"]: one["state"] for one in found}
+    assert states.get("gfxoff-off-breaks-s2idle-navi48") == state
+
+
 def test_several_names_are_explained_one_by_one(tmp_path: Path) -> None:
     found = rocmcfg("explain", "amdgpu.runpm", "HSA_ENABLE_SDMA", "--root", debian_grub_host(tmp_path))
     assert found.code == 0

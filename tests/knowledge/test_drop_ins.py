@@ -3,16 +3,21 @@ program and the real ssh-keygen; what was read once in a process is kept there."
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
+from rocmcfg.knowledge import catalogue, compiled, drop_ins, toml
 from tests.support.hosts import debian_grub_host
-from tests.support.program import Result, command, problem, process
+from tests.support.program import Result, command, problem, process, unfolded
 from tests.support.tools import require_tool
 
 LOCAL = "etc/rocmcfg/knowledge.d"
@@ -95,20 +100,35 @@ def test_the_nearer_one_wins(filled: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: Field required"),
+        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
         ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
         ("issues/bad.toml", "title = \n", "TOML syntax"),
+        ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
         ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
-        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary is of the type int, and should be str"),
+        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
         ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
         (
             "parameters.toml",
             TABLES["parameters"].replace("7.4.0", "seven"),
-            "amdgpu.brandnew: it cannot be read",
+            "amdgpu.brandnew: epochs.0.from: 'seven' is no release of a kernel",
         ),
         ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
         ("gpus.toml", 'gpu = "x"\n', "is no table"),
         ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
+        ("gpus.toml", "schema = 2\n", "schema: must be 1"),
+        ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
+        ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
+        (
+            "environment.toml",
+            '[BAD]\nsummary = "x"\ntraps = [{values = ["1"], kind = "bad", summary = "x", kernel = "6"}]\n',
+            "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
+            "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
+        ),
+        (
+            "environment.toml",
+            '[BAD]\nsummary = "x"\nacts_on = {gfxx = ["gfx9"]}\n',
+            "BAD: acts_on.gfxx: unknown key",
+        ),
     ],
 )
 def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text: str, says: str) -> None:
@@ -120,6 +140,112 @@ def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text
     for words in (("plan", "-p", "gfx1201"), ("apply", "-p", "gfx1201", "--yes"), ("rollback", "--yes")):
         ran = run(*words, root=root)
         assert (ran.code, "Traceback" in ran.err) == (0, False), ran.err
+
+
+def _inline(value: Any) -> str:
+    """As TOML."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_inline(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    return value.isoformat() if isinstance(value, date) else json.dumps(value)
+
+
+def _places(value: Any) -> Iterator[tuple[str | int, ...]]:
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (key,)
+        if isinstance(one, dict | list):
+            yield from ((key, *path) for path in _places(one))
+
+
+def _changed(value: Any, path: Sequence[str | int], to: Any) -> Any:
+    copied = value.copy()
+    copied[path[0]] = _changed(value[path[0]], path[1:], to) if path[1:] else to
+    return copied
+
+
+def _rows(name: str) -> list[tuple[tuple[str, ...], Any]]:
+    """Shipped rows of a kind, each with the keys of the tables that it stands in."""
+    data = Path(compiled.PACKAGE) / "knowledge/data"
+    if name == "issues":
+        return [((), toml.loads(path.read_text())) for path in sorted((data / name).glob("*.toml"))]
+    document = toml.loads((data / f"{name}.toml").read_text())
+    if name == "gpus":
+        return [(("gpu", "[]"), row) for row in document["gpu"]]
+    tables = [(key, table) for key, table in document.items() if isinstance(table, dict) and key != "sources"]
+    if name == "environment":
+        return [((key,), row) for key, row in tables]
+    return [((module, key), row) for module, table in tables for key, row in table.items()]
+
+
+def test_what_names_nothing_and_no_number_means_nothing(root: Path) -> None:
+    notes = '[amdgpu.ppfeaturemask]\ncopied = {0xfffd3fff = ["none"]}\nmeanings = {0xzz = "x", 0x1 = "one"}\n'
+    add(root, "parameter_notes.toml", notes)
+    mask = "ppfeaturemask=0xfffd3fff"
+    file = add(root, "a.conf", f"options amdgpu {mask}\n")
+    for words in (("lint", file), ("plan", "--set", f"amdgpu.{mask}"), ("explain", mask)):
+        assert "RC9000" not in run(*words, root=root).err
+    assert "one" in run("explain", mask, root=root).out
+
+
+_OTHERS: tuple[Any, ...] = (7, 1.5, True, "~~", [], {}, date(2020, 1, 1))  # one of each type
+_FREE = {"meanings", "bits", "copied"}  # tables whose keys are values
+_READ: dict[str, Callable[[], object]] = {
+    "parameters": lambda: tuple(catalogue.load().parameters),
+    "parameter_notes": catalogue._notes,
+    "environment": lambda: tuple(catalogue.load().variables),
+    "gpus": catalogue.gpu_models,
+    "issues": lambda: tuple(drop_ins.issues()),
+}
+
+
+@pytest.fixture
+def forgetful() -> Iterator[Callable[[], None]]:
+    """What was read is forgotten, before and after."""
+
+    def forget() -> None:
+        for read in (catalogue.load, catalogue._notes, catalogue.gpu_models):
+            read.cache_clear()
+        drop_ins.take_problems()
+        drop_ins.use()
+
+    forget()
+    yield forget
+    forget()
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("name", _READ)
+def test_a_value_of_another_type_is_left_out_wherever_it_stands(
+    name: str, forgetful: Callable[[], None]
+) -> None:
+    """Of each key that some shipped row has, nested ones too: no value of another of TOML's types, and no key
+    that is misspelt, goes into the program."""
+
+    def told(tables: tuple[str, ...], document: Any) -> str:
+        forgetful()
+        for key in reversed(tables):
+            document = [document] if key == "[]" else {key: document}
+        file = "issues/x.toml" if name == "issues" else f"{name}.toml"
+        text = "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in document.items())
+        drop_ins.use(drop_ins.Layer("x", {file: text.encode()}))
+        _READ[name]()
+        return " ".join(one.summary for one in drop_ins.take_problems())
+
+    seen = set()
+    for tables, row in _rows(name):
+        for path in _places(row):
+            kind = tuple("" if isinstance(key, int) or not key.isidentifier() else key for key in path)
+            if kind in seen or kind == ("schema",):
+                continue
+            seen.add(kind)
+            assert told(tables, row) == ""
+            was = functools.reduce(lambda value, key: value[key], path, row)
+            for other in _OTHERS:
+                if type(other) is not type(was):
+                    assert str(path[-1]) in told(tables, _changed(row, path, other)), (path, other)
+            if isinstance(was, dict) and kind[-1] not in _FREE:
+                assert "unknown" in told(tables, _changed(row, (*path, "acts_onn"), 7)), path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is handed over by what others may write")
@@ -189,6 +315,18 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     damaged = run("explain", "our-fault", root=other)
     assert "A fault of our cluster" in damaged.out, "the last good one counts"
     assert "warning[RC1030]" in damaged.err
+
+    installed.write_text(bundle.read_text())
+    listed = unfolded(run("knowledge", "list", root=other).out)
+    assert "site 8, signed by ops@example.com: 1 known issue, environment.toml, gpus.toml" in listed
+    signers.write_text("")
+    assert "signed by nobody who may sign now" in unfolded(run("knowledge", "list", root=other).out)
+    assert "knowledge list" in problem(run("knowledge", "remove", "sites", root=other), "RC1035", 1)
+    assert "RC1035" in run("knowledge", "remove", "../site", root=other).err
+    removed = run("knowledge", "remove", "site", "--json", root=other).document
+    DOCUMENTS["knowledge remove"].model_validate(removed)
+    assert list(installed.parent.iterdir()) == [], "nor does the one before it count again"
+    assert "Nothing is added" in run("knowledge", "list", root=other).out
 
 
 @pytest.mark.parametrize(

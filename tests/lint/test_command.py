@@ -151,23 +151,28 @@ _SETTING = b"TORCH_USE_HIPBLASLT=0\n"
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "prints"),
     [
-        gzip.compress(_SETTING),
-        lzma.compress(_SETTING),
-        b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + zlib.compress(_SETTING),
-        b"\x7fELF\x02\x01\x01" + b"\x00" * 9 + _SETTING,
+        (gzip.compress(_SETTING), "zcat"),
+        (lzma.compress(_SETTING), "xz -dc"),
+        (b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + zlib.compress(_SETTING), "unzip -p"),
+        (b"\x7fELF\x02\x01\x01" + b"\x00" * 9 + _SETTING, ""),
     ],
     ids=["gzip", "xz", "zip", "program"],
 )
-def test_a_file_that_is_no_text_is_refused_and_the_others_are_read(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_text_is_refused_and_the_others_are_read(
+    tmp_path: Path, content: bytes, prints: str
+) -> None:
     packed, text = tmp_path / "packed", tmp_path / "a.env"
     packed.write_bytes(content)
     text.write_bytes(_SETTING)
     found = rocmcfg("lint", packed, text, "--json")
     assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3001"], "nothing_changed")
     assert _classes(found) == [(str(text), "TORCH_USE_HIPBLASLT=0", "unknown")]
-    assert f"cannot read {packed}: it is no text" in unfolded(rocmcfg("lint", packed).err)
+    said = unfolded(rocmcfg("lint", packed).err)
+    assert (
+        f"`{prints} {packed} | rocmcfg lint -`" if prints else f"cannot read {packed}: it is no text"
+    ) in said
 
 
 @pytest.mark.parametrize(

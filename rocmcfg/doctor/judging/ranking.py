@@ -27,7 +27,7 @@ _BASE = {"specific": 0.7, "typical": 0.55, "generic": 0.37}
 _MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "gpus": 0.03, "firmware": 0.1}
 _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
-    "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.02},
+    "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.13},
 }
 _LOW = 0.45  # at most, for what we would not tell
 _ELSEWHERE = (0.5, 0.6)  # a line that names the issue, where its reports are of other GPUs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.facts import BootChain, Facts
+from rocmcfg.model.facts import BootChain, Facts, Kernel
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
@@ -98,12 +98,21 @@ def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known
     return ""
 
 
-def worked_around(issue: KnownIssue, host: HostState, known: Catalogue) -> IssueState:
-    """How a host stands to an issue that it may have."""
-    said = [done(setting, None, host, known) for setting in issue.workaround.settings]
+def _stands(
+    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], known: Catalogue
+) -> IssueHere | None:
+    """How a host stands to an issue that it may have. None where its cure is what kernels do by themselves,
+    and nobody has them do otherwise here."""
+    from rocmcfg.judging.parameters import is_default
+
+    cure = issue.workaround.settings
+    said = [done(setting, None, host, known) for setting in cure]
+    state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
     if said and all(said):
-        return "pending" if any(text.startswith("applied") for text in said) else "worked_around"
-    return "open" if issue.confidence == "confirmed" else "reported"
+        state = "pending" if any(text.startswith("applied") for text in said) else "worked_around"
+        if state != "pending" and all(is_default(setting, kernels, known) for setting in cure):
+            return None
+    return IssueHere(issue, state)
 
 
 def failed(report: VerificationReport) -> list[Check]:
@@ -130,7 +139,9 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
     known = catalogue.load()
     found = known_here(catalogue.known_issues(), facts, known)
     state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
-    return tuple(IssueHere(one, worked_around(one, state, known)) for one in found)
+    kernels = [kernel for kernel in facts.driven if kernel.running] or facts.driven
+    stands = (_stands(one, state, kernels, known) for one in found)
+    return tuple(one for one in stands if one is not None)
 
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:

@@ -32,8 +32,11 @@ _PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
     (b"\xfd7zXZ\0", "lzma", lambda lzma: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)),
     (b"BZh", "bz2", lambda bz2: bz2.BZ2Decompressor()),
 )
-# How begins what is no text and what Python does not make one of, what it is, and what does.
+# How begins what is no text, what it is, and what makes one of it.
 _NO_TEXT = (
+    (b"\x1f\x8b", "packed with gzip", "zcat"),
+    (b"\xfd7zXZ\0", "packed with xz", "xz -dc"),
+    (b"BZh", "packed with bzip2", "bzip2 -dc"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd", "zstd -dc"),
     (b"\x04\x22\x4d\x18", "packed with lz4", "lz4 -dc"),
     (b"PK\3\4", "a zip", "unzip -p"),
@@ -124,13 +127,20 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
             opened = _Unpacked(buffered, magic, decompressor)
             start = opened.peek(_START)[:_START]
             break
-    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
-    for magic, what, command in _NO_TEXT:
-        if start.startswith(magic):
-            raise Unreadable(name, f"it is {what}: `{command} {file} | rocmcfg doctor --log -` reads it")
+    what, command = text_of(start, name)
+    if command and opened is buffered:
+        hint = f"pipe its text in: `{command} | rocmcfg doctor -`; other commands that read logs take - too"
+        raise Unreadable(name, f"it is {what}", hint)
     if not _may_be_text(start):
         raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
     return cast(BinaryIO, opened)
+
+
+def text_of(start: bytes, name: str) -> tuple[str, str]:
+    """What a file is that begins so, and the command that prints its text; empty where that is not known."""
+    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
+    known = (row for row in _NO_TEXT if start.startswith(row[0]))
+    return next(((what, f"{command} {file}") for _, what, command in known), ("no text", ""))
 
 
 def _may_be_text(start: bytes) -> bool:
