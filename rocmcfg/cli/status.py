@@ -52,7 +52,9 @@ def _show(printer: Printer, found: Status) -> None:
     if unnecessary:
         printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}")
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
-    printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d.id == "RC5003"])
+    printer.problems(
+        [d for d in found.diagnostics if d.severity.value != "info" or d.id in ("RC5003", "RC5005")]
+    )
     printer.line()
     for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from rocmcfg.host import runner
+from rocmcfg.host import lent, runner
 from rocmcfg.host.files import log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
@@ -37,8 +37,18 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """A root other than the running system: no /proc or /sys of ours belongs to it."""
+        """A root other than the running system."""
         return self._root != "/"
+
+    @functools.cached_property
+    def kernel_is_lent(self) -> bool:
+        """Whether the kernel that runs here is none that this host booted: of that one nothing is seen."""
+        if not self.offline:
+            return False
+        bare = LocalView(self._root)
+        bare.kernel_is_lent = False  # it sees what is there
+        told = (text_or_empty(bare, path) for path in (lent.BOOT_ID, lent.MOUNTS_OF_FIRST))
+        return lent.is_lent(self._tree.descriptor, *told)
 
     @property
     def runs_tools(self) -> bool:
@@ -204,6 +214,8 @@ class LocalView:
         if not self._walked:
             yield Place(None, path, path)
             return
+        if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
+            raise FileNotFoundError(errno.ENOENT, "it is not of this host's own boot", path)
         with self._tree.place(path, follow_last=follow_last) as place:
             yield place
 

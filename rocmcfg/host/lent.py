@@ -1,0 +1,47 @@
+"""Whether the kernel that a root's /proc shows was booted from that root. A rescue system binds its own /proc
+and /sys into the host that it mends: the machine they show is the host's, the boot is not."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+
+from rocmcfg.model.regex import regex
+
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+# proc_pid_mountinfo(5) of the first process, which everybody may read: its id, what is mounted, and where
+MOUNTS_OF_FIRST = "/proc/1/mountinfo"
+_MOUNT = regex(r"^([0-9]+) [0-9]+ (\S+ \S+) (\S+) ", re.MULTILINE)
+# What tells how a system was booted and what it does now, and not what the machine is. Of the variables of the
+# firmware, those that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader
+# Interface).
+OF_A_BOOT = regex(
+    r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/"
+    r"|/sys/firmware/efi/efivars/(?:BootCurrent|LoaderEntrySelected|LoaderFeatures|LoaderInfo|StubInfo)-"
+)
+
+
+def is_lent(root: int, boot_id: str, mounts_of_first: str) -> bool:
+    """`root` is the open directory, `boot_id` and `mounts_of_first` are what its /proc has. That of another
+    kernel than ours was recorded together with the root. Of ours, the first process has for its root what was
+    booted: a container may have the same directory of the same file system at another place."""
+    if not boot_id or boot_id != _text(BOOT_ID):
+        return False
+    at = ""
+    with suppress(OSError):
+        at = os.readlink(f"/proc/self/fd/{root}")
+    id = "".join(re.findall(r"^mnt_id:\s*([0-9]+)$", _text(f"/proc/self/fdinfo/{root}"), re.MULTILINE))
+    known = _MOUNT.findall(mounts_of_first)
+    booted = [what for _, what, where in known if where == "/"][-1:]  # the topmost
+    every = (*known, *_MOUNT.findall(_text("/proc/self/mountinfo")))
+    return not booted or [what for *mount, what, where in every if (*mount, where) == (id, at)][:1] != booted
+
+
+def _text(path: str) -> str:
+    """Of the running system; empty where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except OSError:
+        return ""
