@@ -13,8 +13,8 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # proc_pid_mountinfo(5) of the first process, which everybody may read: its id, what is mounted, and where
 MOUNTS_OF_FIRST = "/proc/1/mountinfo"
 _MOUNT = regex(r"^([0-9]+) [0-9]+ (\S+ \S+) (\S+) ", re.MULTILINE)
-# What tells how a system was booted and what it does now, and not what the machine is. Of the variables of the
-# firmware, those that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader
+# What tells how a system was booted and what it does now, and not what the machine is. Of the firmware's
+# variables those that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader
 # Interface).
 OF_A_BOOT = regex(
     r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/"

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -35,6 +34,7 @@ from rocmcfg.transaction.programs import (
     Progress,
     generate,
     look_at_results,
+    menu_problems,
     programs,
     reading,
     wait_for_survivors,
@@ -220,21 +220,25 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
     known = programs(host)
+    kept = restorable(host, [found])
     for step in found.of(steps.ToolRun):
         state = ActivationState.DONE
-        if host.runs_tools and not all(map(host.has_tool, known[step.tool].programs)):
+        if (found.id, step.tool) in kept:
+            _restore_outputs(host, found.id, step)
+            continue
+        if not _runs(host, known[step.tool]) and host.runs_tools:
             state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
-            if not _restore_unchanged_outputs(host, found, step):
-                remarks.append(
-                    warning(
-                        "RC4014",
-                        f"{step.tool} is not installed any more, and what it generated stays as it is",
-                        hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
-                    )
+            remarks.append(
+                warning(
+                    "RC4014",
+                    f"{step.tool} is not installed any more, and what it generated stays as it is",
+                    hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
                 )
-        elif not host.runs_tools and not known[step.tool].own:
-            if not _restore_unchanged_outputs(host, found, step):
-                state = ActivationState.LEFT_TO_USER
+            )
+        elif not _runs(host, known[step.tool]):
+            if step.tool in needless(host, found):
+                continue
+            state = ActivationState.LEFT_TO_USER
         else:
             try:
                 generate(host, known[step.tool], progress, found.header.mark)
@@ -292,32 +296,60 @@ def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
 def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
-    expect = found.header.expect
-    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
+    loader = found.header.expect.backend
+    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(loader)):
         return ()
+    due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
+    ran = any(step.tool in found.tools for step in due)
+    return due if not ran and has_errors(_of_the_menu(view, found)) else ()
+
+
+def _of_the_menu(view: HostView, found: steps.Journal) -> list[Diagnostic]:
+    """What is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    expect = found.header.expect
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths
-    due = registry.backend(expect.backend).activations(
-        view, "the boot menu has the arguments that are taken back"
-    )
-    ran = any(step.tool in found.tools for step in due)
-    return due if not ran and has_errors(menus.check(reader.read(view), expect.removed, expect.added)) else ()
+    return menu_problems(view, expect.backend, reader.read(view), expect.removed, expect.added)
 
 
 def left_undone(view: HostView, found: steps.Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run: it is due again after the undo."""
     loaders = (found.header.expect.backend,) if found.header.expect.backend else registry.NAMES
-    return [a for a in reading(view, found.files, AGAIN, loaders) if a.tool not in found.tools]
+    spared = {*found.tools, *needless(view, found)}
+    return [a for a in reading(view, found.files, AGAIN, loaders) if a.tool not in spared]
 
 
-def _restore_unchanged_outputs(host: Host, found: steps.Journal, step: steps.ToolRun) -> bool:
-    """Without the tool, its result can be put back where nobody has generated it anew since: a rescue
-    system may undo an apply although it cannot run the host's own update-grub."""
-    written = next((ran.outputs for ran in found.of(steps.ToolRan) if ran.tool == step.tool), None)
-    if not written or any(digest(host.read(path)) != sha for path, sha in written.items()):
-        return False
-    _restore_outputs(host, found.id, step)
-    return True
+def needless(view: HostView, found: steps.Journal) -> set[str]:
+    """What makes a boot menu that is already as the undo is to leave it: somebody made it anew since, or it
+    never had what is taken back. One that a program was cut off at is not believed."""
+    loader = found.header.expect.backend
+    if loader not in registry.NAMES or _of_the_menu(view, found):
+        return set()
+    cut_off = found.tools - {line.tool for line in found.of(steps.ToolRan)}
+    return {step.tool for step in registry.backend(loader).activations(view, AGAIN)} - cut_off
+
+
+def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:
+    """By transaction, newest first, and program: what can be put back as it was, where the program cannot be
+    run and nobody has generated it anew since. A rescue system may undo an apply although it cannot run the
+    host's own update-grub."""
+    known = programs(view)
+    now: dict[str, str] = {}
+    found = {}
+    for one in chosen:
+        written = {line.tool: line.outputs for line in one.of(steps.ToolRan)}
+        for step in one.of(steps.ToolRun):
+            left = written.get(step.tool)
+            if not left or _runs(view, known[step.tool]):
+                continue
+            if all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
+                found[one.id, step.tool] = step
+                now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
+    return found
+
+
+def _runs(view: HostView, step: Activation) -> bool:
+    return step.own or (view.runs_tools and all(map(view.has_tool, step.programs)))
 
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun) -> None:

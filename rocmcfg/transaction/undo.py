@@ -7,7 +7,6 @@ from itertools import takewhile
 
 from rocmcfg.backends import edits, initramfs, modprobe
 from rocmcfg.backends.boot import entry_options, marked_arguments, registry
-from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
@@ -23,7 +22,7 @@ from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, Too
 from rocmcfg.state import reboot
 from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, generate, programs
+from rocmcfg.transaction.programs import Progress, generate, menu_problems, programs
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -102,11 +101,10 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     reader = registry.reader(name)
     if reader is None:
         return ()
-    menu, known = reader.read(view), receipt.load_quietly(view)
+    known = receipt.load_quietly(view)
     ours = split(karg_line(known.settings)) if known else ()
-    asked = (*registry.asked_by_others(view, name, menu), *ours)
-    unwanted = [text for one in undone for text in one.header.expect.added if not contains(asked, text)]
-    if not has_errors(menus.check(menu, (), unwanted)):
+    unwanted = [text for one in undone for text in one.header.expect.added if not contains(ours, text)]
+    if not has_errors(menu_problems(view, name, reader.read(view), (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
     return tuple(registry.backend(name).activations(view, why))
@@ -205,7 +203,9 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
     saved file is damaged."""
     found = []
-    for path, (id, saved) in reversed(_oldest(chosen).items()):  # as a plan lists them
+    kept = recovery.restorable(view, chosen)
+    outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
+    for path, (id, saved) in reversed({**outputs, **_oldest(chosen)}.items()):  # as a plan lists them
         if path.startswith(journal.STATE_DIR):
             continue
         link = view.is_symlink(path)
@@ -224,7 +224,7 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
     """A file that others own and have written to since; None for every other one."""
     steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
-    if now is None or now is _LINK or steps[0].edit is None:
+    if now is None or now is _LINK or not steps or steps[0].edit is None:
         return None
     if journal.digest(now.content) == steps[0].after:
         return None
@@ -255,10 +255,12 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
 def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
     found: dict[str, Activation] = {}
-    known = programs(view)
+    known, kept = programs(view), recovery.restorable(view, chosen)
     for one in chosen:
+        spared = set() if view.runs_tools else recovery.needless(view, one)
+        spared |= {tool for id, tool in kept if id == one.id}
         found |= {a.tool: a for a in parts.due_back(view, one)}
-        found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
+        found |= {step.tool: known[step.tool] for step in one.of(ToolRun) if step.tool not in spared}
         others = recovery.menu_with_ours if view.runs_tools else recovery.left_undone
         found |= {a.tool: a for a in others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
