@@ -271,11 +271,12 @@ def _with_changes(
     view: HostView, due: Iterable[Activation], changed: Iterable[FileChange]
 ) -> Iterator[Activation]:
     """Our own steps with what they come to, by the arguments that our file says afterwards."""
-    carriers = [change.text_after or "" for change in changed if change.path == entry_options.CARRIER]
+    after = {change.path: change.text_after or "" for change in changed}
+    carrier = after.get(entry_options.CARRIER)
+    asked = entry_options.asked(view) if carrier is None else entry_options.said(carrier)
     for step in due:
-        if step.own and carriers:
-            after = registry.backend(step.tool).entry_changes(view, [entry_options.said(carriers[0])])
-            yield step._replace(changes=after)
+        if step.own and registry.inputs(step.tool) & after.keys():
+            yield step._replace(changes=registry.backend(step.tool).entry_changes(view, [asked]))
         else:
             yield step
 
