@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from rocmcfg.backends import edits, initramfs, modprobe
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import entry_options, marked_arguments, registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
@@ -18,11 +18,11 @@ from rocmcfg.model.state import ActivationState, FileState, karg_line
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
+from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import reboot
 from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, generate, menu_problems, programs
+from rocmcfg.transaction.programs import Progress, generate, menu_problems
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -254,16 +254,12 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
 
 def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
+    kept = recovery.restorable(view, chosen)
     found: dict[str, Activation] = {}
-    known, kept = programs(view), recovery.restorable(view, chosen)
     for one in chosen:
-        spared = set() if view.runs_tools else recovery.needless(view, one)
-        spared |= {tool for id, tool in kept if id == one.id}
         found |= {a.tool: a for a in parts.due_back(view, one)}
-        found |= {step.tool: known[step.tool] for step in one.of(ToolRun) if step.tool not in spared}
-        others = recovery.menu_with_ours if view.runs_tools else recovery.left_undone
-        found |= {a.tool: a for a in others(view, one) if a.tool not in found}
-    found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
+        for step in recovery.due_again(view, one, kept):
+            found.setdefault(step.tool, step)
     return tuple(found.values())
 
 
@@ -279,14 +275,3 @@ def _with_changes(
             yield step._replace(changes=registry.backend(step.tool).entry_changes(view, [asked]))
         else:
             yield step
-
-
-def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
-    """An image that got the driver after the apply carries our options since."""
-    if not view.runs_tools or modprobe.PATH not in _oldest(chosen):
-        return []
-    generator = initramfs.backend(initramfs.detect(view))
-    entries = registry.entries(view, chosen[0].header.expect.backend)
-    if generator is None or all(i.carries is False for i in generator.images(view, entries)):
-        return []
-    return list(generator.activations(view, "an image holds the options that are taken back", entries))
