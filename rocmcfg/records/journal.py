@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
@@ -90,23 +90,9 @@ class Untrusted(Unreadable):
         )
 
 
-def _implementation() -> Callable[[bytes], Any]:
-    """Not `hashlib`, which loads OpenSSL: 3 ms that verify, run after every boot, can do without."""
-    import importlib
-
-    for module in ("_sha2", "_sha256", "hashlib"):  # CPython ≥ 3.12, older ones, any other build
-        with suppress(ImportError):
-            found: Callable[[bytes], Any] = importlib.import_module(module).sha256
-            return found
-    raise ImportError("this Python has no SHA-256")
-
-
-_sha256 = _implementation()
-
-
 def digest(content: bytes | None) -> str:
     """In hexadecimal; empty for a file that is not there."""
-    return "" if content is None else str(_sha256(content).hexdigest())
+    return "" if content is None else sha256(content).hexdigest()
 
 
 def folder(id: int) -> str:
