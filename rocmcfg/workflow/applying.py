@@ -17,7 +17,6 @@ from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.programs import Progress
-    from rocmcfg.transaction.transaction import Purpose
 
 
 def apply(
@@ -39,6 +38,8 @@ def apply(
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
     from rocmcfg.transaction.lost_records import record_due
+    from rocmcfg.trial.ends import Confirmation
+    from rocmcfg.trial.plan import OfOneBoot
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
@@ -76,22 +77,13 @@ def apply(
         ]
         if changed:
             raise RocmcfgError(*changed)
-        done = transaction.execute(host, _purpose(now, confirms), progress)
+        purpose = transaction.Purpose(now.plan, now.request)
+        if confirms is not None:
+            purpose = Confirmation(now.plan, now.request, confirms)
+        elif now.trial is not None:
+            purpose = OfOneBoot(now.plan, now.request, now.trial)
+        done = transaction.execute(host, purpose, progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
-
-
-def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
-    from rocmcfg.transaction.transaction import Purpose
-
-    if confirms is not None:
-        from rocmcfg.trial.ends import Confirmation
-
-        return Confirmation(planned.plan, planned.request, confirms)
-    if planned.trial is not None:
-        from rocmcfg.trial.plan import OfOneBoot
-
-        return OfOneBoot(planned.plan, planned.request, planned.trial)
-    return Purpose(planned.plan, planned.request)
 
 
 # -- the hook of a kernel -----------------------------------------------------------------------------
