@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 
 from rocmcfg.model.regex import regex
@@ -22,26 +23,18 @@ OF_A_BOOT = regex(
 )
 
 
-def is_lent(root: int, boot_id: str, mounts_of_first: str) -> bool:
-    """`root` is the open directory, `boot_id` and `mounts_of_first` are what its /proc has. That of another
-    kernel than ours was recorded together with the root. Of ours, the first process has for its root what was
-    booted: a container may have the same directory of the same file system at another place."""
-    if not boot_id or boot_id != _text(BOOT_ID):
+def is_lent(root: int, told: Callable[[str], str], here: Callable[[str], str]) -> bool:
+    """`root` is the open directory; `told` reads a file below it, `here` one of the running system. The /proc
+    of another kernel than ours was recorded together with the root. Of ours, the first process has for its
+    root what was booted: a container may have the same directory of the same file system elsewhere."""
+    boot_id = told(BOOT_ID)
+    if not boot_id or boot_id != here(BOOT_ID):
         return False
     at = ""
     with suppress(OSError):
         at = os.readlink(f"/proc/self/fd/{root}")
-    id = "".join(re.findall(r"^mnt_id:\s*([0-9]+)$", _text(f"/proc/self/fdinfo/{root}"), re.MULTILINE))
-    known = _MOUNT.findall(mounts_of_first)
+    id = "".join(re.findall(r"^mnt_id:\s*([0-9]+)$", here(f"/proc/self/fdinfo/{root}"), re.MULTILINE))
+    known = _MOUNT.findall(told(MOUNTS_OF_FIRST))
     booted = [what for _, what, where in known if where == "/"][-1:]  # the topmost
-    every = (*known, *_MOUNT.findall(_text("/proc/self/mountinfo")))
+    every = (*known, *_MOUNT.findall(here("/proc/self/mountinfo")))
     return not booted or [what for *mount, what, where in every if (*mount, where) == (id, at)][:1] != booted
-
-
-def _text(path: str) -> str:
-    """Of the running system; empty where it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""

@@ -47,8 +47,8 @@ class LocalView:
             return False
         bare = LocalView(self._root)
         bare.kernel_is_lent = False  # it sees what is there
-        told = (text_or_empty(bare, path) for path in (lent.BOOT_ID, lent.MOUNTS_OF_FIRST))
-        return lent.is_lent(self._tree.descriptor, *told)
+        told, here = (functools.partial(text_or_empty, view) for view in (bare, LocalView()))
+        return lent.is_lent(self._tree.descriptor, told, here)
 
     @property
     def runs_tools(self) -> bool:
