@@ -258,19 +258,15 @@ class Boot(NamedTuple):
 
 
 def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
-    if boot_backend:
-        from rocmcfg.backends.boot import registry
+    from rocmcfg.backends import environment_targets
+    from rocmcfg.backends.boot import registry
 
-        if boot_backend not in registry.NAMES:
-            known = ", ".join(registry.NAMES)
-            raise Misuse(f"no boot loader is called {boot_backend!r}; there are {known}", "--boot-backend")
-    if env_targets:
-        from rocmcfg.backends import environment_targets
-
-        wrong = next((name for name in env_targets if not environment_targets.is_name(name)), "")
-        if wrong:
-            known = ", ".join(environment_targets.NAMES)
-            raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
+    if boot_backend and boot_backend not in registry.NAMES:
+        known = ", ".join(registry.NAMES)
+        raise Misuse(f"no boot loader is called {boot_backend!r}; there are {known}", "--boot-backend")
+    for wrong in (name for name in env_targets if not environment_targets.is_name(name)):
+        known = ", ".join(environment_targets.NAMES)
+        raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
 
 
 class TrialTerms(NamedTuple):

@@ -84,7 +84,10 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned
-    stays = _left_after(view, planned.changes)
+    # files of ours that were there before the first record stay
+    gone = {one.path for one in planned.changes if edits.own_part(one.path, one.after) is None}
+    left = tuple(path for path in files_without_record(view) if path not in gone)
+    stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
     return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
 
 
@@ -119,13 +122,6 @@ def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
     return _not_finished(view, (step.tool for step in due))
 
 
-def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
-    """Where all is taken back, files of ours that were there before the first record stay."""
-    gone = {change.path for change in changes if edits.own_part(change.path, change.after) is None}
-    left = tuple(path for path in files_without_record(view) if path not in gone)
-    return (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
-
-
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     """The undo of these transactions, newest first. Raises BadJournal where one of them is none of ours."""
     for one in chosen:
@@ -138,7 +134,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     return Undo(
         tuple(chosen),
         changed,
-        tuple(_with_changes(view, activations(view, chosen), changed)),
+        tuple(activations(view, chosen, changed)),
         due,
         takes_back=tuple(text for text in before if text not in after),
         brings_back=tuple(text for text in after if text not in before),
@@ -252,26 +248,21 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
         return None
 
 
-def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
-    """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
+def activations(
+    view: HostView, chosen: Sequence[Journal], changed: Iterable[FileChange]
+) -> Iterator[Activation]:
+    """The programs that will be run again, or that are left to the user on a host whose tools cannot run; our
+    own steps with what they come to, by the arguments that our file says afterwards."""
     kept = recovery.restorable(view, chosen)
     found: dict[str, Activation] = {}
     for one in chosen:
         found |= {a.tool: a for a in parts.due_back(view, one)}
         for step in recovery.due_again(view, one, kept):
             found.setdefault(step.tool, step)
-    return tuple(found.values())
-
-
-def _with_changes(
-    view: HostView, due: Iterable[Activation], changed: Iterable[FileChange]
-) -> Iterator[Activation]:
-    """Our own steps with what they come to, by the arguments that our file says afterwards."""
     after = {change.path: change.text_after or "" for change in changed}
     carrier = after.get(entry_options.CARRIER)
     asked = entry_options.asked(view) if carrier is None else entry_options.said(carrier)
-    for step in due:
-        if step.own and registry.inputs(step.tool) & after.keys():
-            yield step._replace(changes=registry.backend(step.tool).entry_changes(view, [asked]))
-        else:
-            yield step
+    for step in found.values():
+        ours = step.own and registry.inputs(step.tool) & after.keys()
+        changes = registry.backend(step.tool).entry_changes(view, [asked]) if ours else ()
+        yield step._replace(changes=changes)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.trial import record as trial
-from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
+from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved, require_no_errors
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.programs import Progress
@@ -56,8 +56,7 @@ def apply(
         made = planned.plan
         # a trial on a host whose loader cannot take it back would not be one
         unsafe = [d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
-        if unsafe:
-            raise RocmcfgError(*unsafe)
+        require_no_errors(unsafe)
         to_run = host.runs_tools and (made.due or made.tools)
         if not made.changes and not to_run and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
@@ -75,8 +74,7 @@ def apply(
             )
             for path in stale(made, now.plan)
         ]
-        if changed:
-            raise RocmcfgError(*changed)
+        require_no_errors(changed)
         purpose = transaction.Purpose(now.plan, now.request)
         if confirms is not None:
             purpose = Confirmation(now.plan, now.request, confirms)
