@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.model.diagnostic import has_errors
-from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -217,7 +217,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
             c.name,
             c.desired or "-",
             c.configured or "-",
-            c.running or _unseen(c),
+            c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
             c.status.value.replace("_", " "),
         )
         for c in report.checks
@@ -245,10 +245,6 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     ):  # apply has them too
         named = " ".join(f"--profile {name}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
-
-
-def _unseen(check: Check) -> str:
-    return "new logins" if check.target == "environment" and check.status in PASSES else "-"
 
 
 def _verdict(report: VerificationReport, option: str) -> str:

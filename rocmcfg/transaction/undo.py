@@ -157,7 +157,10 @@ def carry_out(
     if not after_failure and (problems := parts.unwritable(host, places)):
         raise RocmcfgError(*problems)
     if not planned.journals:
-        ran = tuple(_run(host, one, progress) for one in planned.activations)
+        state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
+        for step in planned.activations if host.runs_tools else ():
+            generate(host, step, progress, "")
+        ran = tuple(step._replace(state=state) for step in planned.activations)
         return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
@@ -173,13 +176,6 @@ def carry_out(
         ]
     )
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
-
-
-def _run(host: Host, step: Activation, progress: Progress) -> Activation:
-    if not host.runs_tools:
-        return step._replace(state=ActivationState.LEFT_TO_USER)
-    generate(host, step, progress, "")
-    return step._replace(state=ActivationState.DONE)
 
 
 def _left_to_user(ran: Iterable[Activation]) -> list[str]:
