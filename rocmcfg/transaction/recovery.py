@@ -290,7 +290,8 @@ def _menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, .
     if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(loader)):
         return ()
     due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
-    return due if has_errors(_of_the_menu(view, found)) else ()
+    ran = any(step.tool in found.tools for step in due)
+    return due if not ran and has_errors(_of_the_menu(view, found)) else ()
 
 
 def _images_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
