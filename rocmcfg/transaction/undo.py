@@ -169,12 +169,8 @@ def carry_out(
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
         host.log(f"transaction {one.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for one in done for step in one.activations}
-    remarks = dict.fromkeys(
-        [
-            *(remark for one in done for remark in one.remarks),
-            *_not_finished(host, _left_to_user(steps.values())),
-        ]
-    )
+    left = _not_finished(host, _left_to_user(steps.values()))
+    remarks = dict.fromkeys([*(remark for one in done for remark in one.remarks), *left])
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
 
 
