@@ -39,9 +39,12 @@ class Option(NamedTuple):
     required: bool = False
 
     def value(self, given: Any) -> Any:
-        """What the function of the command gets, of what was read: None where nothing was given."""
+        """What the function of the command gets, of what was read: None where nothing was given. Raises
+        Misuse for a number below 0."""
         if self.kind == "texts":
             return tuple(given or ())
+        if self.kind == "number" and (given or 0) < 0:
+            raise Misuse(f"{given} is below 0", self.names[0])
         return self.default if given is None else given
 
 
@@ -206,13 +209,13 @@ class Asked(NamedTuple):
         boot_backend: str = "",
         env_target: tuple[str, ...] = (),
     ) -> Request:
-        """`named` are profiles besides. Raises Misuse for a malformed --env-target."""
+        """`named` are profiles besides. Raises Misuse for a name that nothing has anywhere."""
         # a profile file is asked for again later, by the kernel hook, from another directory
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
             for name in (*self.profiles, *named)
         )
-        _require_targets(env_target)
+        _require_known(boot_backend, env_target)
         return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)
 
 
@@ -243,14 +246,16 @@ class Boot(NamedTuple):
     )
 
 
-def _require_targets(names: tuple[str, ...]) -> None:
-    if names:
-        from rocmcfg.backends import environment_targets
+def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
+    from rocmcfg.backends import environment_targets
+    from rocmcfg.backends.boot import registry
 
-        wrong = next((name for name in names if not environment_targets.is_name(name)), "")
-        if wrong:
-            known = ", ".join(environment_targets.NAMES)
-            raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
+    if boot_backend and boot_backend not in registry.NAMES:
+        known = ", ".join(registry.NAMES)
+        raise Misuse(f"no boot loader is called {boot_backend!r}; there are {known}", "--boot-backend")
+    for wrong in (name for name in env_targets if not environment_targets.is_name(name)):
+        known = ", ".join(environment_targets.NAMES)
+        raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
 
 
 class TrialTerms(NamedTuple):

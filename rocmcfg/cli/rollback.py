@@ -64,7 +64,6 @@ def rollback(
     ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run")
     found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
     undone = hosts.agreed(printer, found, "Nothing was changed.")
-    printer.problems(undone.diagnostics)
     _say(printer, undone, _NOTHING, host)
 
 
@@ -85,7 +84,6 @@ def reject(
     ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
-    printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to reject: no trial is on record.", host)
 
 
@@ -104,7 +102,6 @@ def recover(
     interrupts.heed()
     undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()
-    printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host)
 
 
@@ -128,6 +125,7 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     """What was undone, and what is left to do."""
     printer.document(undone.diagnostics, undone)
+    printer.problems(undone.diagnostics)
     if undone.transactions:
         printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
     elif undone.activations:

@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.model.diagnostic import has_errors
-from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, Request, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, CheckStatus, Request, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -52,7 +52,9 @@ def _show(printer: Printer, found: Status) -> None:
     if unnecessary:
         printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}")
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
-    printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d.id == "RC5003"])
+    printer.problems(
+        [d for d in found.diagnostics if d.severity.value != "info" or d.id in ("RC5003", "RC5005")]
+    )
     printer.line()
     for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
@@ -213,7 +215,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
             c.name,
             c.desired or "-",
             c.configured or "-",
-            c.running or _unseen(c),
+            c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
             c.status.value.replace("_", " "),
         )
         for c in report.checks
@@ -241,10 +243,6 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     ):  # apply has them too
         named = " ".join(f"--profile {name}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
-
-
-def _unseen(check: Check) -> str:
-    return "new logins" if check.target == "environment" and check.status in PASSES else "-"
 
 
 def _verdict(report: VerificationReport, option: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from rocmcfg.host import runner
+from rocmcfg.host import lent, runner
 from rocmcfg.host.files import log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
@@ -33,9 +33,19 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """A root other than the running system: no /proc or /sys of ours belongs to it. Paths in it are
-        walked by us; those of the running system, which is root's own, by the kernel."""
+        """A root other than the running system. Paths in it are walked by us; those of the running system,
+        which is root's own, by the kernel."""
         return self.root != "/"
+
+    @functools.cached_property
+    def kernel_is_lent(self) -> bool:
+        """Whether the kernel that runs here is none that this host booted: of that one nothing is seen."""
+        if not self.offline:
+            return False
+        bare = LocalView(self.root)
+        bare.kernel_is_lent = False  # it sees what is there
+        told, here = (functools.partial(text_or_empty, view) for view in (bare, LocalView()))
+        return lent.is_lent(self._tree.descriptor, told, here)
 
     @property
     def runs_tools(self) -> bool:
@@ -201,6 +211,8 @@ class LocalView:
         if not self.offline:
             yield Place(None, path, path)
             return
+        if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
+            raise FileNotFoundError(errno.ENOENT, "it is not of this host's own boot", path)
         with self._tree.place(path, follow_last=follow_last) as place:
             yield place
 

@@ -58,6 +58,10 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity is Severity.ERROR for d in diagnostics)
 
 
+# What is wrong with the words of a command line, whatever host, profile or kernel they are about.
+_USAGE = {"RC0001", "RC0002", "RC2001", "RC2002", "RC2041", "RC3021", "RC6002", "RC7004"}
+
+
 class RocmcfgError(Exception):
     """A stop. `diagnostics` is never empty; its first entry is the cause that the user must see first."""
 
@@ -68,6 +72,8 @@ class RocmcfgError(Exception):
         self.diagnostics = diagnostics
         if exit_code is not None:
             self.exit_code = exit_code
+        elif self.exit_code is ExitCode.ERROR and any(one.id in _USAGE for one in diagnostics):
+            self.exit_code = ExitCode.USAGE
 
 
 def fail(
@@ -77,7 +83,7 @@ def fail(
     detail: str = "",
     location: str = "",
     hint: str = "",
-    exit_code: ExitCode = ExitCode.ERROR,
+    exit_code: ExitCode | None = None,
 ) -> RocmcfgError:
     """A stop with a single diagnostic: `raise fail("RC3001", ...)`."""
     return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)

@@ -159,54 +159,43 @@ def wrong_numbers(
                 else "name one that does with --profile; `rocmcfg profile list` shows them",
             )
         for parameter in (one for one in every if one.name == name):
-            if value < parameter.low or (parameter.high is not None and value > parameter.high):
-                end = " or more" if parameter.high is None else f" to {parameter.high}"
-                yield error(
-                    "RC2043",
-                    f"profile.{name} = {value} is out of range: it takes {parameter.low}{end}",
-                    location="--set",
-                    detail=parameter.summary,
-                    hint="give a value inside the range",
-                )
-            if parameter.within == "memory":
-                yield from _out_of_memory(parameter, value, facts)
-            elif parameter.within == "gpus":
-                yield from _more_than_gpus(parameter, value, profiles, facts)
+            for problem in _misfit(parameter, value, profiles, facts):
+                yield problem._replace(location="--set")
 
 
-def _more_than_gpus(
+def _misfit(
     parameter: ProfileParameter, value: int, profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
-    """A GPU that is split into partitions counts for each of them, so that no right number is refused."""
-    meant = [profile for profile in profiles if parameter in profile.parameters]
-    found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
-    if found and value > len(found):
-        yield error(
-            "RC2052",
-            f"profile.{parameter.name} = {value} is more than this host has: {len(found)}",
-            location="--set",
-            detail=parameter.summary,
-            hint=f"write --set profile.{parameter.name}={len(found)}",
-        )
+    """What a profile, and what the host, has against a number. A GPU that is split into partitions counts for
+    each of them, so that no right number is refused."""
+    name = f"profile.{parameter.name}"
+    if value < parameter.low or (parameter.high is not None and value > parameter.high):
+        end = " or more" if parameter.high is None else f" to {parameter.high}"
+        said = f"{name} = {value} is out of range: it takes {parameter.low}{end}"
+        yield error("RC2043", said, detail=parameter.summary, hint="give a value inside the range")
+    if parameter.within == "memory":
+        yield from _out_of_memory(parameter, value, facts)
+    elif parameter.within == "gpus":
+        meant = [profile for profile in profiles if parameter in profile.parameters]
+        found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
+        if found and value > len(found):
+            said = f"{name} = {value} is more than this host has: {len(found)}"
+            hint = f"write --set {name}={len(found)}"
+            yield error("RC2052", said, detail=parameter.summary, hint=hint)
 
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
     asked = value * BYTES[parameter.unit]
     said = f"profile.{parameter.name} = {value} {parameter.unit}"
     if facts.memory is None:
-        yield info(
-            "RC2047",
-            f"{said} was not compared with the memory of this host, which nothing tells",
-            location="--set",
-            hint="make sure that it has more, for the system too",
-        )
+        unknown = f"{said} was not compared with the memory of this host, which nothing tells"
+        yield info("RC2047", unknown, hint="make sure that it has more, for the system too")
         return
     has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
     if asked > facts.memory:
         yield error(
             "RC2044",
             f"{said} is more than this host has",
-            location="--set",
             detail=f"{has}; what the firmware sets aside for graphics is not part of it",
             hint="give less, and leave some for the system itself",
         )
@@ -214,18 +203,12 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
         yield warning(
             "RC2045",
             f"{said} leaves little for the system itself",
-            location="--set",
             detail=f"{has}; a full GPU would then end programs for want of memory",
             hint="give less if the host runs out of memory",
         )
     if parameter.unset == "half of memory" and asked < facts.memory // 2:
-        yield warning(
-            "RC2053",
-            f"{said} lowers the limit: unset it is half of the memory",
-            location="--set",
-            detail=has,
-            hint="give more than half, or leave it out",
-        )
+        lowers = f"{said} lowers the limit: unset it is half of the memory"
+        yield warning("RC2053", lowers, detail=has, hint="give more than half, or leave it out")
 
 
 def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:

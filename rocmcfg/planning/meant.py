@@ -12,7 +12,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import GpuModel
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, fail, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.profile import ProfileParameter
@@ -48,7 +48,7 @@ def understood(
     settings = [setting(view, text, instead) for text in request.set]
     wrong = [found for found in map(parse, settings) if isinstance(found, Diagnostic)]
     if any(one.id == "RC2001" for one in wrong):
-        raise RocmcfgError(*wrong, exit_code=ExitCode.USAGE)
+        raise RocmcfgError(*wrong)
     called = [profile(view, name, instead) for name in request.profiles]
     said = [
         *zip(request.profiles, map(" and ".join, called), strict=True),
@@ -130,7 +130,7 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
     elif not dot and key:
         ids = called(view, key)
         if len(ids) != 1:
-            raise RocmcfgError(_not_one(text, ids, instead), exit_code=ExitCode.USAGE)
+            raise RocmcfgError(_not_one(text, ids, instead))
         key = ids[0]
     size = _SIZE.fullmatch(value)
     unit = BYTES.get(_unit(view, key), 0) if size else 0

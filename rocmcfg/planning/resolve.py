@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
 
-from rocmcfg.judging.conditions import decide
+from rocmcfg.judging.conditions import Decision, decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
@@ -115,40 +115,29 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
     for setting in settings:
         if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
-        elif setting.optional and not named(setting.id, request.with_):
-            decision = decide(setting.when, work.facts, work.catalogue)
-            why = "optional: --with adds it"
-            if decision.holds is False and not request.unconditional:
-                why = f"optional, and {decision.text}"
+            continue
+        decision = _decision(work, setting)
+        if setting.optional and not named(setting.id, request.with_):
+            why = f"optional, and {decision.text}" if decision.holds is False else "optional: --with adds it"
             work.skipped.append(Skipped(setting.id, why, setting.profile))
-        elif not setting.when or request.unconditional or _needed(work, setting):
+        elif decision.holds is False:
+            work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
+        else:
             chosen.append(setting)
+            if decision.holds is None:
+                said = f"{setting.id} is applied because it cannot be told whether it is needed"
+                hint = f"leave it out with --without {setting.id}"
+                told = info("RC2012", said, location=setting.location, detail=decision.why, hint=hint)
+                work.problems.append(told)
     return chosen
 
 
-def _needed(work: _Work, setting: Setting) -> bool:
-    decision = decide(setting.when, work.facts, work.catalogue)
-    if decision.holds is None:
-        work.problems.append(
-            info(
-                "RC2012",
-                f"{setting.id} is applied because it cannot be told whether it is needed",
-                location=setting.location,
-                detail=decision.why,
-                hint=f"leave it out with --without {setting.id}",
-            )
-        )
-    if decision.holds is False:
-        work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
-    return decision.holds is not False
-
-
-def _decision(work: _Work, setting: Setting) -> str:
+def _decision(work: _Work, setting: Setting) -> Decision:
     if not setting.when:
-        return "always"
+        return Decision(True, "always")
     if work.request.unconditional:
-        return "conditions are ignored (--unconditional)"
-    return decide(setting.when, work.facts, work.catalogue).text
+        return Decision(True, "conditions are ignored (--unconditional)")
+    return decide(setting.when, work.facts, work.catalogue)
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
@@ -167,7 +156,8 @@ def _check_names(work: _Work, option: str, names: Sequence[str], settings: Seque
 
 def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
     shared = {name: value for name, value in setting._asdict().items() if name in DesiredSetting._fields}
-    decision = _decision(work, setting)
+    found = _decision(work, setting)
+    decision = found.text if setting.when and not work.request.unconditional else found.why
     return DesiredSetting(id=setting.id, text=text, channel=channel, decision=decision, **shared)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
@@ -54,11 +55,6 @@ def load(view: HostView) -> Receipt | None:
     return None if content is None else parse(content)
 
 
-def parse(content: bytes) -> Receipt:
-    """Raises BadReceipt or NewerRecord."""
-    return parsed(Receipt, content, PATH, BadReceipt)
-
-
 def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], RocmcfgError]) -> N:
     """A record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for one of a
     newer format, or that was asked for with an option that we do not know."""
@@ -75,6 +71,9 @@ def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], Rocmcf
         return read(noun, document)
     except (ValueError, RecursionError) as problem:
         raise bad(f"it is damaged ({problem})") from problem
+
+
+parse = partial(parsed, Receipt, path=PATH, bad=BadReceipt)
 
 
 def dump(record: NamedTuple) -> bytes:

@@ -61,10 +61,7 @@ def verify(
 ) -> VerificationReport:
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
     host = _look(view, settings, receipt, pid)
-    checks = []
-    for setting in settings:
-        look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
-        checks.append(look(host, setting))
+    checks = [_check(host, setting) for setting in settings]
     transaction = receipt.transaction if receipt else None
     problems = changed_files(view, receipt)
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
@@ -108,11 +105,12 @@ def verify_running(
     the boot after it will have."""
     host = _look(view, settings, receipt)
     kernel = host._replace(menu=None, receipt=None)
-    checks = []
-    for setting in settings:
-        look = _parameter if setting.parameter else _karg
-        checks.append(look(kernel, setting)._replace(configured=look(host, setting).configured))
-    return tuple(checks)
+    return tuple(_check(kernel, s)._replace(configured=_check(host, s).configured) for s in settings)
+
+
+def _check(host: _Host, setting: DesiredSetting) -> Check:
+    look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
+    return look(host, setting)
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from rocmcfg.backends import edits
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
-from rocmcfg.transaction.programs import reading
 
 _SCRIPT = "/usr/share/rocmcfg/undo.sh"  # of the packages; it needs no record
 
@@ -54,7 +52,7 @@ def record_lost(view: HostView) -> Diagnostic | None:
     elif any(one.state is JournalState.COMMITTED for one in journal.read_all(view)):
         hint += "`rocmcfg rollback` undoes the last transaction"
     else:
-        hint += "to be rid of them: " + by_hand(view, left)
+        hint += "to be rid of them: " + by_hand(view)
     return error(
         "RC4027",
         f"files of rocmcfg are here, {said}",
@@ -71,36 +69,15 @@ def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
         "files of rocmcfg are here, and no record of what was before them",
         detail="\n".join(left),
         location=journal.STATE_DIR,
-        hint=f"take them away by hand: {by_hand(view, left)}",
+        hint=f"take them away by hand: {by_hand(view)}",
     )
 
 
-def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
-    """The commands that remove these files and what was generated from them, typed where that host is not
-    the one that runs, too: a path without its root would be the rescue system's own."""
+def by_hand(view: HostView) -> str:
+    """The command that takes these files and what was generated from them away, also of a host that is not
+    the one that runs."""
     root = view.root.rstrip("/")
     if view.exists(_SCRIPT):
         return f"sudo sh {root}{_SCRIPT}"
-    sudo = f"sudo chroot {root} " if root else "sudo "
-    steps: list[str] = []
-    for loader in registry.trials().values():
-        if set(paths) & set(loader.FILES):
-            steps.append(sudo + " ".join(loader.keeper(view).keep(None)))
-    for name in registry.KEEPERS:
-        reader = registry.reader(name)
-        if reader is None or not reader.here(view):
-            continue  # another loader's file may have the same name
-        ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
-        keeper = registry.argument_keeper(name)
-        if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
-            steps.append(sudo + " ".join(keeper.keep(None, held)))
-    edited = [path for path in paths if path in edits.EDITORS]
-    whole = [path for path in paths if path not in edited]
-    steps += [f"take the lines of rocmcfg out of {root}{path}" for path in edited]
-    steps += ["sudo rm " + " ".join(f"{root}{path}" for path in whole)] if whole else []
-    for step in reading(view, set(paths), ""):
-        steps += [sudo + line for line in step.lines]
-        if step.own and step.writes_at:
-            places = ", ".join(f"{root}{place}" for place in step.writes_at)
-            steps.append(f"take the arguments of rocmcfg, or its addons, out of {places}")
-    return "; ".join(dict.fromkeys(steps))
+    place = f" --root {root}" if root else ""
+    return f"sudo sh undo.sh{place} (from share/rocmcfg of a package, or packaging of a checkout)"

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
@@ -111,6 +112,14 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
         time.sleep(0.3)
 
 
+def menu_problems(
+    view: HostView, loader: str, menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]
+) -> list[Diagnostic]:
+    """As `menus.check`, where what others ask for as well may stay."""
+    others = registry.asked_by_others(view, loader, menu)
+    return [*menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])]
+
+
 def look_at_results(
     host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
 ) -> list[Diagnostic]:
@@ -121,8 +130,7 @@ def look_at_results(
     menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
     if menu is not None and (not menu.tool or menu.tool in tools):
-        others = registry.asked_by_others(host, backend, menu)
-        problems += menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])
+        problems += menu_problems(host, backend, menu, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             images = generator.images(host, menu.entries if menu is not None else ())

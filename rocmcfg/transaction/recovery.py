@@ -4,11 +4,10 @@ all three, and it may be run again at any point: it compares before it acts."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -35,6 +34,7 @@ from rocmcfg.transaction.programs import (
     Progress,
     generate,
     look_at_results,
+    menu_problems,
     programs,
     reading,
     wait_for_survivors,
@@ -219,37 +219,30 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
 def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
-    known = programs(host)
-    for step in found.of(steps.ToolRun):
-        state = ActivationState.DONE
-        if host.runs_tools and not all(map(host.has_tool, known[step.tool].programs)):
-            state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
-            if not _restore_unchanged_outputs(host, found, step):
-                remarks.append(
-                    warning(
-                        "RC4014",
-                        f"{step.tool} is not installed any more, and what it generated stays as it is",
-                        hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
-                    )
-                )
-        elif not host.runs_tools and not known[step.tool].own:
-            if not _restore_unchanged_outputs(host, found, step):
-                state = ActivationState.LEFT_TO_USER
-        else:
+    kept = restorable(host, [found])
+    for step in kept.values():
+        _restore_outputs(host, found.id, step)
+    saved = {step.tool: step for step in found.of(steps.ToolRun)}
+    for due in due_again(host, found, kept):
+        state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
+        if state is ActivationState.DONE:
             try:
-                generate(host, known[step.tool], progress, found.header.mark)
+                generate(host, due, progress, found.header.mark)
             except ToolFailed:
-                if not after_failure:
+                if not after_failure or due.tool not in saved:
                     raise
                 wait_for_survivors(host, found.header.mark, progress)
-                _restore_outputs(host, found.id, step)
-        done.append(known[step.tool]._replace(state=state))
-    for activation in _made_by_others(host, found):
-        generate(host, activation, progress, found.header.mark)
-        done.append(activation._replace(state=ActivationState.DONE))
-    if not host.runs_tools:
-        left = (a for a in left_undone(host, found) if not a.own)
-        done += [a._replace(state=ActivationState.LEFT_TO_USER) for a in left]
+                _restore_outputs(host, found.id, saved[due.tool])
+        elif host.runs_tools:
+            state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
+            remarks.append(
+                warning(
+                    "RC4014",
+                    f"{due.tool} is not installed any more, and what it generated stays as it is",
+                    hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
+                )
+            )
+        done.append(due._replace(state=state))
     expect = found.header.expect
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
@@ -272,52 +265,85 @@ def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
             )
 
 
-def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
-    """The programs that make menus and images anew which somebody generated after the apply, and which still
-    hold the settings that the undo takes back. An image may carry the driver only since then."""
-    for step in menu_with_ours(host, found):
-        if host.runs_tools or step.own:
-            yield step
-    if not host.runs_tools:
-        return
-    generator = initramfs.backend(initramfs.detect(host))
-    if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
-        return
-    entries = registry.entries(host, found.header.expect.backend)
-    images = generator.images(host, entries)
-    if has_errors(generator.check(host, images, host.read(modprobe.PATH))):
-        yield from generator.activations(host, "an image holds the options that were taken back", entries)
+def due_again(
+    view: HostView, found: steps.Journal, kept: Mapping[tuple[int, str], steps.ToolRun]
+) -> list[Activation]:
+    """The programs that an undo of this transaction runs, or leaves to the user where none can be run; not
+    those of which the outputs are put back, which `kept` are."""
+    known = programs(view)
+    spared = {tool for id, tool in kept if id == found.id}
+    spared |= set() if view.runs_tools else needless(view, found)
+    due = {step.tool: known[step.tool] for step in found.of(steps.ToolRun)}
+    others = [*_menu_with_ours(view, found), *_images_with_ours(view, found)]
+    if not view.runs_tools:  # what an apply on an offline root left for the user to run is due again
+        loader = found.header.expect.backend
+        others = reading(view, found.files, AGAIN, (loader,) if loader else registry.NAMES)
+    for step in others:
+        due.setdefault(step.tool, step)
+    return [step for step in due.values() if step.tool not in spared]
 
 
-def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
+def _menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
-    expect = found.header.expect
-    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
+    loader = found.header.expect.backend
+    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(loader)):
         return ()
+    due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
+    ran = any(step.tool in found.tools for step in due)
+    return due if not ran and has_errors(_of_the_menu(view, found)) else ()
+
+
+def _images_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
+    """The same of an image that got the driver after the apply, and carries our options since."""
+    if modprobe.PATH not in found.files or not found.of(steps.Committed):
+        return ()
+    generator = initramfs.backend(initramfs.detect(view))
+    entries = registry.entries(view, found.header.expect.backend)
+    if generator is None or all(i.carries is False for i in generator.images(view, entries)):
+        return ()
+    return (*generator.activations(view, "an image holds the options that are taken back", entries),)
+
+
+def _of_the_menu(view: HostView, found: steps.Journal) -> list[Diagnostic]:
+    """What is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    expect = found.header.expect
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths
-    due = registry.backend(expect.backend).activations(
-        view, "the boot menu has the arguments that are taken back"
-    )
-    ran = any(step.tool in found.tools for step in due)
-    return due if not ran and has_errors(menus.check(reader.read(view), expect.removed, expect.added)) else ()
+    return menu_problems(view, expect.backend, reader.read(view), expect.removed, expect.added)
 
 
-def left_undone(view: HostView, found: steps.Journal) -> list[Activation]:
-    """What an apply on an offline root left for the user to run: it is due again after the undo."""
-    loaders = (found.header.expect.backend,) if found.header.expect.backend else registry.NAMES
-    return [a for a in reading(view, found.files, AGAIN, loaders) if a.tool not in found.tools]
+def needless(view: HostView, found: steps.Journal) -> set[str]:
+    """What makes a boot menu that is already as the undo is to leave it: somebody made it anew since, or it
+    never had what is taken back. One that a program was cut off at is not believed."""
+    loader = found.header.expect.backend
+    if loader not in registry.NAMES or _of_the_menu(view, found):
+        return set()
+    cut_off = found.tools - {line.tool for line in found.of(steps.ToolRan)}
+    return {step.tool for step in registry.backend(loader).activations(view, AGAIN)} - cut_off
 
 
-def _restore_unchanged_outputs(host: Host, found: steps.Journal, step: steps.ToolRun) -> bool:
-    """Without the tool, its result can be put back where nobody has generated it anew since: a rescue
-    system may undo an apply although it cannot run the host's own update-grub."""
-    written = next((ran.outputs for ran in found.of(steps.ToolRan) if ran.tool == step.tool), None)
-    if not written or any(digest(host.read(path)) != sha for path, sha in written.items()):
-        return False
-    _restore_outputs(host, found.id, step)
-    return True
+def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:
+    """By transaction, newest first, and program: what can be put back as it was, where the program cannot be
+    run and nobody has generated it anew since. A rescue system may undo an apply although it cannot run the
+    host's own update-grub."""
+    known = programs(view)
+    now: dict[str, str] = {}
+    found = {}
+    for one in chosen:
+        written = {line.tool: line.outputs for line in one.of(steps.ToolRan)}
+        for step in one.of(steps.ToolRun):
+            left = written.get(step.tool)
+            if not left or _runs(view, known[step.tool]):
+                continue
+            if all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
+                found[one.id, step.tool] = step
+                now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
+    return found
+
+
+def _runs(view: HostView, step: Activation) -> bool:
+    return step.own or (view.runs_tools and all(map(view.has_tool, step.programs)))
 
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from rocmcfg.backends import edits, initramfs, modprobe
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import entry_options, marked_arguments, registry
-from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
@@ -19,11 +18,11 @@ from rocmcfg.model.state import ActivationState, FileState, karg_line
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
+from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import reboot
 from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, generate, programs
+from rocmcfg.transaction.programs import Progress, generate, menu_problems
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -85,7 +84,10 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned
-    stays = _left_after(view, planned.changes)
+    # files of ours that were there before the first record stay
+    gone = {one.path for one in planned.changes if edits.own_part(one.path, one.after) is None}
+    left = tuple(path for path in files_without_record(view) if path not in gone)
+    stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
     return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
 
 
@@ -102,11 +104,10 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     reader = registry.reader(name)
     if reader is None:
         return ()
-    menu, known = reader.read(view), receipt.load_quietly(view)
+    known = receipt.load_quietly(view)
     ours = split(karg_line(known.settings)) if known else ()
-    asked = (*registry.asked_by_others(view, name, menu), *ours)
-    unwanted = [text for one in undone for text in one.header.expect.added if not contains(asked, text)]
-    if not has_errors(menus.check(menu, (), unwanted)):
+    unwanted = [text for one in undone for text in one.header.expect.added if not contains(ours, text)]
+    if not has_errors(menu_problems(view, name, reader.read(view), (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
     return tuple(registry.backend(name).activations(view, why))
@@ -121,13 +122,6 @@ def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
     return _not_finished(view, (step.tool for step in due))
 
 
-def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
-    """Where all is taken back, files of ours that were there before the first record stay."""
-    gone = {change.path for change in changes if edits.own_part(change.path, change.after) is None}
-    left = tuple(path for path in files_without_record(view) if path not in gone)
-    return (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
-
-
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     """The undo of these transactions, newest first. Raises BadJournal where one of them is none of ours."""
     for one in chosen:
@@ -140,7 +134,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     return Undo(
         tuple(chosen),
         changed,
-        tuple(_with_changes(view, activations(view, chosen), changed)),
+        tuple(activations(view, chosen, changed)),
         due,
         takes_back=tuple(text for text in before if text not in after),
         brings_back=tuple(text for text in after if text not in before),
@@ -163,7 +157,10 @@ def carry_out(
     if not after_failure and (problems := parts.unwritable(host, places)):
         raise RocmcfgError(*problems)
     if not planned.journals:
-        ran = tuple(_run(host, one, progress) for one in planned.activations)
+        state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
+        for step in planned.activations if host.runs_tools else ():
+            generate(host, step, progress, "")
+        ran = tuple(step._replace(state=state) for step in planned.activations)
         return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
@@ -172,20 +169,9 @@ def carry_out(
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
         host.log(f"transaction {one.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for one in done for step in one.activations}
-    remarks = dict.fromkeys(
-        [
-            *(remark for one in done for remark in one.remarks),
-            *_not_finished(host, _left_to_user(steps.values())),
-        ]
-    )
+    left = _not_finished(host, _left_to_user(steps.values()))
+    remarks = dict.fromkeys([*(remark for one in done for remark in one.remarks), *left])
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
-
-
-def _run(host: Host, step: Activation, progress: Progress) -> Activation:
-    if not host.runs_tools:
-        return step._replace(state=ActivationState.LEFT_TO_USER)
-    generate(host, step, progress, "")
-    return step._replace(state=ActivationState.DONE)
 
 
 def _left_to_user(ran: Iterable[Activation]) -> list[str]:
@@ -205,7 +191,9 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
     saved file is damaged."""
     found = []
-    for path, (id, saved) in reversed(_oldest(chosen).items()):  # as a plan lists them
+    kept = recovery.restorable(view, chosen)
+    outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
+    for path, (id, saved) in reversed({**outputs, **_oldest(chosen)}.items()):  # as a plan lists them
         if path.startswith(journal.STATE_DIR):
             continue
         link = view.is_symlink(path)
@@ -224,7 +212,7 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
     """A file that others own and have written to since; None for every other one."""
     steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
-    if now is None or now is _LINK or steps[0].edit is None:
+    if now is None or now is _LINK or not steps or steps[0].edit is None:
         return None
     if journal.digest(now.content) == steps[0].after:
         return None
@@ -252,38 +240,21 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
         return None
 
 
-def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
-    """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
+def activations(
+    view: HostView, chosen: Sequence[Journal], changed: Iterable[FileChange]
+) -> Iterator[Activation]:
+    """The programs that will be run again, or that are left to the user on a host whose tools cannot run; our
+    own steps with what they come to, by the arguments that our file says afterwards."""
+    kept = recovery.restorable(view, chosen)
     found: dict[str, Activation] = {}
-    known = programs(view)
     for one in chosen:
         found |= {a.tool: a for a in parts.due_back(view, one)}
-        found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
-        others = recovery.menu_with_ours if view.runs_tools else recovery.left_undone
-        found |= {a.tool: a for a in others(view, one) if a.tool not in found}
-    found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
-    return tuple(found.values())
-
-
-def _with_changes(
-    view: HostView, due: Iterable[Activation], changed: Iterable[FileChange]
-) -> Iterator[Activation]:
-    """Our own steps with what they come to, by the arguments that our file says afterwards."""
-    carriers = [change.text_after or "" for change in changed if change.path == entry_options.CARRIER]
-    for step in due:
-        if step.own and carriers:
-            after = registry.backend(step.tool).entry_changes(view, [entry_options.said(carriers[0])])
-            yield step._replace(changes=after)
-        else:
-            yield step
-
-
-def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
-    """An image that got the driver after the apply carries our options since."""
-    if not view.runs_tools or modprobe.PATH not in _oldest(chosen):
-        return []
-    generator = initramfs.backend(initramfs.detect(view))
-    entries = registry.entries(view, chosen[0].header.expect.backend)
-    if generator is None or all(i.carries is False for i in generator.images(view, entries)):
-        return []
-    return list(generator.activations(view, "an image holds the options that are taken back", entries))
+        for step in recovery.due_again(view, one, kept):
+            found.setdefault(step.tool, step)
+    after = {change.path: change.text_after or "" for change in changed}
+    carrier = after.get(entry_options.CARRIER)
+    asked = entry_options.asked(view) if carrier is None else entry_options.said(carrier)
+    for step in found.values():
+        ours = step.own and registry.inputs(step.tool) & after.keys()
+        changes = registry.backend(step.tool).entry_changes(view, [asked]) if ours else ()
+        yield step._replace(changes=changes)

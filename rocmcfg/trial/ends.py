@@ -54,13 +54,16 @@ def proven(view: HostView) -> Trial:
     if foreign:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
     journal.require_finished(view)
-    _require_in_effect(view, found)
+    wrong = not_in_effect(view, found)
+    if wrong:
+        raise RocmcfgError(*wrong)
     return found
 
 
-def _require_in_effect(view: HostView, found: Trial) -> None:
+def not_in_effect(view: HostView, found: Trial) -> list[Diagnostic]:
+    """Of the trial that this boot is, what the kernel does not have."""
     report = record.verify_trial(view, found, Stage.RUNNING, receipt.load(view))
-    wrong = [
+    return [
         error(
             "RC4323",
             f"{check.name} is not in effect, so that the trial proves nothing: {check.detail}",
@@ -70,8 +73,6 @@ def _require_in_effect(view: HostView, found: Trial) -> None:
         for check in report.checks
         if check.status not in PASSES
     ]
-    if wrong:
-        raise RocmcfgError(*wrong)
 
 
 def is_this_boot(view: HostView, found: steps.Journal) -> bool:

@@ -101,7 +101,10 @@ def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
     how = "was shut down in order; nobody had confirmed the trial"
     if not orderly:
         how = "broke off: there is no shutdown in its journal, as after a hang, a panic or a power cut"
-    text = f"its boot lasted {_duration(last[0] if last else {})} and {how}"
+    # by the clock that starts with the kernel and does not jump
+    ended = re.fullmatch(r"[0-9]{1,17}", str(last[0].get("__MONOTONIC_TIMESTAMP") if last else ""))
+    lasted = str(timedelta(seconds=int(ended[0]) // 1_000_000)) if ended else "an unknown time"
+    text = f"its boot lasted {lasted} and {how}"
     return orderly, Evidence("journal", boot, text, _telling(said))
 
 
@@ -132,12 +135,6 @@ def _entry(record: dict[str, object]) -> tuple[int, str]:
     said, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
     text = message(said.encode()) if isinstance(said, str) else ""
     return int(level) if level in set("01234567") else 7, text
-
-
-def _duration(record: dict[str, object]) -> str:
-    """Of hours, minutes and seconds, by the clock that starts with the kernel and does not jump."""
-    found = re.fullmatch(r"[0-9]{1,17}", str(record.get("__MONOTONIC_TIMESTAMP")))
-    return str(timedelta(seconds=int(found[0]) // 1_000_000)) if found else "an unknown time"
 
 
 def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
-from rocmcfg.model.state import PASSES, VerificationReport
 from rocmcfg.model.trial import Trial
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent
@@ -111,15 +110,6 @@ def in_log(
         if match.there:
             line = lines[0].text if lines else match.issue.title
             yield f"the log shows a known issue, {match.issue.id}: {line}"
-
-
-def not_in_effect(report: VerificationReport) -> Iterator[str]:
-    for check in report.checks:
-        if check.status not in PASSES:
-            running = "cannot be read" if check.running is None else f"is {check.running}"
-            yield f"{check.name} shall be {check.desired} and {running} on the running kernel"
-    if report.trial is None or (report.exit_code is not ExitCode.DONE and not report.checks):
-        yield "`rocmcfg verify` does not check the trial here"
 
 
 def no_login(view: HostView) -> Iterator[str]:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.trial import record as trial
-from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
+from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved, require_no_errors
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.programs import Progress
-    from rocmcfg.transaction.transaction import Purpose
 
 
 def apply(
@@ -40,6 +39,8 @@ def apply(
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
     from rocmcfg.transaction.lost_records import record_due
+    from rocmcfg.trial.ends import Confirmation
+    from rocmcfg.trial.plan import OfOneBoot
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
@@ -56,8 +57,7 @@ def apply(
         made = planned.plan
         # a trial on a host whose loader cannot take it back would not be one
         unsafe = [d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
-        if unsafe:
-            raise RocmcfgError(*unsafe)
+        require_no_errors(unsafe)
         to_run = host.runs_tools and (made.due or made.tools)
         if not made.changes and not to_run and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
@@ -75,24 +75,14 @@ def apply(
             )
             for path in stale(made, now.plan)
         ]
-        if changed:
-            raise RocmcfgError(*changed)
-        done = transaction.execute(host, _purpose(now, confirms), progress)
+        require_no_errors(changed)
+        purpose = transaction.Purpose(now.plan, now.request)
+        if confirms is not None:
+            purpose = Confirmation(now.plan, now.request, confirms)
+        elif now.trial is not None:
+            purpose = OfOneBoot(now.plan, now.request, now.trial)
+        done = transaction.execute(host, purpose, progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
-
-
-def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
-    from rocmcfg.transaction.transaction import Purpose
-
-    if confirms is not None:
-        from rocmcfg.trial.ends import Confirmation
-
-        return Confirmation(planned.plan, planned.request, confirms)
-    if planned.trial is not None:
-        from rocmcfg.trial.plan import OfOneBoot
-
-        return OfOneBoot(planned.plan, planned.request, planned.trial)
-    return Purpose(planned.plan, planned.request)
 
 
 # -- the hook of a kernel -----------------------------------------------------------------------------

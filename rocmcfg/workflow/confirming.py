@@ -74,9 +74,7 @@ def watch(
 
 
 def _against(host: Host, found: Trial) -> list[str]:
-    from rocmcfg.workflow.verifying import verify
-
-    reasons = _reasons(lambda: unattended.not_in_effect(verify(host)))
+    reasons = _reasons(lambda: (f"{one.summary}; {one.detail}" for one in ends.not_in_effect(host, found)))
     return reasons + _reasons(lambda: objections(host, found.gpus))
 
 

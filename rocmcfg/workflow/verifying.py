@@ -17,6 +17,19 @@ from rocmcfg.trial import record as trial
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
     """Compare with the trial that is on, else with the receipt, or with profiles, applied by us or not."""
+    report = _verify(view, names, pid)
+    if not view.kernel_is_lent:
+        return report
+    lent = info(
+        "RC5005",
+        "the kernel that runs was booted by another system, which has lent this root its /proc",
+        detail="What is configured is judged, and nothing that runs.",
+        hint="boot that host, then run `rocmcfg verify` on it",
+    )
+    return report._replace(diagnostics=(lent, *report.diagnostics))
+
+
+def _verify(view: HostView, names: Sequence[str], pid: int | None) -> VerificationReport:
     require_finished(view)
     known = receipt.load(view)
     tried = trial.load(view)

@@ -63,7 +63,7 @@ def test_a_root_that_is_no_directory(tmp_path: Path, verb: tuple[str, ...]) -> N
 
 
 def test_chroot_needs_a_root_to_change_to() -> None:
-    problem(rocmcfg("plan", *RUNPM, "--chroot"), "RC3021", 1)
+    problem(rocmcfg("plan", *RUNPM, "--chroot"), "RC3021", 2)
 
 
 @pytest.mark.parametrize("engine", ["docker", "podman", "systemd-nspawn", "lxc"])
@@ -212,7 +212,7 @@ def test_all_mistakes_of_all_profiles_are_told_at_once(root: Path) -> None:
     ],
 )
 def test_a_value_with_a_character_that_a_boot_file_must_not_see(root: Path, before: Tree, text: str) -> None:
-    problem(apply(root, "--set", text), "RC2002", 1)
+    problem(apply(root, "--set", text), "RC2002", 2)
     assert tree(root) == before
 
 
@@ -240,10 +240,43 @@ def test_a_value_with_a_character_that_a_boot_file_must_not_see(root: Path, befo
 )
 def test_a_name_with_a_character_that_a_boot_file_must_not_see(root: Path, before: Tree, text: str) -> None:
     found = apply(root, "--set", text)
-    assert found.code in (1, 2), f"{text!r} was applied:\n{found.out}"
+    assert found.code == 2, f"{text!r} was applied:\n{found.out}"
     assert "Traceback" not in found.err
     assert "RC9000" not in found.err
     assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "code"),
+    [
+        ("plan --set feature.gfxoff=maybe", "RC2002", 2),
+        ("plan --set amdgpu.runpm=0 --set amdgpu.runpm=1", "RC2041", 2),
+        ("plan --set amdgpu.runpm=0 --set amdgpu.nosuch=1", "RC2101", 1),
+        ("plan --set amdgpu.runpm=0 --set amdgpu.nosuch=1 --set karg.a= ", "RC2002", 2),
+        ("plan --set amdgpu.runpm=99", "RC2105", 1),
+        ("plan --boot-backend nosuch", "RC0001", 2),
+        ("plan --boot-backend limine", "RC3014", 1),
+        ("plan --profile nosuch", "RC1010", 1),
+        ("plan --profile /nosuch.toml", "RC3001", 1),
+        ("rollback --to -1 --yes", "RC0001", 2),
+        ("rollback --to 7 --yes", "RC4024", 1),
+        ("explain amdgpu.runpm --kernel x", "RC6002", 2),
+        ("explain amdgpu.runpm --kernel 6.8", "", 0),
+        ("doctor --kernel x", "RC0001", 2),
+        ("lint --kernel x /etc/fstab", "RC7004", 2),
+        ("lint /nosuch", "RC3001", 1),
+    ],
+)
+def test_words_that_are_wrong_on_any_host_are_usage_and_what_this_one_lacks_is_an_error(
+    root: Path, line: str, id: str, code: int
+) -> None:
+    found = rocmcfg(*line.split(), "--root", root, "--json")
+    assert found.code == code
+    assert not id or id in found.ids
+
+
+def test_a_document_that_is_none_is_wrong_usage() -> None:
+    problem(rocmcfg("schema", "nosuch"), "RC0002", 2)
 
 
 @pytest.mark.parametrize(
@@ -265,8 +298,11 @@ def test_a_set_that_does_not_say_what(root: Path, before: Tree, text: str) -> No
         ("plan", "--nonsense"),
         ("plan", "--via", "grub", *RUNPM),
         ("rollback", "--to", "x"),
+        ("rollback", "--to", "-1"),
         ("rollback", "--to", "1", "--pristine"),
         ("verify", "--pid", "x"),
+        ("plan", "--boot-backend", "nosuch", *RUNPM),
+        ("plan", "--env-target", "nosuch", *RUNPM),
         ("env", "--remove"),
         ("profile", "new", "../x"),
         ("profile", "new", "auto"),

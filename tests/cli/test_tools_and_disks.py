@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pty
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,8 @@ from tests.support.program import (
     Result,
     command,
     environment,
+    in_namespace,
+    needs_mounts,
     problem,
     process,
     rocmcfg,
@@ -284,21 +285,6 @@ def test_an_interrupted_rollback_says_that_recover_is_needed(root: Path, tools: 
 
 
 # -- disks ---------------------------------------------------------------------------------------------
-
-
-def in_namespace(script: str, *arguments: str | Path) -> Result:
-    """A shell script in a mount namespace of its own: nothing stays mounted."""
-    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *map(str, arguments)]
-    return process(argv)
-
-
-needs_mounts = pytest.mark.skipif(
-    not ROOT
-    or not shutil.which("unshare")
-    or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True).returncode
-    != 0,
-    reason="needs root and the right to mount",
-)
 
 
 @needs_mounts

@@ -13,7 +13,16 @@ import pytest
 
 from rocmcfg.workflow.verifying import verify
 from tests.support.hosts import debian_grub_host
-from tests.support.program import SOURCE, Result, as_nobody, command, rocmcfg, unfolded
+from tests.support.program import (
+    SOURCE,
+    Result,
+    as_nobody,
+    command,
+    in_namespace,
+    needs_mounts,
+    rocmcfg,
+    unfolded,
+)
 from tests.support.tool_host import QuickHost
 from tests.support.tools import require_tool
 from tests.support.trees import tree
@@ -270,6 +279,48 @@ def test_an_offline_disk_has_no_running_state_and_configured_counts(applied: App
     root = applied(host={"live": False, "gfx": None})
     row = check(root, "amdgpu.runpm", "in_effect", 0)
     assert row["running"] is None
+
+
+_LENT = (
+    'for d in proc sys; do mkdir -p "$1/$d" && mount --rbind "/$d" "$1/$d" || exit 9; done; shift; exec "$@"'
+)
+# The first process of the recorded /proc has the very directory for its root that is looked at.
+_ITS_OWN = (
+    'mount --bind "$1" "$1" && cat /proc/sys/kernel/random/boot_id > "$1/proc/sys/kernel/random/boot_id" && '
+    'mkdir -p "$1/proc/1" && awk -v at="$1" \'$5 == at { $1 = 1; $5 = "/"; print }\' /proc/self/mountinfo '
+    '> "$1/proc/1/mountinfo" && [ -s "$1/proc/1/mountinfo" ] || exit 9; shift; exec "$@"'
+)
+
+
+@needs_mounts
+def test_the_kernel_of_a_rescue_system_is_not_taken_for_that_of_the_host_it_mends(applied: Applied) -> None:
+    """Who runs update-grub in a chroot binds /proc and /sys first."""
+    root = applied(host={"live": False, "gfx": None})
+    found = in_namespace(_LENT, root, *command("status", "--root", root, "--json"))
+    assert found.code == 0, found.err
+    said = found.document
+    assert (said["facts"]["running_kernel"], said["status"], said["reboot_required"]) == (
+        "",
+        "in_effect",
+        False,
+    )
+    assert [one["running"] for one in said["parameters"]] == [None]
+    assert found.ids == ["RC5005"]
+    found = in_namespace(_LENT, root, *command("verify", "--root", root))
+    assert found.code == 0, found.err
+    assert "Configured: the one setting. What runs cannot be seen on an offline host." in unfolded(found.out)
+    assert "note[RC5005]: the kernel that runs was booted by another system" in unfolded(found.err)
+
+
+@needs_mounts
+def test_a_container_that_has_the_hosts_root_sees_what_the_host_runs(applied: Applied) -> None:
+    root = applied()
+    found = in_namespace(_ITS_OWN, root, *command("verify", "--root", root, "--json"))
+    assert (status(found, LINE.partition("=")[0]), found.code, found.ids) == ("pending_reboot", 6, [])
+    mounts = (root / "proc/1/mountinfo").read_text()
+    (root / "proc/1/mountinfo").write_text(mounts.replace(" / ", " /another ", 1))
+    found = rocmcfg("verify", "--root", root, "--json")
+    assert (status(found, LINE.partition("=")[0]), found.code, found.ids) == ("in_effect", 0, ["RC5005"])
 
 
 def test_nothing_applied_is_said_and_is_no_failure(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Pa
     old = _lint(root, file, "--kernel", "5.10.262")
     assert [(c, t) for _, t, c in _classes(old) if t == "wbrf=0"] == [("absent_here", "wbrf=0")]
     assert old.code == 3
-    for option, value, id, code in (("--gfx", "gfx99", "RC0001", 2), ("--kernel", "new", "RC7004", 1)):
+    for option, value, id, code in (("--gfx", "gfx99", "RC0001", 2), ("--kernel", "new", "RC7004", 2)):
         found = rocmcfg("lint", file, option, value, "--root", root, "--json")
         assert (found.ids, found.code) == ([id], code)
 

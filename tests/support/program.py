@@ -150,6 +150,21 @@ def as_nobody(argv: list[str]) -> Result:
     return process([*drop, *argv], env={"HOME": "/"})
 
 
+def in_namespace(script: str, *arguments: str | Path) -> Result:
+    """A shell script in a mount namespace of its own: nothing stays mounted."""
+    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *map(str, arguments)]
+    return process(argv)
+
+
+needs_mounts = pytest.mark.skipif(
+    os.geteuid() != 0
+    or not shutil.which("unshare")
+    or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True).returncode
+    != 0,
+    reason="needs root and the right to mount",
+)
+
+
 def problem(result: Result, id: str, code: int, *, hint: bool = True) -> str:
     """What every refusal owes its reader: the exit code, one error with its id and a hint, no traceback.
 

@@ -259,6 +259,64 @@ def test_an_apply_that_left_the_menu_to_the_user_is_undone_in_the_menu_too(tmp_p
     assert "amdgpu.runpm=0" not in (root / "boot/grub/grub.cfg").read_text()
 
 
+def test_without_programs_the_saved_menu_comes_back_as_one_of_the_files(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    menu = root / "boot/grub/grub.cfg"
+    before = [menu.read_text()]
+    for setting in ("amdgpu.runpm=0", "amdgpu.cwsr_enable=0"):
+        apply(root, setting)
+        before.append(menu.read_text())
+    assert len(set(before)) == 3
+    for options, left in ((("--to", "1"), 1), (("--pristine",), 0)):
+        told = rocmcfg("rollback", "--root", root, "--dry-run", "--json", *options).document
+        done = rocmcfg("rollback", "--root", root, "--yes", "--json", *options).document
+        assert told["changes"] == done["changes"]
+        (said,) = [one for one in done["changes"] if one["path"] == "/boot/grub/grub.cfg"]
+        assert (said["kind"], said["after"]) == ("modify", before[left])
+        assert menu.read_text() == before[left]
+        assert [told["activations"], done["activations"], done["diagnostics"]] == [[], [], []]
+
+
+def test_what_was_put_back_twice_is_named_as_it_is_in_the_end(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    menu = root / "boot/grub/grub.cfg"
+    before = menu.read_text()
+    apply(root, "amdgpu.runpm=0")
+    apply(root, "amdgpu.cwsr_enable=0")
+    done = rocmcfg("rollback", "--root", root, "--yes", "--pristine", "--json").document
+    (said,) = [one for one in done["changes"] if one["path"] == "/boot/grub/grub.cfg"]
+    assert (said["after"], menu.read_text()) == (before, before)
+    assert "before transaction 1" in said["reason"]
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_without_programs_none_is_left_to_run_where_the_menu_has_nothing_of_ours(
+    tmp_path: Path, made_anew: bool
+) -> None:
+    """Prepared with --root and taken back, before or after the user ran update-grub."""
+    root = debian_grub_host(tmp_path)
+    offline = ("--root", root, "--yes", "--json")
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", *offline).code == 0
+    if made_anew:
+        fake_tools.update_grub(root)
+    left = [("update-grub", "left_to_user")] if made_anew else []
+    told = rocmcfg("rollback", "--dry-run", *offline).document
+    assert [one["tool"] for one in told["activations"]] == [tool for tool, _ in left]
+    done = rocmcfg("rollback", *offline)
+    assert [(one["tool"], one["state"]) for one in done.document["activations"]] == left
+    assert done.ids == (["RC4016"] if made_anew else [])
+
+
+def test_a_menu_that_somebody_made_without_our_arguments_needs_no_program(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    menu = root / "boot/grub/grub.cfg"
+    apply(root, "amdgpu.runpm=0")
+    menu.write_text(menu.read_text().replace(" amdgpu.runpm=0", "") + "# by hand\n")
+    done = rocmcfg("rollback", "--root", root, "--yes", "--json")
+    assert (done.document["activations"], done.ids) == ([], [])
+    assert menu.read_text().endswith("# by hand\n"), "what somebody made anew is not put back"
+
+
 def test_what_looks_like_another_loaders_entry_and_cannot_be_read_is_no_obstacle(tmp_path: Path) -> None:
     """It may come after the apply, and no loader of this host reads it."""
     root = debian_grub_host(tmp_path)

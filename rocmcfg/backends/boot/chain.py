@@ -138,7 +138,8 @@ class EntryChain(Chain):
     def write_entries(self, host: Host) -> None:
         """Give every normal entry our part as the carrier has it, those too that were made since, and take it
         out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
-        for named, rewritten in self.rewrites(host, self._part(host, entry_options.asked(host))):
+        asked = (entry_options.asked(host), self.variable(host))
+        for named, rewritten in self.rewrites(host, _part(asked), tried=True):
             path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
@@ -149,19 +150,17 @@ class EntryChain(Chain):
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
         found = []
-        for path, rewritten in self.rewrites(view, self._part(view, " ".join(kargs))):
+        for path, rewritten in self.rewrites(view, _part(kargs)):
             with suppress(Unreadable):  # the menu says so
                 before = view.state(view.real_path(path))
                 if before is not None and (content := rewritten(before.content)) != before.content:
                     found.append(FileChange(path, before, content, "kernel arguments of its entries"))
         return tuple(found)
 
-    def _part(self, view: HostView, asked: str) -> bytes | None:
-        kargs = f"{asked} {self.variable(view)}".strip()
-        return marked_arguments.part(kargs) if kargs else None
-
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
-        """Each file with entries, and how its content is to become."""
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
+        """Each file with entries, and how its content is to become. `tried`: with what a trial that is on
+        record has there."""
+        del tried
         for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
@@ -198,6 +197,11 @@ class EntryChain(Chain):
                 yield set_anew(name, path)
 
 
+def _part(asked: Iterable[str]) -> bytes | None:
+    kargs = " ".join(filter(None, asked))
+    return marked_arguments.part(kargs) if kargs else None
+
+
 def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
     """What stands before our part of a command line, and after it."""
     source = kargs[0].source if kargs else ""
@@ -222,7 +226,8 @@ class MenuChain(EntryChain):
     def folders(self, view: HostView) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.files(view)))
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
+        del tried
         for path in self.files(view):
             written = partial(self.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Files, Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
 from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
@@ -32,6 +32,7 @@ from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
@@ -49,6 +50,10 @@ class _Trial(GrubTrial):
         """The step of our own that writes the entries puts the word there where this file is."""
         content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {_hook_path(view): content}
+
+    def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
+        changes = BACKEND.entry_changes(view, (asked(view), *self.PLACES)) if proposed else ()
+        return tuple(one._replace(reason="a place for the arguments of one boot") for one in changes)
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
         path, menu = _hook_path(view), _menu_path(view)

@@ -108,8 +108,8 @@ class _Limine(MenuChain):
             CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
         }
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
-        copy = text_or_empty(view, COPY)
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
+        copy = text_or_empty(view, COPY) if tried else ""
         for path, rewritten in super().rewrites(view, ours):
             yield path, partial(with_copy, copy=copy, rewritten=rewritten)
 

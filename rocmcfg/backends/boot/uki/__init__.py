@@ -139,7 +139,7 @@ class _Uki(EntryChain):
         for uki in images:
             addons.write(host, uki, addons.line(asked))
 
-    def rewrites(self, view: HostView, ours: bytes | None) -> Iterator[Rewrite]:
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
         """Entries that are files are left as they are: see `unmanaged`."""
         return iter(())
 

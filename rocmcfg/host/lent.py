@@ -1,0 +1,40 @@
+"""Whether the kernel that a root's /proc shows was booted from that root. A rescue system binds its own /proc
+and /sys into the host that it mends: the machine they show is the host's, the boot is not."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+from rocmcfg.model.regex import regex
+
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+# proc_pid_mountinfo(5) of the first process, which everybody may read: its id, what is mounted, and where
+MOUNTS_OF_FIRST = "/proc/1/mountinfo"
+_MOUNT = regex(r"^([0-9]+) [0-9]+ (\S+ \S+) (\S+) ", re.MULTILINE)
+# What tells how a system was booted and what it does now, and not what the machine is. Of the firmware's
+# variables those that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader
+# Interface).
+OF_A_BOOT = regex(
+    r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/"
+    r"|/sys/firmware/efi/efivars/(?:BootCurrent|LoaderEntrySelected|LoaderFeatures|LoaderInfo|StubInfo)-"
+)
+
+
+def is_lent(root: int, told: Callable[[str], str], here: Callable[[str], str]) -> bool:
+    """`root` is the open directory; `told` reads a file below it, `here` one of the running system. The /proc
+    of another kernel than ours was recorded together with the root. Of ours, the first process has for its
+    root what was booted: a container may have the same directory of the same file system elsewhere."""
+    boot_id = told(BOOT_ID)
+    if not boot_id or boot_id != here(BOOT_ID):
+        return False
+    at = ""
+    with suppress(OSError):
+        at = os.readlink(f"/proc/self/fd/{root}")
+    id = "".join(re.findall(r"^mnt_id:\s*([0-9]+)$", here(f"/proc/self/fdinfo/{root}"), re.MULTILINE))
+    known = _MOUNT.findall(told(MOUNTS_OF_FIRST))
+    booted = [what for _, what, where in known if where == "/"][-1:]  # the topmost
+    every = (*known, *_MOUNT.findall(here("/proc/self/mountinfo")))
+    return not booted or [what for *mount, what, where in every if (*mount, where) == (id, at)][:1] != booted
