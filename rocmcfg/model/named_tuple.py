@@ -21,13 +21,27 @@ else:
         __slots__ = ()
 
         def __new__(cls, /, *given, **named):
-            """The first of its class, which gets what Python's has for it; `__new__` last, since a signal may
-            come in between."""
+            """The first of its class, which gets the constructor that Python makes for it."""
             made = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
-            for name in ("__repr__", "__getnewargs__", "_asdict", "_make", "_replace", "__new__"):
-                if name not in vars(cls):
-                    setattr(cls, name, vars(made)[name])
+            cls.__new__ = vars(made)["__new__"]
             return cls(*given, **named)
+
+        @classmethod
+        def _make(cls, values):
+            return cls(*values)
+
+        def _replace(self, /, **named):
+            return type(self)(**{**self._asdict(), **named})
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+        def __repr__(self):
+            said = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({said})"
 
     class _Maker(type):
         def __new__(cls, name, bases, body):

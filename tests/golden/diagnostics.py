@@ -20,7 +20,7 @@ from unittest import mock
 
 from hypothesis import currently_in_test_context
 
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, info
 from tests.packaging.test_man import generator
 
 TABLE = Path(__file__).with_name("diagnostics.txt")
@@ -54,6 +54,7 @@ def normal(text: str) -> str:
 def seen() -> Iterator[set[Text]]:
     """All that are made meanwhile; those of generated inputs are left out, for each run has others."""
     found: set[Text] = set()
+    info("RC0000", "the first that is made has its class get its constructor")
 
     def make(way: Callable[..., Diagnostic]) -> Callable[..., Diagnostic]:
         def made(*arguments: object, **named: object) -> Diagnostic:
