@@ -23,7 +23,7 @@ from unittest import mock
 
 import reboot
 
-from rocmcfg.cli import app, hosts
+from rocmcfg.cli import app, hosts, printer
 from rocmcfg.host.inside import Weakness
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
@@ -97,7 +97,8 @@ def main() -> None:
     PlayedHost.copy = str(reboot.sample_copy(sys.argv[1]))
     mock.patch.object(hosts, "LocalHost", PlayedHost).start()
     # The commands that are proposed are those for the running host.
-    mock.patch.object(state, "root_option", return_value="").start()
+    for module in (state, printer):
+        mock.patch.object(module, "root_option", return_value="").start()
     mock.patch.object(os, "geteuid", return_value=0).start()
     clock = os.environ.get("PLAYED_CLOCK", "")  # so that what is recorded is the same on every day
     if clock:
