@@ -75,8 +75,10 @@ CASES = {
     ),
     "Python": (
         "a.py",
-        "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",
-        "import os\nos.environ['TORCH_BLAS_PREFER_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n",
+        "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n"
+        "if a:\n    os.environ['PYTORCH_ROCM_ARCH'] = 'x'\nos.environ['PYTORCH_ROCM_ARCH'] = b = 'x'\n",
+        "import os\nos.environ['TORCH_BLAS_PREFER_HIPBLASLT'] = '0'\n\n"
+        "if a:\n    os.environ['PYTORCH_ROCM_ARCH'] = 'x'\nos.environ['PYTORCH_ROCM_ARCH'] = b = 'x'\n",
     ),
     "a document, whose sentences stay whole": (
         "a.md",

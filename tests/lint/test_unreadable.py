@@ -70,6 +70,8 @@ FINE = [
     'if [ "$GRUB_TIMEOUT" = 5 ]; then GRUB_TIMEOUT=1; fi\n',
     'case "$GRUB_DEFAULT" in\n a) GRUB_DEFAULT=b ;;\nesac\n',
     'GRUB_CMDLINE_LINUX_DEFAULTS="quiet"\nGRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULTS"\n',
+    "GRUB_CMDLINE_LINUX=${GRUB_CMDLINE_LINUX:-quiet splash}\n",
+    'GRUB_CMDLINE_LINUX="${GRUB_CMDLINE_LINUX:+$GRUB_CMDLINE_LINUX }iommu=pt"\n',
     'GRUB_PRELOAD_MODULES="part_gpt part_msdos"\r\nGRUB_GFXMODE=auto\r\n',
 ]
 

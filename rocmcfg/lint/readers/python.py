@@ -1,5 +1,5 @@
 """Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
-can be parsed. Nothing is taken out: a block or an expression may need what stands there."""
+can be parsed. A line alone may be taken out where it is no part of a block: that may need what stands there."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _SETS = regex(
 # Behind these stands a table with more than one.
 _TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_ENVIRON})")
 _BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
+_ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # at a line's begin, which no line before goes on to
 _ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
 _VALUE = regex(
     r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
@@ -35,6 +36,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             continue
         text, end = value["text"], len(code[: value.end()].rstrip()) if value["text"] is None else value.end()
         end += closes and code.startswith(")", end)
+        alone = bool(text and _ALONE.match(code, begin)) and code[end : end + 1] in ("", "\n")
         out.assignments.append(
             Assignment(
                 What.VARIABLE,
@@ -43,7 +45,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
                 *piece.range(begin, max(stop, end)),
                 piece.range(*name),
                 piece.range(*value.span("text")) if text else None,
-                where._replace(removable=False, once=piece.at(begin)),
+                where._replace(removable=alone, once=piece.at(begin)),
                 opaque=text is None,
             )
         )

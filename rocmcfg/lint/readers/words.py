@@ -17,6 +17,7 @@ from rocmcfg.model.regex import regex
 
 _BLANK = regex(r"[^\S\n]+")
 _PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")
+_EXPANDED = regex(r"\$\{[^{}\n'\"`\\]*\}")  # a blank in it ends no word
 _QUOTED = {"'": regex(r"'[^']*'"), '"': regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)}
 _ESCAPED = regex(r'\\([\n$`"\\])')  # between double quotes
 _REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
@@ -77,7 +78,7 @@ class _Lexer:
         text = self.text
         while self.at < len(text):
             plain = _PLAIN.match(text, self.at)
-            if plain:
+            if plain or (plain := _EXPANDED.match(text, self.at)):
                 self._take(self.at, plain.end())
                 continue
             character = text[self.at]
