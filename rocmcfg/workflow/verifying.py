@@ -24,7 +24,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
         "RC5005",
         "the kernel that runs was booted by another system, which has lent this root its /proc",
         detail="What is configured is judged, and nothing that runs.",
-        hint="boot that host, then run `rocmcfg verify` on it",
+        hint="boot that host, and have it verify itself",
     )
     return report._replace(diagnostics=(lent, *report.diagnostics))
 

@@ -1,5 +1,5 @@
 """Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
-can be parsed. A line alone may be taken out where it is no part of a block: that may need what stands there."""
+can be parsed. A line alone may be taken out where it is in no block: that may need what stands there."""
 
 from __future__ import annotations
 
