@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import marked_arguments, registry
+from rocmcfg.backends.boot import loader_entries, marked_arguments, registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -172,6 +172,8 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
             program = known.get(line.tool)
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
+            if line.tool in registry.NAMES:  # entries go with their kernels
+                named -= {*filter(loader_entries.is_entry, line.outputs)}
         if not named <= allowed:
             raise journal.bad(
                 journal.path_of(found.id),
@@ -226,6 +228,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     for due in due_again(host, found, kept):
         state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
         if state is ActivationState.DONE:
+            if due.tool in saved:
+                _restore_cut_off(host, found.id, saved[due.tool])
             try:
                 generate(host, due, progress, found.header.mark)
             except ToolFailed:
@@ -336,7 +340,8 @@ def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[in
             left = written.get(step.tool)
             if not left or _runs(view, known[step.tool]):
                 continue
-            if all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
+            new = set(known[step.tool].outputs) - left.keys()
+            if not new and all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
                 found[one.id, step.tool] = step
                 now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
     return found
@@ -358,3 +363,14 @@ def _restore_outputs(host: Host, id: int, step: steps.ToolRun) -> None:
             host.remove(path)
         else:
             host.write(path, journal.restore(host, id, saved), keep_mtime=True)
+
+
+def _restore_cut_off(host: Host, id: int, step: steps.ToolRun) -> None:
+    """What ends within a line, sooner than before, is what a program had written when it was cut off."""
+    for path, saved in step.outputs.items():
+        now = host.read(path)
+        if saved is None or now is None or now.endswith(b"\n"):
+            continue
+        state = journal.restore(host, id, saved)
+        if state.content.endswith(b"\n") and len(now) < len(state.content):
+            host.write(path, state, keep_mtime=True)

@@ -16,6 +16,7 @@ from rocmcfg.model.regex import regex
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
+_FOLDERS = tuple(f"{mounted}/loader/entries" for mounted in PARTITIONS)
 # The entry of a trial. Of entries without a sort-key the one with the lower name stands further down, and a
 # dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
 # and keeps programs from taking the name for an option.
@@ -105,11 +106,19 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
             yield file.path, entry._replace(role=role)
 
 
+def paths(view: HostView, folder: str) -> Iterator[str]:
+    return (path for name in view.names(folder) if is_entry(path := f"{folder}/{name}"))
+
+
+def is_entry(path: str) -> bool:
+    """By its name, whether it is there or not."""
+    return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
+
+
 def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
     """Raises Unreadable."""
-    for name in view.names(folder):
-        path = f"{folder}/{name}"
-        if name.lower().endswith(".conf") and (text := view.text(path)) is not None:
+    for path in paths(view, folder):
+        if (text := view.text(path)) is not None:
             yield parse(path, text)
 
 
@@ -120,7 +129,7 @@ def any_here(view: HostView) -> bool:
 
 def folders(view: HostView) -> tuple[str, ...]:
     """A partition that is mounted below another one, or linked to it, counts once."""
-    return once(view, filter(view.is_dir, (f"{mounted}/loader/entries" for mounted in PARTITIONS)))
+    return once(view, filter(view.is_dir, _FOLDERS))
 
 
 def unmounted(view: HostView) -> str:

@@ -43,8 +43,7 @@ _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
 class _Sdbootutil(Chain):
-    """A file in /etc/kernel/cmdline.d, and `sdbootutil update-all-entries` (sdbootutil of 2026-08-21,
-    12630b2: `create_boot_options`, `sedrootflags`, `update_entry_conf`). It reads files of any name, backups
+    """`create_boot_options`, `sedrootflags`, `update_entry_conf` there. It reads files of any name, backups
     of editors too, by the shell's `read`, which gives up on a last line without its end."""
 
     NAME = TOOL
@@ -81,8 +80,12 @@ class _Sdbootutil(Chain):
         return {CARRIER: own_file(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        command = (TOOL, "update-all-entries")
-        return (Activation(TOOL, (command,), reason, writes_at=loader_entries.folders(view)),)
+        """It copies a new entry over the old one (`update_entry_conf`), so that one cut off at that leaves an
+        empty file, and the next run takes entries without root= for those of others."""
+        command, folders = (TOOL, "update-all-entries"), loader_entries.folders(view)
+        entries = (path for folder in folders for path in loader_entries.paths(view, folder))
+        kept = tuple(path for path in entries if loader_entries.entry_id(path) != loader_entries.TRIAL_ID)
+        return (Activation(TOOL, (command,), reason, kept, writes_at=folders),)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
