@@ -80,11 +80,7 @@ def schema(
     known = documents.schemas()
     if name and name not in known:
         printer.json = json
-        raise fail(
-            "RC0002",
-            f"no document is called {name!r}",
-            hint="known: " + ", ".join(known),
-        )
+        raise fail("RC0002", f"no document is called {name!r}", hint="known: " + ", ".join(known))
     chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 

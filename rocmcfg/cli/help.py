@@ -48,8 +48,7 @@ def page(path: str) -> str:
 
 def summary(path: str) -> str:
     """The first sentence of its text, without the full stop."""
-    text = GROUPS.get(path) or COMMANDS[path].load().__doc__
-    return text.partition("\n")[0].rstrip(".")
+    return (GROUPS.get(path) or COMMANDS[path].load().__doc__).partition("\n")[0].rstrip(".")
 
 
 def _print(printer: Printer, path: str) -> None:

@@ -51,8 +51,7 @@ def lint(
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())
-    host = hosts.open_host(printer, root)
-    found = linting.lint(host, files, gfx=targets(gfx), kernels=kernel, fix=fix)
+    found = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
     _show(printer, found, () if gfx or kernel else files, fix)
     printer.problems(found.diagnostics)
@@ -136,8 +135,7 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         said = finding.remark
-        key = (finding.file, finding.text, said.id, said.summary, said.why)
-        groups.setdefault(key, []).append(finding)
+        groups.setdefault((finding.file, finding.text, said.id, said.summary, said.why), []).append(finding)
     return list(groups.values())
 
 

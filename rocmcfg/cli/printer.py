@@ -144,8 +144,7 @@ class Printer:
         if "--root" in command or not self.root_option:
             return command
         changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
-        chroot = self.runs_tools and changes
-        return f"{command}{self.root_option}{' --chroot' if chroot else ''}"
+        return f"{command}{self.root_option}{' --chroot' if self.runs_tools and changes else ''}"
 
     def may_change(self, host: HostView) -> None:
         """From here on the command may change this host: a stop reads from the host what it has left."""

@@ -60,11 +60,9 @@ def rollback(
         _show(printer, planned, True)
         printer.line("Dry run: nothing was changed.")
         return
-    show = partial(_show, diff=diff)
-    ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run")
+    ask = hosts.asking(printer, host, yes, partial(_show, diff=diff), "Roll back?", "rollback --dry-run")
     found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    undone = hosts.agreed(printer, found, "Nothing was changed.")
-    _say(printer, undone, _NOTHING, host)
+    _say(printer, hosts.agreed(printer, found, "Nothing was changed."), _NOTHING, host)
 
 
 def reject(

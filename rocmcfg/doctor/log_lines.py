@@ -61,8 +61,7 @@ def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
 
 def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
     """The GEMM kernels that the lines name, decoded, each once."""
-    names = {name.name: name for one in evidence if (name := decode(one.text)) is not None}
-    return tuple(names.values())
+    return tuple({name.name: name for one in evidence if (name := decode(one.text)) is not None}.values())
 
 
 def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:

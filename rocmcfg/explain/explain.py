@@ -280,12 +280,11 @@ def _with_bits(
     mask = default if number is None or number < 0 else number
     bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
     bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
-    named = sum(bit.bit for bit in bits)
     return found._replace(
         compared=mask,
         default=default,
         bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
-        unnamed=(mask ^ default) & ~named,
+        unnamed=(mask ^ default) & ~sum(bit.bit for bit in bits),
     )
 
 

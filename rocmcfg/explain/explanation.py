@@ -142,10 +142,7 @@ def on_or_off(on: bool) -> str:
 
 
 def described(
-    question: Question,
-    found: Explanation,
-    ids: Iterable[str],
-    entry: Parameter | KernelArgument | Variable,
+    question: Question, found: Explanation, ids: Iterable[str], entry: Parameter | KernelArgument | Variable
 ) -> Explanation:
     """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
     hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
@@ -164,8 +161,7 @@ def on_hardware(question: Question, found: Explanation, hardware: Hardware | Non
     gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.machine.named))
     if hardware is None:
         return found._replace(gpus=gpus)
-    here = question.machine.has(hardware)
-    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=here)
+    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=question.machine.has(hardware))
 
 
 def _meaning(meanings: Mapping[str, str], value: str | None) -> str:

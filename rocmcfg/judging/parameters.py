@@ -170,8 +170,7 @@ def starting_mask(
         return None, "", [problem]
     defaults: dict[int, list[str]] = {}
     for kernel in kernels:
-        standing = parameter.on(kernel.version)
-        for default in {v.default for v in standing.variants}:
+        for default in {v.default for v in parameter.on(kernel.version).variants}:
             defaults.setdefault(as_number(default) or 0, []).append(kernel.release)
     newest = default_mask(parameter, kernels if defaults else ()) or 0
     if len(defaults) < 2:
@@ -187,8 +186,7 @@ def starting_mask(
 
 def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
     """Of the newest kernel that has the parameter; where none is known, of the newest that was read."""
-    versions = [kernel.version for kernel in kernels] or [max(parameter.builds)]
-    for version in reversed(versions):
+    for version in reversed([kernel.version for kernel in kernels] or [max(parameter.builds)]):
         if variants := parameter.on(version).variants:
             return as_number(variants[-1].default)
     return None

@@ -139,8 +139,7 @@ def traps_of(
 
 def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> list[Verdict]:
     """The traps, behind the verdict that the name does nothing here: then the default is no news."""
-    told = any(one.trap_kind == "no_effect" for one in traps)
-    nothing = [] if told else list(no_effect(known, machine))
+    nothing = [] if any(one.trap_kind == "no_effect" for one in traps) else list(no_effect(known, machine))
     return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
 
 

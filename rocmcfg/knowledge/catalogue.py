@@ -74,8 +74,7 @@ def load() -> Catalogue:
             lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)), _variable
         ),
         traps=_OnDemand(
-            lambda: {row["name"]: row for row in _data("traps")["trap"]},
-            lambda _, row: noun(Trap, row),
+            lambda: {row["name"]: row for row in _data("traps")["trap"]}, lambda _, row: noun(Trap, row)
         ),
         hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
@@ -212,8 +211,7 @@ def _variables() -> dict[str, Any]:
     document = _data("environment")
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
-        names = family.pop("names")
-        rows |= {name: {**family, "summary": summary} for name, summary in names.items()}
+        rows |= {name: {**family, "summary": summary} for name, summary in family.pop("names").items()}
     rows |= document
     return dict(sorted(rows.items()))
 
@@ -228,9 +226,4 @@ def _hand_overs() -> dict[str, Any]:
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:
-    return noun(
-        Fix,
-        row,
-        name=name,
-        kfd_property=row.get("probe", {}).get("kfd_property", ""),
-    )
+    return noun(Fix, row, name=name, kfd_property=row.get("probe", {}).get("kfd_property", ""))

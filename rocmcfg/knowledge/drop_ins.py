@@ -39,8 +39,7 @@ _problems: dict[Diagnostic, None] = {}
 
 def look_in(view: HostView) -> None:
     """From here on what this host adds counts. Must come before anything is read: that is kept."""
-    found = [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)]
-    use(*(layer for layer in found if layer.files))
+    use(*(layer for layer in [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)] if layer.files))
 
 
 def use(*layers: Layer) -> None:

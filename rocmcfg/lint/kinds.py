@@ -87,8 +87,7 @@ def of(path: str, text: str) -> FileKind:
 
 
 def by_path(path: str) -> FileKind | None:
-    found = (kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE))
-    return next(found, None)
+    return next((kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE)), None)
 
 
 def by_content(text: str) -> FileKind | None:

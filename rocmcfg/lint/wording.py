@@ -342,6 +342,4 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
         return info(id, f"{said}, on some GPUs", why)
     if kind in GRAVE:
         return warning(id, said, why, instead=instead, remove=instead is None)
-    if kind == "default":
-        return info(id, said, why, remove=True)
-    return info(id, said, why, instead=instead)
+    return info(id, said, why, remove=True) if kind == "default" else info(id, said, why, instead=instead)

@@ -302,9 +302,7 @@ class Variable(NamedTuple):
         """Whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
-        if self.pattern:
-            return re.fullmatch(self.pattern, text, re.DOTALL) is not None
-        return not self.values
+        return re.fullmatch(self.pattern, text, re.DOTALL) is not None if self.pattern else not self.values
 
 
 class Trap(NamedTuple):

@@ -109,9 +109,7 @@ def printed(type: ParamType, text: str) -> str:
         return "Y" if value else "N"
     if type is ParamType.BINT:
         return str(int(value))
-    if type is ParamType.HEXINT:
-        return hexint(int(value))
-    return str(value)
+    return hexint(int(value)) if type is ParamType.HEXINT else str(value)
 
 
 def hexint(number: int) -> str:

@@ -180,8 +180,7 @@ def _misfit(
         found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
         if found and value > len(found):
             said = f"{name} = {value} is more than this host has: {len(found)}"
-            hint = f"write --set {name}={len(found)}"
-            yield error("RC2052", said, detail=parameter.summary, hint=hint)
+            yield error("RC2052", said, detail=parameter.summary, hint=f"write --set {name}={len(found)}")
 
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:

@@ -111,8 +111,7 @@ def _called(model: GpuModel) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    plain = re.sub(r"[^a-z0-9]", "", name.lower())
-    return _MAKERS.sub("", plain)
+    return _MAKERS.sub("", re.sub(r"[^a-z0-9]", "", name.lower()))
 
 
 # -- settings ---------------------------------------------------------------------------------------------

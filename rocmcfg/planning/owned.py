@@ -48,8 +48,7 @@ def owned_files(
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
-        proposed = backend.propose(view, on_line if loader == backend.NAME else ())
-        for path, content in proposed.items():
+        for path, content in backend.propose(view, on_line if loader == backend.NAME else ()).items():
             on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
     owned = [OwnedFile(path, on_boot[path], why) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]

@@ -56,8 +56,7 @@ def apply(
         planned = planned_now()
         made = planned.plan
         # a trial on a host whose loader cannot take it back would not be one
-        unsafe = [d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
-        require_no_errors(unsafe)
+        require_no_errors([d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"])
         to_run = host.runs_tools and (made.due or made.tools)
         if not made.changes and not to_run and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]

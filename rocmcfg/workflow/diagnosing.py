@@ -191,8 +191,7 @@ def diagnose(
     if where.host is not None:
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
-    ours = not log.is_another_vendors
-    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)
+    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors)
     return Diagnosis(
         tuple(scanner.logs),
         where,

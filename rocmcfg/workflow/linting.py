@@ -76,8 +76,7 @@ class Linted(NamedTuple):
 
     @property
     def outcome(self) -> Literal["nothing_changed"] | None:
-        failed = any(one.severity is Severity.ERROR for one in self.diagnostics)
-        return "nothing_changed" if failed else None
+        return "nothing_changed" if any(one.severity is Severity.ERROR for one in self.diagnostics) else None
 
 
 def lint(

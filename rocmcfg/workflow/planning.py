@@ -147,8 +147,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     from rocmcfg.planning.plan import Known, plan_of_approved
     from rocmcfg.planning.resolve import modules_of
 
-    modules = modules_of(approved.settings)
-    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
+    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known, request)
     require_no_errors(made.diagnostics)

@@ -69,8 +69,7 @@ def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
         tables = tuple(name for name in names if name not in issues)
         who = _signer(view, layer.place) if layer.name else ""
         added.append(Added(layer.place, issues, tables, layer.name, layer.version, who))
-    checked = Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added))
-    return checked, drop_ins.problems()
+    return Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added)), drop_ins.problems()
 
 
 def export(view: HostView, path: str, name: str) -> Exported:

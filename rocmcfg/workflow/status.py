@@ -166,9 +166,7 @@ def written_at(view: HostView, path: str) -> str:
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     """As apply tells it; of what does not run, nothing is due."""
     settings = known.settings if known else ()
-    if Running(view).known:
-        return due(view, settings, known, replaced=False)
-    return has_unwanted(view, settings)
+    return due(view, settings, known, replaced=False) if Running(view).known else has_unwanted(view, settings)
 
 
 def _applied_profiles(view: HostView, known: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:

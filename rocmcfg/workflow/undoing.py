@@ -17,12 +17,7 @@ from rocmcfg.trial import ends, record, standing
 
 
 def rollback(
-    host: Host,
-    *,
-    to: int | None,
-    force: bool,
-    confirm: Callable[[Undo], bool],
-    progress: Progress,
+    host: Host, *, to: int | None, force: bool, confirm: Callable[[Undo], bool], progress: Progress
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     journal.require_sight(host)

@@ -69,8 +69,7 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
 
 def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
     """With what an undo left to the user."""
-    newest = max(() if view.hidden(TRANSACTIONS) else ids(view), default=0)
-    if newest <= (report.transaction or 0):
+    if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) <= (report.transaction or 0):
         return report
     from rocmcfg.transaction.undo import unfinished
 

@@ -123,8 +123,7 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
     opened: Any = buffered
     for magic, module, new in _PACKED:
         if start.startswith(magic):
-            decompressor = functools.partial(new, importlib.import_module(module))
-            opened = _Unpacked(buffered, magic, decompressor)
+            opened = _Unpacked(buffered, magic, functools.partial(new, importlib.import_module(module)))
             start = opened.peek(_START)[:_START]
             break
     what, command = text_of(start, name)

@@ -101,8 +101,7 @@ def add_word(
     start: int = 0,
 ) -> None:
     """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
-    enclosed = piece.text[word.start] in "'\""
-    written_to = 0 if enclosed else piece.at(word.stop - 1) + 1
+    written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
     span = word.span(piece)
     out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
@@ -138,7 +137,6 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
             continue
         where = where._replace(once=line.at(0), removable=False)  # another line may stand in another service
         if (found := _MAP.match(line.text)) and names.concerns(found[1]):
-            value = found.span(found.lastindex or 0)
-            _pair(line, line.cut(*found.span(1)), value, out, where, line.place)
+            _pair(line, line.cut(*found.span(1)), found.span(found.lastindex or 0), out, where, line.place)
         else:
             lines.read_line(line, out, where)
