@@ -39,11 +39,7 @@ class ProfileListDocument(NamedTuple):
 
 
 @published(
-    "profile",
-    "settings=plan.rows",
-    "skipped=plan.skipped",
-    "notes=profile.notes",
-    "parameters=profile.parameters",
+    "profile settings=plan.rows skipped=plan.skipped notes=profile.notes parameters=profile.parameters",
 )
 class ProfileShowDocument(NamedTuple):
     profile: Profile

@@ -151,13 +151,8 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
 
 @published(
     "transaction=journal.id",
-    "time=journal.header.time",
-    "user=journal.header.user",
-    "profiles=journal.header.profiles",
-    "settings=journal.header.settings",
-    "files",
-    "state=journal.state",
-    "trial",
+    "journal.header: time user profiles settings",
+    "files state=journal.state trial",
 )
 class Transaction(NamedTuple):
     """`files` are those that it changed."""

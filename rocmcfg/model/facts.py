@@ -86,12 +86,7 @@ NO_LOADER = "no boot loader that rocmcfg knows was found"
 
 
 @published(
-    "loader=loader.name",
-    "supported",
-    "evidence",
-    "candidates=candidates.name",
-    "initramfs=initramfs.name",
-    "secure_boot",
+    "loader=loader.name supported evidence candidates=candidates.name initramfs=initramfs.name secure_boot",
 )
 class BootChain(NamedTuple):
     """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
@@ -153,15 +148,7 @@ class PyTorch(NamedTuple):
 
 
 @published(
-    "os",
-    "running_kernel=running",
-    "kernels",
-    "gpus",
-    "rocm=rocm_text",
-    "pytorch",
-    "memory",
-    "boot_chain=boot",
-    "container",
+    "os running_kernel=running kernels gpus rocm=rocm_text pytorch memory boot_chain=boot container",
 )
 class Facts(NamedTuple):
     """`memory` in bytes: what the kernel manages; None where no /proc says it."""

@@ -20,17 +20,9 @@ from rocmcfg.records.receipt import Receipt
 
 
 @published(
-    "profiles=plan.profiles",
-    "changes",
-    "activations=plan.activations",
-    "settings=plan.rows",
-    "skipped=plan.skipped",
-    "command_line=plan.command_line",
-    "boot_backend=plan.boot_backend",
-    "reboot_required=plan.reboot_required",
-    "transaction",
-    "trial",
-    "removed",
+    "profiles=plan.profiles changes",
+    "plan: activations settings=rows skipped command_line boot_backend reboot_required",
+    "transaction trial removed",
 )
 class Planned(NamedTuple):
     """A plan with what it was made from. `transaction` is the one that carried it out, `trial` is None where

@@ -35,18 +35,8 @@ class Unnecessary(NamedTuple):
 
 
 @published(
-    "facts",
-    "profiles",
-    "transaction",
-    "status",
-    "reboot_required",
-    "suggested_profiles=suggested",
-    "parameters",
-    "others",
-    "issues=issues.issue.id",
-    "applied=applied_at",
-    "unnecessary",
-    "trial",
+    "facts profiles transaction status reboot_required suggested_profiles=suggested parameters others",
+    "issues=issues.issue.id applied=applied_at unnecessary trial",
 )
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.

@@ -39,12 +39,8 @@ IssueState = Literal["open", "pending", "worked_around", "reported"]
 
 
 @published(
-    "issue=issue.id",
-    "title=issue.title",
-    "state",
-    "confidence=issue.confidence",
-    "cost=issue.cost",
-    "settings=issue.workaround.settings",
+    "issue=issue.id title=issue.title state",
+    "issue: confidence cost settings=workaround.settings",
 )
 class IssueHere(NamedTuple):
     issue: KnownIssue
