@@ -158,7 +158,6 @@ def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[
 
 
 def named(arguments: list[str]) -> str:
-    """The command among them; empty where none is."""
     return next((a for a in arguments if a in NAMES), "")
 
 

@@ -98,17 +98,8 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
     _show_bits(printer, what)
-    printer.section(
-        "In profiles",
-        [
-            (
-                one.profile,
-                f"sets {one.setting}={one.value}"
-                + (f"; costs: {one.cost}" if one.cost and printer.verbose else ""),
-            )
-            for one in found.profiles
-        ],
-    )
+    uses = [(p.profile, f"sets {p.setting}={p.value}", printer.verbose and p.cost) for p in found.profiles]
+    printer.section("In profiles", [(name, f"{s}; costs: {c}" if c else s) for name, s, c in uses])
     _show_issues(printer, what)
     if what.sources and (printer.verbose or what.kind == "issue"):
         printer.heading("Sources")
@@ -122,8 +113,9 @@ def _show_shortly(printer: Printer, found: Explained) -> None:
     printer.heading(what.name)
     printer.wrapped(what.summary)
     _show_value(printer, what._replace(meanings=()))
-    refused = [(on.kernel, f"REFUSES it: {on.verdict}") for on in what.kernels if on.verdict]
-    printer.section("Kernels", refused)
+    printer.section(
+        "Kernels", [(on.kernel, f"REFUSES it: {on.verdict}") for on in what.kernels if on.verdict]
+    )
     printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
 
 

@@ -184,17 +184,12 @@ def new(
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
-def _number_to_give(parameter: ProfileParameter) -> str:
-    unit = f" {parameter.unit}" if parameter.unit else ""
-    end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
+def _number_to_give(asked: ProfileParameter) -> str:
+    unit = f" {asked.unit}" if asked.unit else ""
+    end = f" or more{unit}" if asked.high is None else f" to {asked.high}{unit}"
     within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}
-    option = f"--set profile.{parameter.name}=NUMBER"
-    return (
-        f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within.get(parameter.within, '')}; {option})"
-    )
-
-
-# -- env and run ---------------------------------------------------------------------------------------
+    limits = f"{asked.low}{end}{within.get(asked.within, '')}"
+    return f"{asked.summary.rstrip('.')} ({limits}; --set profile.{asked.name}=NUMBER)"
 
 
 @published("variables?", "text?", "path?", "removed?")

@@ -121,7 +121,6 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
 
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
-    """What was undone, and what is left to do."""
     printer.document(undone.diagnostics, undone)
     printer.problems(undone.diagnostics)
     if undone.transactions:
@@ -144,9 +143,6 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     if undone.reboot_required and (undone.transactions or undone.activations):
         which = "reboot that host" if host.offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
-
-
-# -- history ------------------------------------------------------------------------------------------------
 
 
 @published(

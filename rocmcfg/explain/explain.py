@@ -89,9 +89,6 @@ def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
     return _feature(question, entry) if isinstance(entry, Feature) else _argument(question, entry)
 
 
-# -- the judge's verdicts ---------------------------------------------------------------------------------
-
-
 def _with_verdicts(found: Explanation, question: Question) -> Explanation:
     asked = question.asked
     of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
@@ -134,9 +131,6 @@ def _refusal(verdict: Verdict, asked: Spelling) -> str:
     if argument.pattern:
         return f"{value!r} is no value that it takes"
     return f"{', '.join(map(repr, strange_words(value, argument)))} is no word that it takes"
-
-
-# -- what the catalogue lacks -----------------------------------------------------------------------------
 
 
 def as_parameter(asked: Spelling) -> Spelling | None:
@@ -203,9 +197,6 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
 def _written(asked: Spelling) -> str:
     """The name as it was asked about."""
     return asked.name if asked.kind is Kind.PARAMETER and not asked.module else asked.id
-
-
-# -- each kind of name ------------------------------------------------------------------------------------
 
 
 def _parameter(question: Question, parameter: Parameter) -> Explanation:

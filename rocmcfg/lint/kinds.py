@@ -101,7 +101,6 @@ def by_content(text: str) -> FileKind | None:
 
 
 def _telling(lines: list[str]) -> list[str]:
-    """Those that are neither blank nor a comment."""
     return [line.rstrip("\r") for line in lines if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
 
 

@@ -41,7 +41,6 @@ def repeated(
 
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
-    """In the order in which they are read."""
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
 
 

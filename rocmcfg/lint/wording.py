@@ -218,9 +218,6 @@ def _effect(verdict: Verdict, case: _Case) -> Remark:
     return info("RC7115", said, why, remove=True)
 
 
-# -- names ------------------------------------------------------------------------------------------------
-
-
 def _parameter_name(verdict: Verdict, case: _Case) -> Remark:
     found, asked, instead = case.found, case.asked, verdict.instead
     if asked.name.startswith(f"{asked.module}."):
@@ -289,9 +286,6 @@ def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
             "It is read when the driver loads: set it on the kernel command line or in modprobe.d.",
             sources=parameter.sources,
         )
-
-
-# -- values -----------------------------------------------------------------------------------------------
 
 
 def _illegal(verdict: Verdict, case: _Case) -> Remark:

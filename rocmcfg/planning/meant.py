@@ -62,9 +62,6 @@ def understood(
     ]
 
 
-# -- profiles ---------------------------------------------------------------------------------------------
-
-
 def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
     """The profiles that a name stands for. Raises RocmcfgError where it fits none, or several GPUs whose
     profiles differ."""
@@ -112,9 +109,6 @@ def _called(model: GpuModel) -> list[str]:
 
 def _plain(name: str) -> str:
     return _MAKERS.sub("", re.sub(r"[^a-z0-9]", "", name.lower()))
-
-
-# -- settings ---------------------------------------------------------------------------------------------
 
 
 def setting(view: HostView, text: str, instead: Instead) -> str:

@@ -84,9 +84,6 @@ def apply(
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
 
 
-# -- the hook of a kernel -----------------------------------------------------------------------------
-
-
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
     driver from loading. Raises Unreadable for a receipt that may be somebody else's."""

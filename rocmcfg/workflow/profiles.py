@@ -65,9 +65,6 @@ def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> 
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
 
 
-# -- their variables alone: no GPU, loader or right is needed -------------------------------------------
-
-
 def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], list[str]]:
     """The variables, by name, and what else would be set: the part that only an apply does."""
     facts = collect_facts(view, environments=_environments(view))

@@ -111,9 +111,6 @@ def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
     return bool(gfx) and not set(gfx) & set(host.gfx)
 
 
-# -- whether a known issue can be there, and whether it is fixed there: yes, no, and cannot be told -------
-
-
 class Reason(NamedTuple):
     """A part of the judgement on an issue. `met` is None where it cannot be told."""
 

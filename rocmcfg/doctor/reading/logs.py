@@ -215,9 +215,6 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
             waiting = (waiting + more).lstrip(b"\0")
 
 
-# -- into the scanner -----------------------------------------------------------------------------------
-
-
 def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
     """What one log refuses hides no other; a stop only where nothing could be read at all."""
     problems: list[Diagnostic] = []

@@ -46,7 +46,6 @@ def read(kind: FileKind, piece: Span, out: Reading) -> None:
 
 
 def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
-    """A text that goes to the file `path`, as that file would be read."""
     _READERS[kinds.of(path, piece.text)](piece, out, where)
 
 

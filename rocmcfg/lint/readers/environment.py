@@ -107,26 +107,19 @@ def add_word(
 
 
 def _pair(
-    line: Span,
-    name: Span,
-    value: tuple[int, int],
-    out: Reading,
-    where: Where,
-    statement: tuple[int, int] | None = None,
+    line: Span, name: Span, value: tuple[int, int], out: Reading, where: Where, statement: tuple[int, int]
 ) -> None:
     """A name, and a range of the line that is its value; the token ends with the quote behind it."""
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
-        written_to = line.range(*value)[1] + closed
-        opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
         out.add(
             What.VARIABLE,
             joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
             where=where,
             statement=statement,
-            written_to=written_to,
+            written_to=line.range(*value)[1] + closed,
             quotes="",
-            opaque=opaque,
+            opaque=not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
         )
 
 
