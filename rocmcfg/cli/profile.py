@@ -231,11 +231,8 @@ def env(
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
-        raise fail(
-            "RC2030",
-            "the profile sets no variable on this host",
-            hint="`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away",
-        )
+        hint = "`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away"
+        raise fail("RC2030", "the profile sets no variable on this host", hint=hint)
     if user:
         workflow.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
@@ -267,11 +264,8 @@ def run(
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:
-        raise fail(
-            "RC2031",
-            f"cannot run {command[0]}: {problem.strerror}",
-            hint="check the name and that it is executable",
-        ) from problem
+        summary = f"cannot run {command[0]}: {problem.strerror}"
+        raise fail("RC2031", summary, hint="check the name and that it is executable") from problem
 
 
 def _home() -> str:

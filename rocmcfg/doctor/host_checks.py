@@ -70,19 +70,12 @@ def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagn
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
     if pending:
-        yield info(
-            "RC8101",
-            f"applied, and not in force yet: {', '.join(pending)}",
-            hint=f"{what}; `rocmcfg verify` then proves it",
-        )
+        said = f"applied, and not in force yet: {', '.join(pending)}"
+        yield info("RC8101", said, hint=f"{what}; `rocmcfg verify` then proves it")
     for check in failed(report):
-        yield warning(
-            "RC8102",
-            f"{check.name} was applied and is not in effect",
-            detail=check.detail,
-            location=check.source,
-            hint="`rocmcfg verify -v` shows desired, configured and running",
-        )
+        said = f"{check.name} was applied and is not in effect"
+        hint = "`rocmcfg verify -v` shows desired, configured and running"
+        yield warning("RC8102", said, detail=check.detail, location=check.source, hint=hint)
 
 
 def _contested(
@@ -144,12 +137,8 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
         for karg, setting in product(dict.fromkeys(written), wanted):
             ours = canonical(setting.parameter or setting.name)
             if karg.key == ours and not same(karg.value or "", setting.text or ""):
-                yield warning(
-                    "RC8104",
-                    f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}",
-                    location=writer.file,
-                    hint=writer.stop,
-                )
+                said = f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}"
+                yield warning("RC8104", said, location=writer.file, hint=writer.stop)
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
@@ -159,13 +148,10 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
         return
     row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
     if row is not None and not row.rocm.contains(rocm):
-        yield warning(
-            "RC8110",
-            f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}",
-            detail=f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}",
-            location=source,
-            hint="install the driver of the same release, or use the kernel's own: remove amdgpu-dkms",
-        )
+        said = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
+        detail = f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}"
+        hint = "install the driver of the same release, or use the kernel's own: remove amdgpu-dkms"
+        yield warning("RC8110", said, detail=detail, location=source, hint=hint)
 
 
 def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
@@ -205,11 +191,9 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
         numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if numbers is None:
+            said = f"{name}={value} is no version: ROCm refuses it"
             yield warning(
-                "RC8120",
-                f"{name}={value} is no version: ROCm refuses it",
-                location=where,
-                hint="write numbers such as 10.3.0, or take it away",
+                "RC8120", said, location=where, hint="write numbers such as 10.3.0, or take it away"
             )
             continue
         target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
@@ -223,13 +207,9 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
             if rest and rest[0].node is not None:
                 one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
                 hint = f"set it for one GPU only: {one} (the number is the KFD node)"
-            yield warning(
-                "RC8121",
-                f"{name}={value} passes {names} off as {target}, which has other instructions",
-                location=where,
-                detail="programs crash on it, or report memory faults at address (nil)",
-                hint=hint,
-            )
+            said = f"{name}={value} passes {names} off as {target}, which has other instructions"
+            detail = "programs crash on it, or report memory faults at address (nil)"
+            yield warning("RC8121", said, location=where, detail=detail, hint=hint)
 
 
 def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
@@ -239,9 +219,7 @@ def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Itera
     if not cards or not inside or facts.rocm is None:
         return
     if not any(name in variables for name in host_knowledge().choosers):
-        yield info(
-            "RC8123",
-            f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",
-            detail="programs that take every GPU, and variables for every GPU, hit both",
-            hint="ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids",
-        )
+        said = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
+        detail = "programs that take every GPU, and variables for every GPU, hit both"
+        hint = "ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids"
+        yield info("RC8123", said, detail=detail, hint=hint)

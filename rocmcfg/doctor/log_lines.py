@@ -81,12 +81,9 @@ def refused_parameters(log: LogFacts, scanner: Scanner, known: Catalogue) -> Ite
     for said in log.illegal_values:
         if match := _ILLEGAL.match(said.text):
             module, value, name = match.groups()
-            yield error(
-                "RC8131",
-                f"{module} did not load: {name}={value} is no legal value",
-                location=_place(said, scanner),
-                hint=f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it",
-            )
+            summary = f"{module} did not load: {name}={value} is no legal value"
+            hint = f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it"
+            yield error("RC8131", summary, location=_place(said, scanner), hint=hint)
     for said in log.unknown_parameters:
         if match := _UNKNOWN.match(said.text):
             yield unknown_parameter(match[1], match[2], _place(said, scanner), known)

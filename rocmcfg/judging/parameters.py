@@ -161,12 +161,8 @@ def starting_mask(
         number = as_number(configured.value)
         if number is not None and number >= 0:
             return number, configured.source, []
-        problem = error(
-            "RC2022",
-            f"{parameter.id}={configured.value} is no mask, and would stop the driver from loading",
-            location=configured.source,
-            hint="mend or remove it there first",
-        )
+        said = f"{parameter.id}={configured.value} is no mask, and would stop the driver from loading"
+        problem = error("RC2022", said, location=configured.source, hint="mend or remove it there first")
         return None, "", [problem]
     defaults: dict[int, list[str]] = {}
     for kernel in kernels:
@@ -175,12 +171,9 @@ def starting_mask(
     newest = default_mask(parameter, kernels if defaults else ()) or 0
     if len(defaults) < 2:
         return newest, "the kernel's default", []
-    remark = info(
-        "RC2023",
-        f"the default of {parameter.id} differs between the installed kernels; the newest one's is used",
-        location=location,
-        detail=", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items()),
-    )
+    said = f"the default of {parameter.id} differs between the installed kernels; the newest one's is used"
+    detail = ", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items())
+    remark = info("RC2023", said, location=location, detail=detail)
     return newest, "the kernel's default", [remark]
 
 

@@ -177,10 +177,6 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
 
 
 def left_out(location: str, why: str, instead: str = "") -> None:
-    said = warning(
-        "RC1030",
-        f"left out of what rocmcfg knows: {why}",
-        location=location,
-        hint="mend it, or take it away; what came with rocmcfg counts in its place",
-    )
+    hint = "mend it, or take it away; what came with rocmcfg counts in its place"
+    said = warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)
     _problems[said._replace(hint=instead) if instead else said] = None

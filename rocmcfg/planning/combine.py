@@ -22,12 +22,9 @@ def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iter
     """Why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
-            yield warning(
-                "RC2046",
-                f"profile {profile.name} is for finding a fault; applied to a host it slows every program",
-                location=profile.location,
-                hint=f"use it for one command: rocmcfg run --profile {profile.name} -- COMMAND",
-            )
+            said = f"profile {profile.name} is for finding a fault; applied to a host it slows every program"
+            hint = f"use it for one command: rocmcfg run --profile {profile.name} -- COMMAND"
+            yield warning("RC2046", said, location=profile.location, hint=hint)
         fitting = any(profile.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)
         if profile.gfx and not fitting and not any_gpu:
             found = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in facts.gpus)
@@ -57,15 +54,10 @@ def combine(
         if other is None:
             chosen[canonical.id] = canonical
         elif other.value != canonical.value and canonical.id not in asked:
-            problems.append(
-                error(
-                    "RC2011",
-                    f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}",
-                    location=canonical.location,
-                    detail=f"the other place: {other.location}",
-                    hint=f"decide with --set {canonical.id}=VALUE or --without {canonical.id}",
-                )
-            )
+            said = f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}"
+            detail = f"the other place: {other.location}"
+            hint = f"decide with --set {canonical.id}=VALUE or --without {canonical.id}"
+            problems.append(error("RC2011", said, location=canonical.location, detail=detail, hint=hint))
         elif other.doubt is not None and canonical.doubt is None:
             chosen[canonical.id] = canonical  # what two of them say is said by the one that root believes
     for id, setting in asked.items():
@@ -101,12 +93,8 @@ def _asked(
 
 
 def _twice(id: str, first: object, second: object) -> Diagnostic:
-    return error(
-        "RC2041",
-        f"--set gives {id} two values: {first} and {second}",
-        location="--set",
-        hint="keep one of them",
-    )
+    said = f"--set gives {id} two values: {first} and {second}"
+    return error("RC2041", said, location="--set", hint="keep one of them")
 
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
@@ -192,19 +180,13 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
         return
     has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
     if asked > facts.memory:
-        yield error(
-            "RC2044",
-            f"{said} is more than this host has",
-            detail=f"{has}; what the firmware sets aside for graphics is not part of it",
-            hint="give less, and leave some for the system itself",
-        )
+        summary = f"{said} is more than this host has"
+        detail = f"{has}; what the firmware sets aside for graphics is not part of it"
+        yield error("RC2044", summary, detail=detail, hint="give less, and leave some for the system itself")
     elif facts.memory - asked < facts.memory // _LEFT:
-        yield warning(
-            "RC2045",
-            f"{said} leaves little for the system itself",
-            detail=f"{has}; a full GPU would then end programs for want of memory",
-            hint="give less if the host runs out of memory",
-        )
+        summary = f"{said} leaves little for the system itself"
+        detail = f"{has}; a full GPU would then end programs for want of memory"
+        yield warning("RC2045", summary, detail=detail, hint="give less if the host runs out of memory")
     if parameter.unset == "half of memory" and asked < facts.memory // 2:
         lowers = f"{said} lowers the limit: unset it is half of the memory"
         yield warning("RC2053", lowers, detail=has, hint="give more than half, or leave it out")

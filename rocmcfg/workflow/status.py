@@ -80,14 +80,9 @@ def status(view: HostView) -> Status:
     except RocmcfgError as problem:
         problems += problem.diagnostics
     if tried is None and not view.exists(trial.PATH) and anything_left(view):
-        problems.append(
-            warning(
-                "RC4338",
-                "something of a trial is on this host, and no record of it",
-                location=trial.PATH,
-                hint="`sudo rocmcfg reject` takes it away",
-            )
-        )
+        summary = "something of a trial is on this host, and no record of it"
+        hint = "`sudo rocmcfg reject` takes it away"
+        problems.append(warning("RC4338", summary, location=trial.PATH, hint=hint))
     suggested: tuple[str, ...] = ()
     try:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])

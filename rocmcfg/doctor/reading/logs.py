@@ -256,12 +256,9 @@ def _nothing_readable(view: HostView) -> Diagnostic:
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
         return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
-    return warning(
-        "RC8001",
-        summary,
-        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
-        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
-    )
+    detail = "`journalctl -k` and `dmesg` show nothing: they may be root's alone here"
+    hint = "sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE"
+    return warning("RC8001", summary, detail=detail, hint=hint)
 
 
 def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
@@ -279,11 +276,6 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
         log = scanner.read(source.name, stream, tell)
     if not log.problem:
         return []
-    return [
-        warning(
-            "RC8006",
-            f"{source.name} was not read to its end: {log.problem}",
-            detail=f"{log.size} bytes of it were read",
-            hint="what follows comes from the part that was read; copy or unpack the file again",
-        )
-    ]
+    said = f"{source.name} was not read to its end: {log.problem}"
+    hint = "what follows comes from the part that was read; copy or unpack the file again"
+    return [warning("RC8006", said, detail=f"{log.size} bytes of it were read", hint=hint)]
