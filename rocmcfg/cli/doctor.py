@@ -284,9 +284,8 @@ def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
 
 
 def _is_candidate(match: Match) -> bool:
-    return match.score >= _CANDIDATE and all(
-        r.met is not False for r in match.reasons if r.what != "in_force"
-    )
+    fits = all(r.met is not False or r.what == "in_force" for r in match.reasons)
+    return match.score >= _CANDIDATE and fits
 
 
 def _machine(found: Diagnosis) -> str:

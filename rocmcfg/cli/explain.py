@@ -113,9 +113,7 @@ def _show_shortly(printer: Printer, found: Explained) -> None:
     printer.heading(what.name)
     printer.wrapped(what.summary)
     _show_value(printer, what._replace(meanings=()))
-    printer.section(
-        "Kernels", [(on.kernel, f"REFUSES it: {on.verdict}") for on in what.kernels if on.verdict]
-    )
+    printer.section("Kernels", [(k.kernel, f"REFUSES it: {k.verdict}") for k in what.kernels if k.verdict])
     printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
 
 
@@ -216,9 +214,8 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
             printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
         printer.heading(f"The bits of {hexint(what.compared)}")
-        printer.pairs(
-            [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
-        )
+        rows = [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
+        printer.pairs(rows)
 
 
 _ROLES = {"helps": "{} helps", "unset": "taking {} away helps", "does_not_help": "{} does not help"}

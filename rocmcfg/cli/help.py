@@ -75,9 +75,7 @@ def _print_command(printer: Printer, path: str) -> None:
     command = COMMANDS[path]
     declared = command.declared()
     arguments = [one for one in declared.values() if not one.names]
-    words = [
-        one.metavar if one.required or one.metavar[:1] == "[" else f"[{one.metavar}]" for one in arguments
-    ]
+    words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
     printer.said(" ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words]))
     for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
         printer.line()

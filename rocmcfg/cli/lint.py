@@ -87,9 +87,8 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
         if only != "-" and os.path.isfile(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
-            printer.to_copy(
-                "To write it:", f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
-            )
+            command = f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
+            printer.to_copy("To write it:", command)
         for command in found.activation:
             printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):

@@ -336,9 +336,7 @@ class Printer:
             lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
             if diagnostic.location and diagnostic.location not in diagnostic.summary:
                 lines.append(f"  at {diagnostic.location}")
-            again = any(
-                (one.id, one.hint) == (diagnostic.id, diagnostic.hint) for one in diagnostics[at + 1 :]
-            )
+            again = any((d.id, d.hint) == (diagnostic.id, diagnostic.hint) for d in diagnostics[at + 1 :])
             hint = "" if again else self._hint(diagnostic)  # said once, with the last
             for text, prefix in ((diagnostic.detail, "  "), (hint, "  help: ")):
                 for number, paragraph in enumerate(text.splitlines()):

@@ -85,9 +85,8 @@ def _show_list(printer: Printer, found: Sequence[Profile], facts: Facts) -> None
         "To find the cause of a fault": [p for p in rest if p.shipped and p.use is Use.DIAGNOSIS],
     }
     for title, profiles in parts.items():
-        printer.section(
-            title, [(p.name.ljust(12), p.summary + ("" if p.shipped else "  (local)")) for p in profiles]
-        )
+        rows = [(p.name.ljust(12), p.summary + ("" if p.shipped else "  (local)")) for p in profiles]
+        printer.section(title, rows)
     for profile in here:
         optional = ", ".join(setting.id for setting in profile.settings if setting.optional)
         if optional:

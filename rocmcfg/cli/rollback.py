@@ -130,9 +130,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     else:
         printer.line(nothing)
     if hosts.say_left_to_user(printer, undone.activations):
-        printer.line(
-            "Next: run that, then reboot that host." if undone.reboot_required else "Next: run that."
-        )
+        printer.line(f"Next: run that{', then reboot that host' if undone.reboot_required else ''}.")
         return
     if any(remark.id == "RC4016" for remark in undone.diagnostics):  # and no reboot makes it good
         return

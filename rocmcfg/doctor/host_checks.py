@@ -157,11 +157,8 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
 def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
     found: dict[str, int] = {}
-    for device in hardware.devices:
-        for block, text in device.firmware.items():
-            version = as_number(text)
-            if version is not None:
-                found.setdefault(block, version)
+    for device in reversed(hardware.devices):
+        found |= {block: n for block, text in device.firmware.items() if (n := as_number(text)) is not None}
     return found
 
 
@@ -192,9 +189,8 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if numbers is None:
             said = f"{name}={value} is no version: ROCm refuses it"
-            yield warning(
-                "RC8120", said, location=where, hint="write numbers such as 10.3.0, or take it away"
-            )
+            hint = "write numbers such as 10.3.0, or take it away"
+            yield warning("RC8120", said, location=where, hint=hint)
             continue
         target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
         # Another generation has other instructions. Targets of one generation differ in the last digit; which

@@ -107,6 +107,5 @@ def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> D
     elif verdict is not None and verdict.names:
         near = verdict.names[0]
         hint = f"is {near} meant? `rocmcfg explain {near}` tells what it does"
-    return warning(
-        "RC8130", f"the kernel ignores {module}.{name}: there is no such parameter", location=place, hint=hint
-    )
+    said = f"the kernel ignores {module}.{name}: there is no such parameter"
+    return warning("RC8130", said, location=place, hint=hint)

@@ -170,9 +170,8 @@ def _misnamed(question: Question) -> Explanation:
     if verdict is None or verdict.about is not About.MISNAMED or not (verdict.why or asked.kind is Kind.KARG):
         if meant != asked:
             kernel, login = (Spelling(kind, asked.name, asked.value) for kind in (Kind.KARG, Kind.ENV))
-            verdict = next(
-                of_the_name(kernel, machine, known), next(of_the_name(login, machine, known), None)
-            )
+            of_logins = next(of_the_name(login, machine, known), None)
+            verdict = next(of_the_name(kernel, machine, known), of_logins)
         raise _unknown(question, verdict)
     said = verdict.why or f"{asked.name} without its module reaches nobody on a kernel command line"
     issues = mentions(question, [meant.id, meant.name])
@@ -195,7 +194,6 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
 
 
 def _written(asked: Spelling) -> str:
-    """The name as it was asked about."""
     return asked.name if asked.kind is Kind.PARAMETER and not asked.module else asked.id
 
 

@@ -21,7 +21,6 @@ from rocmcfg.model.spelling import (
     octal,
     parameter,
     same,
-    split,
 )
 from rocmcfg.model.state import Kind
 from rocmcfg.state.values import Effective
@@ -35,7 +34,7 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
     if asked.name in _OF_EVERY_MODULE:
         return
     if asked.name.startswith(f"{asked.module}."):
-        yield Verdict(About.MISNAMED, instead=split(asked.name)._replace(value=asked.value))
+        yield Verdict(About.MISNAMED, instead=parameter(asked.name, asked.value))
         return
     kernels = declarations(asked.id, machine, known)
     if asked.module not in known.modules() and not kernels:
@@ -58,9 +57,8 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
 def _unknown_module(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
     near = tuple(closest(asked.module, list(known.modules())))
     looked_into = tuple(kernel.release for kernel in machine.kernels if kernel.parameters)
-    yield Verdict(
-        About.UNKNOWN_MODULE, True if near or looked_into else None, names=near, kernels=looked_into
-    )
+    holds = True if near or looked_into else None
+    yield Verdict(About.UNKNOWN_MODULE, holds, names=near, kernels=looked_into)
 
 
 def _unknown_parameter(
@@ -110,10 +108,8 @@ def of_the_value(asked: Spelling, machine: Machine, known: Catalogue, beside: st
     traps = traps_of(asked, found, machine, beside)
     yield from meanings(traps, found, machine)
     if tainted := [one for one in present if one.taints]:
-        others = [one for one in present if not one.taints]
-        yield Verdict(
-            About.TAINTS, kernels=_releases(tainted), others=_releases(others), sources=found.sources
-        )
+        others = _releases(one for one in present if not one.taints)
+        yield Verdict(About.TAINTS, kernels=_releases(tainted), others=others, sources=found.sources)
     if found.mask:
         yield from _of_a_mask(asked, found, machine, known)
     variants = [variant for one in present for variant in one.variants]
@@ -138,9 +134,8 @@ def _refused(text: str | None, found: Parameter | None, present: Sequence[Declar
             told = refusing[:1] if refusing[0].span else refusing
             why = "; ".join(dict.fromkeys(one.reasons(text)[0] for one in told))
             others = _releases(one for one in present if one not in refusing and not one.reasons(text))
-            yield Verdict(
-                About.ILLEGAL, holds, why, kernels=_releases(refusing), others=others, sources=sources
-            )
+            by = _releases(refusing)
+            yield Verdict(About.ILLEGAL, holds, why, kernels=by, others=others, sources=sources)
     number = as_number(text)
     if not certain and found is not None and found.bounds is not None and number is not None:
         low, high = found.bounds

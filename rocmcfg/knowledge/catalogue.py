@@ -71,7 +71,8 @@ def load() -> Catalogue:
             lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
         variables=_OnDemand(
-            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)), _variable
+            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)),
+            lambda name, row: noun(Variable, row, name=name),
         ),
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]}, lambda _, row: noun(Trap, row)
@@ -199,10 +200,6 @@ def _with_sources(file: str) -> dict[str, Any]:
     document = _data(file)
     common = document.pop("sources", ())
     return {name: {**row, "sources": [*row.get("sources", ()), *common]} for name, row in document.items()}
-
-
-def _variable(name: str, row: dict[str, Any]) -> Variable:
-    return noun(Variable, row, name=name)
 
 
 def _variables() -> dict[str, Any]:

@@ -159,11 +159,8 @@ def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -
     elif kind is Kind.FEATURE and not isinstance(value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and value is False:
-        yield (
-            path,
-            "an argument cannot be taken away with false",
-            "true is a bare flag; leave it out otherwise",
-        )
+        said = "an argument cannot be taken away with false"
+        yield path, said, "true is a bare flag; leave it out otherwise"
     if kind is Kind.PARAMETER and isinstance(value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
     if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):

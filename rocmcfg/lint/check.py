@@ -172,7 +172,5 @@ def verdicts(checked: Checked) -> list[Verdict]:
         setting = spelt.setting if replacement else ""
         place = checked.source.place(each.start)
         found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
-    fates = {fate: number for number, fate in enumerate(Fate)}
-    return sorted(
-        found, key=lambda v: (fates[v.fate], GRAVITY[v.severity or Severity.INFO], v.line, v.column)
-    )
+    rank = {fate: number for number, fate in enumerate(Fate)}
+    return sorted(found, key=lambda v: (rank[v.fate], GRAVITY[v.severity or Severity.INFO], v.line, v.column))

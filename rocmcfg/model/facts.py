@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.version import KernelVersion, Version, between, format_version, parse_range
+from rocmcfg.model.version import KernelVersion, Version, format_version, parse_range
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Hardware
@@ -222,7 +222,7 @@ class Machine(NamedTuple):
         if not kernels:
             return True
         wanted = parse_range(kernels)
-        answers = {between(wanted, *kernel.version.span) for kernel in self.kernels}
+        answers = {wanted.between(*kernel.version.span) for kernel in self.kernels}
         return True if True in answers else None if None in answers or not answers else False
 
     def releases(self, kernels: str) -> str:

@@ -36,13 +36,8 @@ SAFE_MODULE = regex(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 SAFE_VARIABLE = regex(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # unsigned long is taken as 64 bits wide: ROCm has no 32-bit kernels.
-_BITS = {
-    ParamType.INT: 32,
-    ParamType.UINT: 32,
-    ParamType.HEXINT: 32,
-    ParamType.ULONG: 64,
-    ParamType.ULLONG: 64,
-}
+_BITS = dict.fromkeys((ParamType.INT, ParamType.UINT, ParamType.HEXINT), 32)
+_BITS |= dict.fromkeys((ParamType.ULONG, ParamType.ULLONG), 64)
 NUMBERS = frozenset(_BITS)
 _NUMBER = regex(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
 _TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}

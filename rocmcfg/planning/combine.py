@@ -99,13 +99,10 @@ def _twice(id: str, first: object, second: object) -> Diagnostic:
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
     """`"amdgpu.runpm" = 0` under [cmdline] means the parameter, and becomes it."""
-    module, dot, name = setting.name.partition(".")
-    module = module.replace("-", "_")
+    module, dot, name = setting.name.replace("-", "_").partition(".")
     if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():
         return setting
-    return setting._replace(
-        kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
-    )
+    return setting._replace(kind=Kind.PARAMETER, module=module, name=name, via=Channel.CMDLINE)
 
 
 def named(id: str, names: Iterable[str]) -> bool:
@@ -207,7 +204,6 @@ def filled(setting: Setting, numbers: Mapping[str, int]) -> Setting:
     if not isinstance(setting.value, Multiple):
         return setting
     amount, times = numbers[setting.value.parameter], setting.value.times
-    note = f"{amount} (profile.{setting.value.parameter})" + (
-        f" × {times} = {amount * times}" if times > 1 else ""
-    )
+    note = f"{amount} (profile.{setting.value.parameter})"
+    note += f" × {times} = {amount * times}" if times > 1 else ""
     return setting._replace(value=amount * times, because=f"{setting.because} It is {note}.".strip())

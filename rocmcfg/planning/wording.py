@@ -215,9 +215,8 @@ def _variable(verdict: Verdict, case: _Case) -> _Text:
     if verdict.about is About.UNKNOWN:
         said = f"no reader of {asked.name} is known"
         like = f"A name like it is {verdict.names[0]}." if verdict.names else ""
-        return _told(
-            verdict, asked, said, " ".join(filter(None, (verdict.why, like))), grave=bool(verdict.why)
-        )
+        detail = " ".join(filter(None, (verdict.why, like)))
+        return _told(verdict, asked, said, detail, grave=bool(verdict.why))
     if verdict.about is About.MISNAMED:
         hint = f"write {instead.name}" if instead else "leave it out"
         return error("RC2016", f"nothing reads the variable {asked.name}", detail=verdict.why, hint=hint)

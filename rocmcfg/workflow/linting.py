@@ -29,16 +29,8 @@ _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".z
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
-_SET_BY_US = frozenset(
-    {
-        FileKind.GRUB_DEFAULTS,
-        FileKind.CMDLINE,
-        FileKind.MODPROBE,
-        FileKind.BOOT_ENTRY,
-        FileKind.ENVIRONMENT,
-        FileKind.PROFILE,
-    }
-)
+_SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
+_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.PROFILE}
 
 
 class Proposal(NamedTuple):
@@ -213,11 +205,9 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
                 from rocmcfg.doctor.reading.logs import text_of
 
                 what, prints = text_of(content, path)
-                hint = (
-                    f"pipe its text in: `{prints} | rocmcfg lint -`"
-                    if prints
-                    else "name a file with text in it"
-                )
+                hint = "name a file with text in it"
+                if prints:
+                    hint = f"pipe its text in: `{prints} | rocmcfg lint -`"
                 raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)

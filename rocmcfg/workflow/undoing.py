@@ -77,11 +77,8 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
 
 
 def _recovery_due(view: HostView) -> bool:
-    return (
-        journal.open_transaction(view) is not None
-        or ends.is_over(view)
-        or ends.not_seen_yet(view) is not None
-    )
+    cut_off = journal.open_transaction(view) is not None
+    return cut_off or ends.is_over(view) or ends.not_seen_yet(view) is not None
 
 
 def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Undo]:

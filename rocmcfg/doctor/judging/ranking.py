@@ -88,7 +88,6 @@ class Match(NamedTuple):
 
     @property
     def remaining(self) -> tuple[Spelling, ...]:
-        """The settings of the workaround that are neither in force nor applied yet."""
         done = {setting for setting, _ in (*self.in_force, *self.applied)}
         return tuple(setting for setting in self.issue.workaround.settings if setting not in done)
 

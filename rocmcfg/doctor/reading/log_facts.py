@@ -49,7 +49,6 @@ class LogFacts(NamedTuple):
 
     @property
     def is_another_vendors(self) -> bool:
-        """It names another vendor's software, and nothing of AMD's."""
         ours = self.gfx or self.family or self.rocm or self.rocm_named or self.dkms or self.kernel_names
         return self.other_vendor and not ours
 

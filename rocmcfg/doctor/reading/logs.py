@@ -65,9 +65,8 @@ def named(path: str) -> Source:
     """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
     if is_line(path):
         return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
-    return Source(
-        "standard input" if path == "-" else path, lambda: unpacked(files.open_callers_log(path), path)
-    )
+    name = "standard input" if path == "-" else path
+    return Source(name, lambda: unpacked(files.open_callers_log(path), path))
 
 
 def is_line(text: str) -> bool:
@@ -223,9 +222,8 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
             source = named(path)
             problems += _read(scanner, source, progress)
             if not scanner.logs[-1].size and not scanner.logs[-1].problem:
-                problems.append(
-                    warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
-                )
+                told = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                problems.append(told)
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:

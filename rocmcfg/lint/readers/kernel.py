@@ -110,9 +110,8 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     if near == "options" and module and module != canonical(subject):
         said, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
         out.slip(second, warning("RC7102", said, why, literal=module, sources=_SOURCE))
-    if module == "amdgpu" and (
-        directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
-    ):
+    kept_out = directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
+    if module == "amdgpu" and kept_out:
         said = "this keeps amdgpu from loading by itself"
         why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
         whole = line.cut(at, len(line.text.rstrip()))

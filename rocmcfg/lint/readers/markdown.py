@@ -64,9 +64,8 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(
-        trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.place[1]
-    )
+    builds = readers.builds(kept.text)
+    inner = where.inside(trust=Trust.CODE, removable=True, builds=builds, once=kept.place[1])
     path = f"x.{_LANGUAGES.get(language, language)}"
     if path == "x.diff":
         for line in kept.lines():

@@ -226,11 +226,9 @@ class _Reader:
             option, equals, _ = word.text.partition("=")
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
             if behind or (equals and _ADDS.fullmatch(option)):
-                said, all_of_it = (
-                    word if behind else word.cut(len(option) + 1),
-                    self._range(number - behind, number),
-                )
-                kernel.read_arguments(said, self.out, self._given(word), all_of_it)
+                arguments = word if behind else word.cut(len(option) + 1)
+                statement = self._range(number - behind, number)
+                kernel.read_arguments(arguments, self.out, self._given(word), statement)
 
     def _given(self, word: Span) -> Where:
         """A command may have several options of that name, for several kernels or programs."""
