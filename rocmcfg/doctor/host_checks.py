@@ -17,7 +17,7 @@ from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.kargs import Karg, canonical, contains, split
+from rocmcfg.model.kargs import Karg, canonical, contains, join, split
 from rocmcfg.model.spelling import as_number, same
 from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
 from rocmcfg.model.version import Version, format_version, parse_version
@@ -108,11 +108,8 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
     written = (*observed.foreign, *observed.ours)
     missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
     left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
-    said = [
-        f"{what} {' '.join(karg.text for karg in kargs)}"
-        for what, kargs in (("lacks", missing), ("still has", left))
-        if kargs
-    ]
+    differ = (("lacks", missing), ("still has", left))
+    said = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
     if said:
         command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
         yield warning(
@@ -170,12 +167,10 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
         for row in host_knowledge().firmware:
             version = as_number(device.firmware.get(row.block))
             if version is not None and row.is_bad(version) and gfx in row.gfx:
-                yield warning(
-                    "RC8111",
-                    f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}",
-                    location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
-                    hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
-                )
+                said = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
+                place = f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version"
+                hint = f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}"
+                yield warning("RC8111", said, location=place, hint=hint)
 
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:

@@ -199,14 +199,8 @@ def _written(asked: Spelling) -> str:
 
 def _parameter(question: Question, parameter: Parameter) -> Explanation:
     features = features_of(parameter, question.catalogue)
-    found = Explanation(
-        parameter.id,
-        "parameter",
-        parameter.summary,
-        _remarks(parameter, question),
-        unit=parameter.unit,
-        kernels=_on_kernels(question),
-    )
+    found = Explanation(parameter.id, "parameter", parameter.summary, _remarks(parameter, question))
+    found = found._replace(unit=parameter.unit, kernels=_on_kernels(question))
     used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
     found = described(question, found, used, parameter)
     return _with_bits(found, parameter, features, question)
@@ -351,13 +345,8 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         (variable.until, f"until: {variable.until}"),
         (variable.deprecated, f"deprecated: {variable.deprecated}"),
     )
-    found = Explanation(
-        f"env.{shown}",
-        "variable",
-        variable.summary,
-        (*remarks, *variable.notes),
-        instead=variable.instead.name if variable.instead else "",
-    )
+    said, instead = (*remarks, *variable.notes), variable.instead.name if variable.instead else ""
+    found = Explanation(f"env.{shown}", "variable", variable.summary, said, instead=instead)
     found = described(question, found, [f"env.{variable.name}", variable.name, shown], variable)
     if variable.presence_only and question.asked.value is not None:
         found = found._replace(meaning="on, as with any other value")

@@ -45,9 +45,7 @@ def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue
         kept = [one for one in found if one.holds is holds]
         if kept:
             return Decision(holds, _joined(one.why for one in kept))
-    if not found:
-        return Decision(True, "always")
-    return _not_needed(found)
+    return _not_needed(found) if found else Decision(True, "always")
 
 
 def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:

@@ -84,13 +84,8 @@ def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
         if better is not None and better.instead is not None:
             instead = better.instead
         # the drivers of others have arguments too: only a value that is meant for this one leaves no doubt
-        yield Verdict(
-            About.UNKNOWN,
-            holds,
-            better.why if better is not None else near.summary,
-            instead,
-            names=(near.name,),
-        )
+        why = better.why if better is not None else near.summary
+        yield Verdict(About.UNKNOWN, holds, why, instead, names=(near.name,))
 
 
 def _argument(asked: Spelling, machine: Machine) -> Iterator[Verdict]:

@@ -118,14 +118,9 @@ def near_variable(name: str) -> str:
         return ""
     words = name.split("_")
     space = namespace(name)
-    candidates = [
-        *(
-            v.name
-            for v in catalogue.load().variables.values()
-            if not v.unknown and v.name.partition("_")[0] in (words[0], "")
-        ),
-        *(sorted(space.names) if space else ()),
-    ]
+    known = [v.name for v in catalogue.load().variables.values() if not v.unknown]
+    candidates = [v for v in known if v.partition("_")[0] in (words[0], "")]
+    candidates += sorted(space.names) if space else []
     swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
     return swapped[0] if swapped else nearest(name, candidates)
 

@@ -219,14 +219,11 @@ def _of_a_mask(
         alone = "; ".join(
             f"{f.name} {'on' if f in on else 'off'} alone is {hexint(default ^ f.bit)}" for f in changed
         )
-        yield Verdict(
-            About.SIDE_EFFECT,
-            why=f"That is what it changes against the default {hexint(default)}. "
-            f"{alone[:1].upper()}{alone[1:]}.",
-            instead=_meant(asked, parameter, known, mask, default, on),
-            names=tuple(said),
-            sources=parameter.sources,
+        why = (
+            f"That is what it changes against the default {hexint(default)}. {alone[:1].upper()}{alone[1:]}."
         )
+        meant, sources = _meant(asked, parameter, known, mask, default, on), parameter.sources
+        yield Verdict(About.SIDE_EFFECT, why=why, instead=meant, names=tuple(said), sources=sources)
     for feature in features:
         if feature.is_on(mask):
             yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))

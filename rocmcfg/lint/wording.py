@@ -280,12 +280,9 @@ def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):
-        yield warning(
-            "RC7119",
-            f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})",
-            "It is read when the driver loads: set it on the kernel command line or in modprobe.d.",
-            sources=parameter.sources,
-        )
+        said = f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})"
+        why = "It is read when the driver loads: set it on the kernel command line or in modprobe.d."
+        yield warning("RC7119", said, why, sources=parameter.sources)
 
 
 def _illegal(verdict: Verdict, case: _Case) -> Remark:

@@ -117,14 +117,8 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     if not isinstance(asked, Spelling):
         return asked
     value = asked.enabled if asked.kind is Kind.FEATURE else True if asked.value is None else asked.value
-    return Setting(
-        asked.kind,
-        asked.name,
-        value,
-        module=asked.module,
-        location="--set",
-        because="asked for on the command line",
-    )
+    because = "asked for on the command line"
+    return Setting(asked.kind, asked.name, value, asked.module, because, location="--set")
 
 
 def wrong_numbers(
@@ -136,13 +130,11 @@ def wrong_numbers(
     for name, value in numbers.items():
         if name not in known:
             near = closest(name, list(known)) or list(known)
-            yield error(
-                "RC2042",
-                f"profile.{name}: no profile that is asked for takes this number",
-                hint="they take " + ", ".join(f"profile.{n}" for n in near)
-                if near
-                else "name one that does with --profile; `rocmcfg profile list` shows them",
-            )
+            hint = "they take " + ", ".join(f"profile.{n}" for n in near)
+            if not near:
+                hint = "name one that does with --profile; `rocmcfg profile list` shows them"
+            said = f"profile.{name}: no profile that is asked for takes this number"
+            yield error("RC2042", said, hint=hint)
         for parameter in (one for one in every if one.name == name):
             for problem in _misfit(parameter, value, profiles, facts):
                 yield problem._replace(location="--set")

@@ -67,12 +67,10 @@ def _without(
         hint="put them on the kernel's line in the loader's configuration and reboot; "
         "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
     )
+    left = (Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand)
     return resolution._replace(
         desired=tuple(s for s in resolution.desired if s not in by_hand),
-        skipped=(
-            *resolution.skipped,
-            *(Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand),
-        ),
+        skipped=(*resolution.skipped, *left),
         diagnostics=(*resolution.diagnostics, yours),
     )
 

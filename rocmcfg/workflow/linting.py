@@ -107,6 +107,7 @@ def lint(
         if (text := each.source.text[one.start : one.stop]) not in told
     }
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
+    purposes = _purposes(view, fine, knowledge, stated=bool(gpus or versions))
     return Linted(
         tuple(findings),
         len(checked),
@@ -116,9 +117,7 @@ def lint(
         _command(one.setting for kind, one in judged if kind in _SET_BY_US),
         tuple(one for _, one in judged),
         tuple(fine),
-        tuple(_purposes(view, fine, knowledge, stated=bool(gpus or versions)))
-        if knowledge.machine.named
-        else None,
+        tuple(purposes) if knowledge.machine.named else None,
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
     )
 
