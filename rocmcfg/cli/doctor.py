@@ -97,8 +97,8 @@ def issues(
     shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
     for state, title in STATES.items():
-        so = [one.issue for one in found.issues if one.state == state]
-        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in so])
+        those = [one.issue for one in found.issues if one.state == state]
+        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in those])
     printer.line()
     if not found.issues:
         printer.line("No known issue is of this host." if of_host else "No known issue has that.")

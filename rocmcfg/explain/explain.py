@@ -345,8 +345,8 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         (variable.until, f"until: {variable.until}"),
         (variable.deprecated, f"deprecated: {variable.deprecated}"),
     )
-    said, instead = (*remarks, *variable.notes), variable.instead.name if variable.instead else ""
-    found = Explanation(f"env.{shown}", "variable", variable.summary, said, instead=instead)
+    found = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
+    found = found._replace(instead=variable.instead.name if variable.instead else "")
     found = described(question, found, [f"env.{variable.name}", variable.name, shown], variable)
     if variable.presence_only and question.asked.value is not None:
         found = found._replace(meaning="on, as with any other value")

@@ -222,8 +222,8 @@ def _of_a_mask(
         why = (
             f"That is what it changes against the default {hexint(default)}. {alone[:1].upper()}{alone[1:]}."
         )
-        meant, sources = _meant(asked, parameter, known, mask, default, on), parameter.sources
-        yield Verdict(About.SIDE_EFFECT, why=why, instead=meant, names=tuple(said), sources=sources)
+        meant = _meant(asked, parameter, known, mask, default, on)
+        yield Verdict(About.SIDE_EFFECT, True, why, meant, names=tuple(said), sources=parameter.sources)
     for feature in features:
         if feature.is_on(mask):
             yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))
