@@ -111,9 +111,7 @@ def meant(arguments: list[str]) -> list[str]:
         return meant([*arguments[2:end], *arguments[:2], *arguments[end:]])
     if arguments[:1] == ["help"]:
         return [*meant(arguments[1:]), "--help"]
-    words = next(
-        (alias.split() for alias in ALIASES if arguments[: alias.count(" ") + 1] == alias.split()), []
-    )
+    words = next((a.split() for a in ALIASES if arguments[: a.count(" ") + 1] == a.split()), [])
     return [*ALIASES[" ".join(words)], *arguments[len(words) :]] if words else arguments
 
 
@@ -158,7 +156,6 @@ def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[
 
 
 def named(arguments: list[str]) -> str:
-    """The command among them; empty where none is."""
     return next((a for a in arguments if a in NAMES), "")
 
 

@@ -76,9 +76,8 @@ def apply(
     asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place, changes=True)
     request = _request(printer, host, asks, add)
-    question = "Try this at the next boot?" if terms else "Apply this?"
-    show = partial(plan_view.show, diff=diff)
-    ask = hosts.asking(printer, host, yes, show, question, shlex.join(["plan", *sys.argv[2:]]))
+    question, look = "Try this at the next boot?" if terms else "Apply this?", ["plan", *sys.argv[2:]]
+    ask = hosts.asking(printer, host, yes, partial(plan_view.show, diff=diff), question, shlex.join(look))
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
@@ -145,7 +144,6 @@ def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> N
 
 
 def _say(printer: Printer, applied: Planned) -> None:
-    """What was applied, and what is left to do."""
     from datetime import timedelta
 
     from rocmcfg.cli import plan_view

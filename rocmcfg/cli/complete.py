@@ -144,8 +144,7 @@ def _settings(line: Line) -> Candidates:
             "env": (v for v in known.variables.values() if not v.unknown and not v.build_only),
             "profile": (parameter for profile in _loaded(line) for parameter in profile.parameters),
         }
-        of_module = (one for one in known.parameters.values() if one.module == scope)
-        for one in tables.get(scope, of_module):
+        for one in tables.get(scope, (one for one in known.parameters.values() if one.module == scope)):
             yield f"{scope}.{one.name}{'' if getattr(one, 'flag', False) else '='}", one.summary
     else:
         yield from ((f"{module}.", f"a parameter of {module}") for module in known.modules())

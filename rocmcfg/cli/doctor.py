@@ -97,12 +97,8 @@ def issues(
     shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
     for state, title in STATES.items():
-        rows = [
-            (one.issue.id, f"{one.issue.title} [{_cured(one.issue)}]")
-            for one in found.issues
-            if one.state == state
-        ]
-        printer.section(title, rows)
+        those = [one.issue for one in found.issues if one.state == state]
+        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in those])
     printer.line()
     if not found.issues:
         printer.line("No known issue is of this host." if of_host else "No known issue has that.")
@@ -182,7 +178,10 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in found.logs if log.size)
     if not told and not near and not found.unknown:
         if read:
-            _show_nothing(printer, found, read)
+            printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+        if read and found.shows_no_machine:
+            printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
+            printer.to_copy("The kernel's:", _KERNELS_LOG)
         printer.problems(found.diagnostics)
         return
     if printer.verbose:
@@ -196,7 +195,8 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         _answer(printer, one)
         _show_evidence(printer, found, one)
     for one in () if printer.verbose else told[1:]:
-        printer.said(f"Also {_sure(one.match).lower()}: {_named(one.match.issue)}")
+        issue = one.match.issue
+        printer.said(f"Also {_sure(one.match).lower()}: {issue.title} ({issue.id})")
     if near:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
     for one in near:
@@ -222,17 +222,6 @@ def _ask_for_the_gpu(printer: Printer, found: Diagnosis) -> None:
         printer.to_copy("Or name the kernel's log as well:", _KERNELS_LOG)
 
 
-def _show_nothing(printer: Printer, found: Diagnosis, read: str) -> None:
-    printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
-    if found.shows_no_machine:
-        printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
-        printer.to_copy("The kernel's:", _KERNELS_LOG)
-
-
-def _named(issue: KnownIssue) -> str:
-    return f"{issue.title} ({issue.id})"
-
-
 def _doubted(match: Match, scored: bool) -> str:
     """With what speaks against it, else what cannot be told."""
     doubts = [r.text for met in (False, None) for r in match.reasons if r.met is met]
@@ -245,9 +234,8 @@ def _sure(match: Match) -> str:
 
 
 def _answer(printer: Printer, one: Found) -> None:
-    """What it is, what to do about it, and what that costs."""
     match = one.match
-    printer.heading(f"{_sure(match)}: {_named(match.issue)}")
+    printer.heading(f"{_sure(match)}: {match.issue.title} ({match.issue.id})")
     for setting, place in match.in_force:
         printer.said(f"Tried: {setting} was in force ({place}) and did not help")
     for setting, state in match.applied:
@@ -292,9 +280,8 @@ def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
 
 
 def _is_candidate(match: Match) -> bool:
-    return match.score >= _CANDIDATE and all(
-        r.met is not False for r in match.reasons if r.what != "in_force"
-    )
+    fits = all(r.met is not False or r.what == "in_force" for r in match.reasons)
+    return match.score >= _CANDIDATE and fits
 
 
 def _machine(found: Diagnosis) -> str:

@@ -80,11 +80,7 @@ def schema(
     known = documents.schemas()
     if name and name not in known:
         printer.json = json
-        raise fail(
-            "RC0002",
-            f"no document is called {name!r}",
-            hint="known: " + ", ".join(known),
-        )
+        raise fail("RC0002", f"no document is called {name!r}", hint="known: " + ", ".join(known))
     chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
@@ -102,17 +98,8 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
     _show_bits(printer, what)
-    printer.section(
-        "In profiles",
-        [
-            (
-                one.profile,
-                f"sets {one.setting}={one.value}"
-                + (f"; costs: {one.cost}" if one.cost and printer.verbose else ""),
-            )
-            for one in found.profiles
-        ],
-    )
+    uses = [(p.profile, f"sets {p.setting}={p.value}", printer.verbose and p.cost) for p in found.profiles]
+    printer.section("In profiles", [(name, f"{s}; costs: {c}" if c else s) for name, s, c in uses])
     _show_issues(printer, what)
     if what.sources and (printer.verbose or what.kind == "issue"):
         printer.heading("Sources")
@@ -126,8 +113,7 @@ def _show_shortly(printer: Printer, found: Explained) -> None:
     printer.heading(what.name)
     printer.wrapped(what.summary)
     _show_value(printer, what._replace(meanings=()))
-    refused = [(on.kernel, f"REFUSES it: {on.verdict}") for on in what.kernels if on.verdict]
-    printer.section("Kernels", refused)
+    printer.section("Kernels", [(k.kernel, f"REFUSES it: {k.verdict}") for k in what.kernels if k.verdict])
     printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
 
 
@@ -228,9 +214,8 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
             printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
         printer.heading(f"The bits of {hexint(what.compared)}")
-        printer.pairs(
-            [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
-        )
+        rows = [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
+        printer.pairs(rows)
 
 
 _ROLES = {"helps": "{} helps", "unset": "taking {} away helps", "does_not_help": "{} does not help"}

@@ -48,8 +48,7 @@ def page(path: str) -> str:
 
 def summary(path: str) -> str:
     """The first sentence of its text, without the full stop."""
-    text = GROUPS.get(path) or COMMANDS[path].load().__doc__
-    return text.partition("\n")[0].rstrip(".")
+    return (GROUPS.get(path) or COMMANDS[path].load().__doc__).partition("\n")[0].rstrip(".")
 
 
 def _print(printer: Printer, path: str) -> None:
@@ -76,9 +75,7 @@ def _print_command(printer: Printer, path: str) -> None:
     command = COMMANDS[path]
     declared = command.declared()
     arguments = [one for one in declared.values() if not one.names]
-    words = [
-        one.metavar if one.required or one.metavar[:1] == "[" else f"[{one.metavar}]" for one in arguments
-    ]
+    words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
     printer.said(" ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words]))
     for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
         printer.line()

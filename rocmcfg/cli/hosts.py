@@ -53,11 +53,8 @@ def open_host(printer: Printer, root: str, chroot: bool = False, *, changes: boo
             hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
     if changes and not host.offline and os.geteuid() != 0:
-        raise fail(
-            "RC3023",
-            f"{printer.command} changes this host and needs root",
-            hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}",
-        )
+        said = f"{printer.command} changes this host and needs root"
+        raise fail("RC3023", said, hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}")
     return host
 
 
@@ -84,11 +81,8 @@ def asking(
     if printer.json and not yes:
         raise Misuse(f"--json asks no question: add --yes; `rocmcfg {look}` shows what it would do")
     if not yes and not sys.stdin.isatty():
-        raise fail(
-            "RC3024",
-            "nobody can be asked: the input is not a terminal",
-            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
-        )
+        hint = f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do"
+        raise fail("RC3024", "nobody can be asked: the input is not a terminal", hint=hint)
     printer.may_change(host)
     interrupts.heed()
 

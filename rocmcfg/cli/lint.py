@@ -51,8 +51,7 @@ def lint(
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())
-    host = hosts.open_host(printer, root)
-    found = linting.lint(host, files, gfx=targets(gfx), kernels=kernel, fix=fix)
+    found = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
     _show(printer, found, () if gfx or kernel else files, fix)
     printer.problems(found.diagnostics)
@@ -88,9 +87,8 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
         if only != "-" and os.path.isfile(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
-            printer.to_copy(
-                "To write it:", f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
-            )
+            command = f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
+            printer.to_copy("To write it:", command)
         for command in found.activation:
             printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
@@ -136,8 +134,7 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         said = finding.remark
-        key = (finding.file, finding.text, said.id, said.summary, said.why)
-        groups.setdefault(key, []).append(finding)
+        groups.setdefault((finding.file, finding.text, said.id, said.summary, said.why), []).append(finding)
     return list(groups.values())
 
 

@@ -125,8 +125,6 @@ def _placed(
     return None if unnamed else given
 
 
-# -- what several commands share ----------------------------------------------------------------------------
-
 # Of the printer that every command gets. `app.Command` says which of them a command has.
 OUTPUT: dict[str, Any] = {
     "json": switch("--json", help="Print one JSON document and nothing else."),

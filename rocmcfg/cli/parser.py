@@ -22,7 +22,6 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def command(name: str) -> Any:
-    """A command as click knows it."""
     one = app.COMMANDS[name]
     made = typer.Typer(rich_markup_mode=None, add_completion=False)
     helping = [] if one.passes_on and not one.listed else ["-h", "--help"]

@@ -203,13 +203,12 @@ def _show_trial(printer: Printer, made: TrialPlan) -> None:
 
     printer.heading("For one boot, behind the arguments that stay")
     printer.wrapped(" ".join(made.arguments))
-    after = made.terms.confirm_after
-    alone = (
-        f"it confirms itself, {timedelta(seconds=after)} after its begin where all is well" if after else ""
-    )
+    unless = "you confirm"
+    if after := made.terms.confirm_after:
+        unless = f"it confirms itself, {timedelta(seconds=after)} after its begin where all is well"
     printer.wrapped(
         "panic=… reboots a kernel that panics, rocmcfg.trial=… marks the boot. The boot after it is the "
-        f"old one again, unless {alone or 'you confirm'}."
+        f"old one again, unless {unless}."
     )
 
 

@@ -144,8 +144,7 @@ class Printer:
         if "--root" in command or not self.root_option:
             return command
         changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
-        chroot = self.runs_tools and changes
-        return f"{command}{self.root_option}{' --chroot' if chroot else ''}"
+        return f"{command}{self.root_option}{' --chroot' if self.runs_tools and changes else ''}"
 
     def may_change(self, host: HostView) -> None:
         """From here on the command may change this host: a stop reads from the host what it has left."""
@@ -337,9 +336,7 @@ class Printer:
             lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
             if diagnostic.location and diagnostic.location not in diagnostic.summary:
                 lines.append(f"  at {diagnostic.location}")
-            again = any(
-                (one.id, one.hint) == (diagnostic.id, diagnostic.hint) for one in diagnostics[at + 1 :]
-            )
+            again = any((d.id, d.hint) == (diagnostic.id, diagnostic.hint) for d in diagnostics[at + 1 :])
             hint = "" if again else self._hint(diagnostic)  # said once, with the last
             for text, prefix in ((diagnostic.detail, "  "), (hint, "  help: ")):
                 for number, paragraph in enumerate(text.splitlines()):

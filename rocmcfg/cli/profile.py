@@ -39,11 +39,7 @@ class ProfileListDocument(NamedTuple):
 
 
 @published(
-    "profile",
-    "settings=plan.rows",
-    "skipped=plan.skipped",
-    "notes=profile.notes",
-    "parameters=profile.parameters",
+    "profile settings=plan.rows skipped=plan.skipped notes=profile.notes parameters=profile.parameters",
 )
 class ProfileShowDocument(NamedTuple):
     profile: Profile
@@ -89,9 +85,8 @@ def _show_list(printer: Printer, found: Sequence[Profile], facts: Facts) -> None
         "To find the cause of a fault": [p for p in rest if p.shipped and p.use is Use.DIAGNOSIS],
     }
     for title, profiles in parts.items():
-        printer.section(
-            title, [(p.name.ljust(12), p.summary + ("" if p.shipped else "  (local)")) for p in profiles]
-        )
+        rows = [(p.name.ljust(12), p.summary + ("" if p.shipped else "  (local)")) for p in profiles]
+        printer.section(title, rows)
     for profile in here:
         optional = ", ".join(setting.id for setting in profile.settings if setting.optional)
         if optional:
@@ -188,17 +183,12 @@ def new(
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
-def _number_to_give(parameter: ProfileParameter) -> str:
-    unit = f" {parameter.unit}" if parameter.unit else ""
-    end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
+def _number_to_give(asked: ProfileParameter) -> str:
+    unit = f" {asked.unit}" if asked.unit else ""
+    end = f" or more{unit}" if asked.high is None else f" to {asked.high}{unit}"
     within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}
-    option = f"--set profile.{parameter.name}=NUMBER"
-    return (
-        f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within.get(parameter.within, '')}; {option})"
-    )
-
-
-# -- env and run ---------------------------------------------------------------------------------------
+    limits = f"{asked.low}{end}{within.get(asked.within, '')}"
+    return f"{asked.summary.rstrip('.')} ({limits}; --set profile.{asked.name}=NUMBER)"
 
 
 @published("variables?", "text?", "path?", "removed?")
@@ -240,11 +230,8 @@ def env(
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
-        raise fail(
-            "RC2030",
-            "the profile sets no variable on this host",
-            hint="`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away",
-        )
+        hint = "`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away"
+        raise fail("RC2030", "the profile sets no variable on this host", hint=hint)
     if user:
         workflow.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
@@ -276,11 +263,8 @@ def run(
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:
-        raise fail(
-            "RC2031",
-            f"cannot run {command[0]}: {problem.strerror}",
-            hint="check the name and that it is executable",
-        ) from problem
+        summary = f"cannot run {command[0]}: {problem.strerror}"
+        raise fail("RC2031", summary, hint="check the name and that it is executable") from problem
 
 
 def _home() -> str:

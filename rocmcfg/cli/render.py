@@ -28,8 +28,7 @@ def render(
     if not format:
         raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
     options, host = named_machine(*machine), hosts.open_host(printer, root)
-    request = hosts.understood(printer, host, asked.request(named, via))
-    made = rendering.render(host, request, format, options)
+    made = rendering.render(host, hosts.understood(printer, host, asked.request(named, via)), format, options)
     printer.document(made.diagnostics, made)
     printer.problems(made.diagnostics)
     printer.result(made.text)

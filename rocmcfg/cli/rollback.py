@@ -60,11 +60,9 @@ def rollback(
         _show(printer, planned, True)
         printer.line("Dry run: nothing was changed.")
         return
-    show = partial(_show, diff=diff)
-    ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run")
+    ask = hosts.asking(printer, host, yes, partial(_show, diff=diff), "Roll back?", "rollback --dry-run")
     found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    undone = hosts.agreed(printer, found, "Nothing was changed.")
-    _say(printer, undone, _NOTHING, host)
+    _say(printer, hosts.agreed(printer, found, "Nothing was changed."), _NOTHING, host)
 
 
 def reject(
@@ -123,7 +121,6 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
 
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
-    """What was undone, and what is left to do."""
     printer.document(undone.diagnostics, undone)
     printer.problems(undone.diagnostics)
     if undone.transactions:
@@ -133,9 +130,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     else:
         printer.line(nothing)
     if hosts.say_left_to_user(printer, undone.activations):
-        printer.line(
-            "Next: run that, then reboot that host." if undone.reboot_required else "Next: run that."
-        )
+        printer.line(f"Next: run that{', then reboot that host' if undone.reboot_required else ''}.")
         return
     if any(remark.id == "RC4016" for remark in undone.diagnostics):  # and no reboot makes it good
         return
@@ -148,18 +143,10 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
 
 
-# -- history ------------------------------------------------------------------------------------------------
-
-
 @published(
     "transaction=journal.id",
-    "time=journal.header.time",
-    "user=journal.header.user",
-    "profiles=journal.header.profiles",
-    "settings=journal.header.settings",
-    "files",
-    "state=journal.state",
-    "trial",
+    "journal.header: time user profiles settings",
+    "files state=journal.state trial",
 )
 class Transaction(NamedTuple):
     """`files` are those that it changed."""

@@ -176,9 +176,6 @@ def _state(found: Status) -> str:
     )
 
 
-# -- verify --------------------------------------------------------------------------------------------------
-
-
 def verify(
     printer: Printer,
     profiles: tuple[str, ...] = opt.PROFILES,

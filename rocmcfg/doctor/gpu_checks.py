@@ -38,10 +38,7 @@ def check(
 
 def _closed(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
     """Devices that whoever asks may not open."""
-    nodes = [
-        "/dev/kfd",
-        *(f"/dev/dri/{name}" for name in view.names("/dev/dri") if name.startswith("render")),
-    ]
+    nodes = ["/dev/kfd", *(f"/dev/dri/{n}" for n in view.names("/dev/dri") if n.startswith("render"))]
     closed = {path: group for path in nodes if (group := view.closed_to_us(path)) is not None}
     if closed:
         groups = sorted({*closed.values()})

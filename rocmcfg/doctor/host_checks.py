@@ -17,7 +17,7 @@ from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.kargs import Karg, canonical, contains, split
+from rocmcfg.model.kargs import Karg, canonical, contains, join, split
 from rocmcfg.model.spelling import as_number, same
 from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
 from rocmcfg.model.version import Version, format_version, parse_version
@@ -70,19 +70,12 @@ def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagn
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
     if pending:
-        yield info(
-            "RC8101",
-            f"applied, and not in force yet: {', '.join(pending)}",
-            hint=f"{what}; `rocmcfg verify` then proves it",
-        )
+        said = f"applied, and not in force yet: {', '.join(pending)}"
+        yield info("RC8101", said, hint=f"{what}; `rocmcfg verify` then proves it")
     for check in failed(report):
-        yield warning(
-            "RC8102",
-            f"{check.name} was applied and is not in effect",
-            detail=check.detail,
-            location=check.source,
-            hint="`rocmcfg verify -v` shows desired, configured and running",
-        )
+        said = f"{check.name} was applied and is not in effect"
+        hint = "`rocmcfg verify -v` shows desired, configured and running"
+        yield warning("RC8102", said, detail=check.detail, location=check.source, hint=hint)
 
 
 def _contested(
@@ -115,11 +108,8 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
     written = (*observed.foreign, *observed.ours)
     missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
     left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
-    said = [
-        f"{what} {' '.join(karg.text for karg in kargs)}"
-        for what, kargs in (("lacks", missing), ("still has", left))
-        if kargs
-    ]
+    differ = (("lacks", missing), ("still has", left))
+    said = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
     if said:
         command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
         yield warning(
@@ -144,12 +134,8 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
         for karg, setting in product(dict.fromkeys(written), wanted):
             ours = canonical(setting.parameter or setting.name)
             if karg.key == ours and not same(karg.value or "", setting.text or ""):
-                yield warning(
-                    "RC8104",
-                    f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}",
-                    location=writer.file,
-                    hint=writer.stop,
-                )
+                said = f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}"
+                yield warning("RC8104", said, location=writer.file, hint=writer.stop)
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
@@ -159,23 +145,17 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
         return
     row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
     if row is not None and not row.rocm.contains(rocm):
-        yield warning(
-            "RC8110",
-            f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}",
-            detail=f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}",
-            location=source,
-            hint="install the driver of the same release, or use the kernel's own: remove amdgpu-dkms",
-        )
+        said = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
+        detail = f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}"
+        hint = "install the driver of the same release, or use the kernel's own: remove amdgpu-dkms"
+        yield warning("RC8110", said, detail=detail, location=source, hint=hint)
 
 
 def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
     found: dict[str, int] = {}
-    for device in hardware.devices:
-        for block, text in device.firmware.items():
-            version = as_number(text)
-            if version is not None:
-                found.setdefault(block, version)
+    for device in reversed(hardware.devices):
+        found |= {block: n for block, text in device.firmware.items() if (n := as_number(text)) is not None}
     return found
 
 
@@ -187,12 +167,10 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
         for row in host_knowledge().firmware:
             version = as_number(device.firmware.get(row.block))
             if version is not None and row.is_bad(version) and gfx in row.gfx:
-                yield warning(
-                    "RC8111",
-                    f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}",
-                    location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
-                    hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
-                )
+                said = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
+                place = f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version"
+                hint = f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}"
+                yield warning("RC8111", said, location=place, hint=hint)
 
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
@@ -205,12 +183,9 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
         numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if numbers is None:
-            yield warning(
-                "RC8120",
-                f"{name}={value} is no version: ROCm refuses it",
-                location=where,
-                hint="write numbers such as 10.3.0, or take it away",
-            )
+            said = f"{name}={value} is no version: ROCm refuses it"
+            hint = "write numbers such as 10.3.0, or take it away"
+            yield warning("RC8120", said, location=where, hint=hint)
             continue
         target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
         # Another generation has other instructions. Targets of one generation differ in the last digit; which
@@ -223,13 +198,9 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
             if rest and rest[0].node is not None:
                 one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
                 hint = f"set it for one GPU only: {one} (the number is the KFD node)"
-            yield warning(
-                "RC8121",
-                f"{name}={value} passes {names} off as {target}, which has other instructions",
-                location=where,
-                detail="programs crash on it, or report memory faults at address (nil)",
-                hint=hint,
-            )
+            said = f"{name}={value} passes {names} off as {target}, which has other instructions"
+            detail = "programs crash on it, or report memory faults at address (nil)"
+            yield warning("RC8121", said, location=where, detail=detail, hint=hint)
 
 
 def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
@@ -239,9 +210,7 @@ def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Itera
     if not cards or not inside or facts.rocm is None:
         return
     if not any(name in variables for name in host_knowledge().choosers):
-        yield info(
-            "RC8123",
-            f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",
-            detail="programs that take every GPU, and variables for every GPU, hit both",
-            hint="ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids",
-        )
+        said = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
+        detail = "programs that take every GPU, and variables for every GPU, hit both"
+        hint = "ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids"
+        yield info("RC8123", said, detail=detail, hint=hint)

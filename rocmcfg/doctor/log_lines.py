@@ -61,8 +61,7 @@ def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
 
 def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
     """The GEMM kernels that the lines name, decoded, each once."""
-    names = {name.name: name for one in evidence if (name := decode(one.text)) is not None}
-    return tuple(names.values())
+    return tuple({name.name: name for one in evidence if (name := decode(one.text)) is not None}.values())
 
 
 def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
@@ -82,12 +81,9 @@ def refused_parameters(log: LogFacts, scanner: Scanner, known: Catalogue) -> Ite
     for said in log.illegal_values:
         if match := _ILLEGAL.match(said.text):
             module, value, name = match.groups()
-            yield error(
-                "RC8131",
-                f"{module} did not load: {name}={value} is no legal value",
-                location=_place(said, scanner),
-                hint=f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it",
-            )
+            summary = f"{module} did not load: {name}={value} is no legal value"
+            hint = f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it"
+            yield error("RC8131", summary, location=_place(said, scanner), hint=hint)
     for said in log.unknown_parameters:
         if match := _UNKNOWN.match(said.text):
             yield unknown_parameter(match[1], match[2], _place(said, scanner), known)
@@ -111,6 +107,5 @@ def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> D
     elif verdict is not None and verdict.names:
         near = verdict.names[0]
         hint = f"is {near} meant? `rocmcfg explain {near}` tells what it does"
-    return warning(
-        "RC8130", f"the kernel ignores {module}.{name}: there is no such parameter", location=place, hint=hint
-    )
+    said = f"the kernel ignores {module}.{name}: there is no such parameter"
+    return warning("RC8130", said, location=place, hint=hint)

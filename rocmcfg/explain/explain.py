@@ -89,9 +89,6 @@ def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
     return _feature(question, entry) if isinstance(entry, Feature) else _argument(question, entry)
 
 
-# -- the judge's verdicts ---------------------------------------------------------------------------------
-
-
 def _with_verdicts(found: Explanation, question: Question) -> Explanation:
     asked = question.asked
     of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
@@ -136,9 +133,6 @@ def _refusal(verdict: Verdict, asked: Spelling) -> str:
     return f"{', '.join(map(repr, strange_words(value, argument)))} is no word that it takes"
 
 
-# -- what the catalogue lacks -----------------------------------------------------------------------------
-
-
 def as_parameter(asked: Spelling) -> Spelling | None:
     """The module parameter that a text may name; None where it names none."""
     if asked.kind is Kind.KARG and "." in asked.name:
@@ -176,9 +170,8 @@ def _misnamed(question: Question) -> Explanation:
     if verdict is None or verdict.about is not About.MISNAMED or not (verdict.why or asked.kind is Kind.KARG):
         if meant != asked:
             kernel, login = (Spelling(kind, asked.name, asked.value) for kind in (Kind.KARG, Kind.ENV))
-            verdict = next(
-                of_the_name(kernel, machine, known), next(of_the_name(login, machine, known), None)
-            )
+            of_logins = next(of_the_name(login, machine, known), None)
+            verdict = next(of_the_name(kernel, machine, known), of_logins)
         raise _unknown(question, verdict)
     said = verdict.why or f"{asked.name} without its module reaches nobody on a kernel command line"
     issues = mentions(question, [meant.id, meant.name])
@@ -201,23 +194,13 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
 
 
 def _written(asked: Spelling) -> str:
-    """The name as it was asked about."""
     return asked.name if asked.kind is Kind.PARAMETER and not asked.module else asked.id
-
-
-# -- each kind of name ------------------------------------------------------------------------------------
 
 
 def _parameter(question: Question, parameter: Parameter) -> Explanation:
     features = features_of(parameter, question.catalogue)
-    found = Explanation(
-        parameter.id,
-        "parameter",
-        parameter.summary,
-        _remarks(parameter, question),
-        unit=parameter.unit,
-        kernels=_on_kernels(question),
-    )
+    found = Explanation(parameter.id, "parameter", parameter.summary, _remarks(parameter, question))
+    found = found._replace(unit=parameter.unit, kernels=_on_kernels(question))
     used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
     found = described(question, found, used, parameter)
     return _with_bits(found, parameter, features, question)
@@ -280,12 +263,11 @@ def _with_bits(
     mask = default if number is None or number < 0 else number
     bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
     bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
-    named = sum(bit.bit for bit in bits)
     return found._replace(
         compared=mask,
         default=default,
         bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
-        unnamed=(mask ^ default) & ~named,
+        unnamed=(mask ^ default) & ~sum(bit.bit for bit in bits),
     )
 
 
@@ -363,13 +345,8 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         (variable.until, f"until: {variable.until}"),
         (variable.deprecated, f"deprecated: {variable.deprecated}"),
     )
-    found = Explanation(
-        f"env.{shown}",
-        "variable",
-        variable.summary,
-        (*remarks, *variable.notes),
-        instead=variable.instead.name if variable.instead else "",
-    )
+    found = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
+    found = found._replace(instead=variable.instead.name if variable.instead else "")
     found = described(question, found, [f"env.{variable.name}", variable.name, shown], variable)
     if variable.presence_only and question.asked.value is not None:
         found = found._replace(meaning="on, as with any other value")

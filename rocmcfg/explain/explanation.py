@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from rocmcfg.judging.verdict import Verdict, is_one_of, meets, trap_holds
-from rocmcfg.model.catalogue import (
-    Catalogue,
-    Hardware,
-    KernelArgument,
-    Parameter,
-    TrapKind,
-    ValueTrap,
-    Variable,
-)
+from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument, Named, Parameter, TrapKind, ValueTrap
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
@@ -141,12 +133,7 @@ def on_or_off(on: bool) -> str:
     return "on" if on else "off"
 
 
-def described(
-    question: Question,
-    found: Explanation,
-    ids: Iterable[str],
-    entry: Parameter | KernelArgument | Variable,
-) -> Explanation:
+def described(question: Question, found: Explanation, ids: Iterable[str], entry: Named) -> Explanation:
     """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
     hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
     if not isinstance(entry, Parameter):
@@ -164,8 +151,7 @@ def on_hardware(question: Question, found: Explanation, hardware: Hardware | Non
     gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.machine.named))
     if hardware is None:
         return found._replace(gpus=gpus)
-    here = question.machine.has(hardware)
-    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=here)
+    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=question.machine.has(hardware))
 
 
 def _meaning(meanings: Mapping[str, str], value: str | None) -> str:

@@ -59,13 +59,8 @@ def number(known: ProfileParameter, profile: str) -> Explanation:
 def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
     """What a library returned: `number`, and the words that it `prints` for it."""
     number, prints = int(row["number"]), str(row.get("prints", ""))
-    about = [
-        one.id
-        for one in issues
-        if any(
-            name in sign.pattern or (prints and re.search(sign.pattern, prints)) for sign in one.signatures
-        )
-    ]
+    signs = [(one.id, sign.pattern) for one in issues for sign in one.signatures]
+    about = dict.fromkeys(id for id, text in signs if name in text or (prints and re.search(text, prints)))
     rows = [
         ("from", [f"{'HIP' if prints else 'ROCr'}, number {number} ({number:#x})"]),
         ("printed", [prints] if prints else []),

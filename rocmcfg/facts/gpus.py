@@ -86,8 +86,7 @@ def _address(domain: int, location: int) -> str:
 
 def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuModel, ...]) -> Gpu:
     folder = f"{_PCI}/{address}/ip_discovery/die/0/GC/0"
-    parts = ("major", "minor", "revision")
-    version = [text_or_empty(view, f"{folder}/{part}").strip() for part in parts]
+    version = [text_or_empty(view, f"{folder}/{part}").strip() for part in ("major", "minor", "revision")]
     gc_ip = ".".join(version)
     if all(part.isdigit() for part in version):
         model = next((m for m in models if m.gc_ip == gc_ip), None)

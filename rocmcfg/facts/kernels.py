@@ -44,9 +44,8 @@ def named_kernel(release: str, id: str) -> Kernel:
     none."""
     version = parse_kernel(release)
     if version is None:
-        raise fail(
-            id, f"--kernel {release}: not a kernel version", hint="write 6.8 or what `uname -r` prints"
-        )
+        said = f"--kernel {release}: not a kernel version"
+        raise fail(id, said, hint="write 6.8 or what `uname -r` prints")
     return Kernel(release, version, Driver.MODULE)
 
 

@@ -135,9 +135,8 @@ def _device(view: HostView, address: str) -> Device:
         version = text_or_empty(view, f"{folder}/fw_version/{name}").strip()
         if version and version.strip("0x"):
             firmware[name.removesuffix("_fw_version")] = version
-    vbios = text_or_empty(view, f"{folder}/vbios_version").strip()
     vram, visible = (number_in(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
-    return Device(address, vbios, vram, visible, firmware)
+    return Device(address, text_or_empty(view, f"{folder}/vbios_version").strip(), vram, visible, firmware)
 
 
 def number_in(view: HostView, path: str) -> int | None:

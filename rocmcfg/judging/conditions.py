@@ -8,7 +8,7 @@ from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
+from rocmcfg.model.version import Version, VersionRange, comparable, format_version, span
 
 UNTOLD = "cannot be told, so it is applied"
 
@@ -45,9 +45,7 @@ def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue
         kept = [one for one in found if one.holds is holds]
         if kept:
             return Decision(holds, _joined(one.why for one in kept))
-    if not found:
-        return Decision(True, "always")
-    return _not_needed(found)
+    return _not_needed(found) if found else Decision(True, "always")
 
 
 def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
@@ -95,7 +93,7 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     """Needed where any installed version is inside; not needed where all of them are outside."""
     if not found:
         return Decision(None, none)
-    verdicts = [(one, between(wanted, one.low, one.high)) for one in found]
+    verdicts = [(one, wanted.between(one.low, one.high)) for one in found]
     inside = [one.name for one, verdict in verdicts if verdict]
     if inside:
         return Decision(True, f"{_names(inside, 'is', 'are')} {wanted.text}")

@@ -22,14 +22,12 @@ def disbelieved(profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
     """Local profiles that root must not follow, also those that others extend."""
     for profile in profiles:
         for doubt in (d for d in profile.doubts if d.whole and d.binds):
-            yield error(
-                "RC2056",
-                f"others than root can change {doubt.place}, so that root does not follow it",
-                location=doubt.place,
-                detail=doubt.why,
-                hint="read the profile, then give what is named to root and to nobody else: chown root:root, "
-                "chmod go-w",
+            said = f"others than root can change {doubt.place}, so that root does not follow it"
+            hint = (
+                "read the profile, then give what is named to root and to nobody else: chown root:root, "
+                "chmod go-w"
             )
+            yield error("RC2056", said, location=doubt.place, detail=doubt.why, hint=hint)
 
 
 def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Diagnostic]:
@@ -41,13 +39,9 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
             if met is not None:
                 yield _told(setting, spelled, met)
             elif doubt is not None and doubt.binds and not _known(setting, catalogue):
-                yield error(
-                    "RC2057",
-                    f"{spelled}: nobody knows what it does, and root may not have written it",
-                    detail=doubt.why,
-                    location=setting.location,
-                    hint=_BY_ROOT + spelled,
-                )
+                said = f"{spelled}: nobody knows what it does, and root may not have written it"
+                hint = _BY_ROOT + spelled
+                yield error("RC2057", said, detail=doubt.why, location=setting.location, hint=hint)
 
 
 def _known(setting: Setting, catalogue: Catalogue) -> bool:

@@ -23,11 +23,7 @@ _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"
 
 
 def judge(
-    asked: Spelling,
-    machine: Machine,
-    known: Catalogue,
-    issues: Sequence[KnownIssue] = (),
-    beside: str = "",
+    asked: Spelling, machine: Machine, known: Catalogue, issues: Sequence[KnownIssue] = (), beside: str = ""
 ) -> list[Verdict]:
     """`beside` are the words around the setting, where they may tell what is meant by it."""
     found = list(of_the_name(asked, machine, known))
@@ -56,9 +52,7 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
         return parameters.of_the_name(asked, machine, known)
     if asked.kind is Kind.KARG:
         return _argument_name(asked, known)
-    if asked.kind is Kind.ENV:
-        return _variable_name(asked)
-    return _feature_name(asked, known)
+    return _variable_name(asked) if asked.kind is Kind.ENV else _feature_name(asked, known)
 
 
 def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
@@ -90,13 +84,8 @@ def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
         if better is not None and better.instead is not None:
             instead = better.instead
         # the drivers of others have arguments too: only a value that is meant for this one leaves no doubt
-        yield Verdict(
-            About.UNKNOWN,
-            holds,
-            better.why if better is not None else near.summary,
-            instead,
-            names=(near.name,),
-        )
+        why = better.why if better is not None else near.summary
+        yield Verdict(About.UNKNOWN, holds, why, instead, names=(near.name,))
 
 
 def _argument(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
@@ -149,8 +138,7 @@ def _variable_name(asked: Spelling) -> Iterator[Verdict]:
         if near:
             yield Verdict(About.UNKNOWN, why=why, instead=asked._replace(name=near), names=(near,))
         elif space is not None:
-            like = closest(asked.name, sorted(space.names))[:1]
-            yield Verdict(About.UNKNOWN, why=why, names=tuple(like))
+            yield Verdict(About.UNKNOWN, why=why, names=tuple(closest(asked.name, sorted(space.names))[:1]))
     elif found.unknown:
         instead = found.instead._replace(value=asked.value or None) if found.instead else None
         yield Verdict(About.MISNAMED, why=found.summary, instead=instead, sources=found.sources)
@@ -175,8 +163,7 @@ def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
         return
     traps = traps_of(asked, found, machine)
     yield from meanings(traps, found, machine)
-    told = any(one.trap_kind == "default" for one in traps)
-    if found.default and same(value, found.default) and not told:
+    if found.default and same(value, found.default) and not any(one.trap_kind == "default" for one in traps):
         yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
 
 

@@ -72,10 +72,7 @@ def _known(type: str) -> ParamType:
 
 
 def declarations(
-    id: str,
-    machine: Machine,
-    catalogue: Catalogue,
-    seen: Callable[[str], bool | None] = lambda _: None,
+    id: str, machine: Machine, catalogue: Catalogue, seen: Callable[[str], bool | None] = lambda _: None
 ) -> list[Declaration]:
     """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
     anything are left out. `seen` is whether sysfs of the running kernel has it."""

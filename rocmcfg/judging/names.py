@@ -98,8 +98,7 @@ def concerns_argument(name: str) -> bool:
     module, dot, _ = name.partition(".")
     if argument(name) is not None or near_argument(name) is not None or (dot and near_module(module)):
         return True
-    known = catalogue.load()
-    trapped = canonical(name) in {trap.partition("=")[0] for trap in known.traps if "=" in trap}
+    trapped = canonical(name) in {trap.partition("=")[0] for trap in catalogue.load().traps if "=" in trap}
     return trapped or (not dot and bool(bare_parameter(f"{name}=1")))
 
 
@@ -119,14 +118,9 @@ def near_variable(name: str) -> str:
         return ""
     words = name.split("_")
     space = namespace(name)
-    candidates = [
-        *(
-            v.name
-            for v in catalogue.load().variables.values()
-            if not v.unknown and v.name.partition("_")[0] in (words[0], "")
-        ),
-        *(sorted(space.names) if space else ()),
-    ]
+    known = [v.name for v in catalogue.load().variables.values() if not v.unknown]
+    candidates = [v for v in known if v.partition("_")[0] in (words[0], "")]
+    candidates += sorted(space.names) if space else []
     swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
     return swapped[0] if swapped else nearest(name, candidates)
 
@@ -154,8 +148,7 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
 
 def slips(a: str, b: str, limit: int) -> int:
     """Letters that were added, lost, exchanged or swapped with their neighbour; `limit` + 1 for more."""
-    pairs = enumerate(zip(a, b, strict=False))
-    same = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+    same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     a, b = a[same:], b[same:]
     if not (a or b) or limit == 0 or abs(len(a) - len(b)) > limit:
         return limit + 1 if a or b else 0

@@ -21,7 +21,6 @@ from rocmcfg.model.spelling import (
     octal,
     parameter,
     same,
-    split,
 )
 from rocmcfg.model.state import Kind
 from rocmcfg.state.values import Effective
@@ -35,7 +34,7 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
     if asked.name in _OF_EVERY_MODULE:
         return
     if asked.name.startswith(f"{asked.module}."):
-        yield Verdict(About.MISNAMED, instead=split(asked.name)._replace(value=asked.value))
+        yield Verdict(About.MISNAMED, instead=parameter(asked.name, asked.value))
         return
     kernels = declarations(asked.id, machine, known)
     if asked.module not in known.modules() and not kernels:
@@ -58,9 +57,8 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
 def _unknown_module(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
     near = tuple(closest(asked.module, list(known.modules())))
     looked_into = tuple(kernel.release for kernel in machine.kernels if kernel.parameters)
-    yield Verdict(
-        About.UNKNOWN_MODULE, True if near or looked_into else None, names=near, kernels=looked_into
-    )
+    holds = True if near or looked_into else None
+    yield Verdict(About.UNKNOWN_MODULE, holds, names=near, kernels=looked_into)
 
 
 def _unknown_parameter(
@@ -110,10 +108,8 @@ def of_the_value(asked: Spelling, machine: Machine, known: Catalogue, beside: st
     traps = traps_of(asked, found, machine, beside)
     yield from meanings(traps, found, machine)
     if tainted := [one for one in present if one.taints]:
-        others = [one for one in present if not one.taints]
-        yield Verdict(
-            About.TAINTS, kernels=_releases(tainted), others=_releases(others), sources=found.sources
-        )
+        others = _releases(one for one in present if not one.taints)
+        yield Verdict(About.TAINTS, kernels=_releases(tainted), others=others, sources=found.sources)
     if found.mask:
         yield from _of_a_mask(asked, found, machine, known)
     variants = [variant for one in present for variant in one.variants]
@@ -138,9 +134,8 @@ def _refused(text: str | None, found: Parameter | None, present: Sequence[Declar
             told = refusing[:1] if refusing[0].span else refusing
             why = "; ".join(dict.fromkeys(one.reasons(text)[0] for one in told))
             others = _releases(one for one in present if one not in refusing and not one.reasons(text))
-            yield Verdict(
-                About.ILLEGAL, holds, why, kernels=_releases(refusing), others=others, sources=sources
-            )
+            by = _releases(refusing)
+            yield Verdict(About.ILLEGAL, holds, why, kernels=by, others=others, sources=sources)
     number = as_number(text)
     if not certain and found is not None and found.bounds is not None and number is not None:
         low, high = found.bounds
@@ -161,34 +156,25 @@ def starting_mask(
         number = as_number(configured.value)
         if number is not None and number >= 0:
             return number, configured.source, []
-        problem = error(
-            "RC2022",
-            f"{parameter.id}={configured.value} is no mask, and would stop the driver from loading",
-            location=configured.source,
-            hint="mend or remove it there first",
-        )
+        said = f"{parameter.id}={configured.value} is no mask, and would stop the driver from loading"
+        problem = error("RC2022", said, location=configured.source, hint="mend or remove it there first")
         return None, "", [problem]
     defaults: dict[int, list[str]] = {}
     for kernel in kernels:
-        standing = parameter.on(kernel.version)
-        for default in {v.default for v in standing.variants}:
+        for default in {v.default for v in parameter.on(kernel.version).variants}:
             defaults.setdefault(as_number(default) or 0, []).append(kernel.release)
     newest = default_mask(parameter, kernels if defaults else ()) or 0
     if len(defaults) < 2:
         return newest, "the kernel's default", []
-    remark = info(
-        "RC2023",
-        f"the default of {parameter.id} differs between the installed kernels; the newest one's is used",
-        location=location,
-        detail=", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items()),
-    )
+    said = f"the default of {parameter.id} differs between the installed kernels; the newest one's is used"
+    detail = ", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items())
+    remark = info("RC2023", said, location=location, detail=detail)
     return newest, "the kernel's default", [remark]
 
 
 def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
     """Of the newest kernel that has the parameter; where none is known, of the newest that was read."""
-    versions = [kernel.version for kernel in kernels] or [max(parameter.builds)]
-    for version in reversed(versions):
+    for version in reversed([kernel.version for kernel in kernels] or [max(parameter.builds)]):
         if variants := parameter.on(version).variants:
             return as_number(variants[-1].default)
     return None
@@ -233,14 +219,11 @@ def _of_a_mask(
         alone = "; ".join(
             f"{f.name} {'on' if f in on else 'off'} alone is {hexint(default ^ f.bit)}" for f in changed
         )
-        yield Verdict(
-            About.SIDE_EFFECT,
-            why=f"That is what it changes against the default {hexint(default)}. "
-            f"{alone[:1].upper()}{alone[1:]}.",
-            instead=_meant(asked, parameter, known, mask, default, on),
-            names=tuple(said),
-            sources=parameter.sources,
+        why = (
+            f"That is what it changes against the default {hexint(default)}. {alone[:1].upper()}{alone[1:]}."
         )
+        meant = _meant(asked, parameter, known, mask, default, on)
+        yield Verdict(About.SIDE_EFFECT, True, why, meant, names=tuple(said), sources=parameter.sources)
     for feature in features:
         if feature.is_on(mask):
             yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))

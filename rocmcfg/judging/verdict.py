@@ -10,15 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from rocmcfg.model.catalogue import (
-    Feature,
-    Hardware,
-    KernelArgument,
-    Parameter,
-    TrapKind,
-    ValueTrap,
-    Variable,
-)
+from rocmcfg.model.catalogue import Feature, Hardware, Named, Parameter, TrapKind, ValueTrap, Variable
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
@@ -113,9 +105,7 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
     return True if common else machine.has(acts_on)
 
 
-def traps_of(
-    asked: Spelling, known: Parameter | KernelArgument | Variable, machine: Machine, beside: str = ""
-) -> list[Verdict]:
+def traps_of(asked: Spelling, known: Named, machine: Machine, beside: str = "") -> list[Verdict]:
     """The traps that the value meets, the gravest first. Where GPUs or kernels are not known, a grave trap
     hides the others that may not hold."""
     found: list[Verdict] = []
@@ -139,13 +129,11 @@ def traps_of(
 
 def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> list[Verdict]:
     """The traps, behind the verdict that the name does nothing here: then the default is no news."""
-    told = any(one.trap_kind == "no_effect" for one in traps)
-    nothing = [] if told else list(no_effect(known, machine))
+    nothing = [] if any(one.trap_kind == "no_effect" for one in traps) else list(no_effect(known, machine))
     return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
 
 
 def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
-    """Of a feature that is switched on."""
     holds = machine.runs(feature.taints) if feature.taints else False
     if holds is not False:
         yield Verdict(About.FEATURE_TAINTS, holds, feature.summary, names=(feature.name, feature.taints))

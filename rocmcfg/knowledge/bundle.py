@@ -19,15 +19,9 @@ _FILE = regex(r"(?:issues/)?[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml")
 
 class Broken(RocmcfgError):
     def __init__(self, place: str, why: str) -> None:
-        super().__init__(
-            error(
-                "RC1031",
-                f"{place} is no bundle of knowledge that can be used",
-                detail=why,
-                location=place,
-                hint="make it anew with `rocmcfg knowledge export`",
-            )
-        )
+        said = f"{place} is no bundle of knowledge that can be used"
+        hint = "make it anew with `rocmcfg knowledge export`"
+        super().__init__(error("RC1031", said, detail=why, location=place, hint=hint))
 
 
 class Bundle(NamedTuple):

@@ -71,11 +71,11 @@ def load() -> Catalogue:
             lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
         variables=_OnDemand(
-            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)), _variable
+            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)),
+            lambda name, row: noun(Variable, row, name=name),
         ),
         traps=_OnDemand(
-            lambda: {row["name"]: row for row in _data("traps")["trap"]},
-            lambda _, row: noun(Trap, row),
+            lambda: {row["name"]: row for row in _data("traps")["trap"]}, lambda _, row: noun(Trap, row)
         ),
         hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
@@ -202,18 +202,13 @@ def _with_sources(file: str) -> dict[str, Any]:
     return {name: {**row, "sources": [*row.get("sources", ()), *common]} for name, row in document.items()}
 
 
-def _variable(name: str, row: dict[str, Any]) -> Variable:
-    return noun(Variable, row, name=name)
-
-
 def _variables() -> dict[str, Any]:
     """`[[family]]` stands for variables of one kind: `names` goes from a name to its summary, and what the
     family says holds for each."""
     document = _data("environment")
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
-        names = family.pop("names")
-        rows |= {name: {**family, "summary": summary} for name, summary in names.items()}
+        rows |= {name: {**family, "summary": summary} for name, summary in family.pop("names").items()}
     rows |= document
     return dict(sorted(rows.items()))
 
@@ -228,9 +223,4 @@ def _hand_overs() -> dict[str, Any]:
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:
-    return noun(
-        Fix,
-        row,
-        name=name,
-        kfd_property=row.get("probe", {}).get("kfd_property", ""),
-    )
+    return noun(Fix, row, name=name, kfd_property=row.get("probe", {}).get("kfd_property", ""))

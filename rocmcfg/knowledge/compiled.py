@@ -93,8 +93,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:
     """What was made of the file `name` when it was the same as `content`; None where that is not at hand."""
-    line = _lines().get(name.encode(), b"")
-    sums, _, text = line.partition(b"\t")
+    sums, _, text = _lines().get(name.encode(), b"").partition(b"\t")
     if sums != checksums(content, text):
         return None
     document: dict[str, Any] = json.loads(text)

@@ -39,8 +39,7 @@ _problems: dict[Diagnostic, None] = {}
 
 def look_in(view: HostView) -> None:
     """From here on what this host adds counts. Must come before anything is read: that is kept."""
-    found = [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)]
-    use(*(layer for layer in found if layer.files))
+    use(*(layer for layer in [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)] if layer.files))
 
 
 def use(*layers: Layer) -> None:
@@ -178,10 +177,6 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
 
 
 def left_out(location: str, why: str, instead: str = "") -> None:
-    said = warning(
-        "RC1030",
-        f"left out of what rocmcfg knows: {why}",
-        location=location,
-        hint="mend it, or take it away; what came with rocmcfg counts in its place",
-    )
+    hint = "mend it, or take it away; what came with rocmcfg counts in its place"
+    said = warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)
     _problems[said._replace(hint=instead) if instead else said] = None

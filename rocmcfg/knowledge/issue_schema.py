@@ -83,7 +83,6 @@ class KnownIssueFile(BaseModel, extra="forbid"):
 
 
 def mistakes(document: dict[str, Any]) -> list[str]:
-    """All that is wrong with a file; empty where nothing is."""
     if wrong := forms.mistakes(KnownIssueFile, document):
         return wrong
     file = KnownIssueFile.model_validate(document)

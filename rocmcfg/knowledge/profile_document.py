@@ -74,12 +74,8 @@ def unwritable_name(name: str) -> Diagnostic | None:
     if bad is None:
         return None
     what = "bytes that are not UTF-8" if "\udc80" <= bad <= "\udcff" else f"the character {bad!a}"
-    return error(
-        "RC1017",
-        f"a profile's file name cannot hold {what}",
-        location=ascii(name)[1:-1],
-        hint="give the file, and the folders that you name, names that can be printed on one line",
-    )
+    hint = "give the file, and the folders that you name, names that can be printed on one line"
+    return error("RC1017", f"a profile's file name cannot hold {what}", location=ascii(name)[1:-1], hint=hint)
 
 
 def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
@@ -89,21 +85,15 @@ def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
     for setting in profile.settings:
         parameter = setting.multiple_of
         if parameter not in (None, *known):
-            yield error(
-                "RC1007",
-                f"{setting.id}: the profile has no parameter {parameter!r}",
-                location=setting.location,
-                hint=f"declare it: [parameters.{parameter}]",
-            )
+            said = f"{setting.id}: the profile has no parameter {parameter!r}"
+            hint = f"declare it: [parameters.{parameter}]"
+            yield error("RC1007", said, location=setting.location, hint=hint)
     used = {setting.multiple_of for setting in profile.settings}
     for one in profile.parameters:
         if one.name not in used:
-            yield error(
-                "RC1008",
-                f"parameters.{one.name}: no setting of the profile takes its value from it",
-                location=one.location,
-                hint=f'use it: value = {{ from = "{one.name}" }}, or take it away',
-            )
+            said = f"parameters.{one.name}: no setting of the profile takes its value from it"
+            hint = f'use it: value = {{ from = "{one.name}" }}, or take it away'
+            yield error("RC1008", said, location=one.location, hint=hint)
 
 
 def with_known_values(profile: Profile) -> Profile:
@@ -119,22 +109,15 @@ def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
     for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
         if name and name not in load_catalogue().fixes:
             known = list(load_catalogue().fixes)
-            yield error(
-                "RC1005",
-                f"{setting.id}: no fix is called {name!r}",
-                location=setting.location,
-                hint="known: " + ", ".join(closest(name, known) or known),
-            )
+            said = f"{setting.id}: no fix is called {name!r}"
+            hint = "known: " + ", ".join(closest(name, known) or known)
+            yield error("RC1005", said, location=setting.location, hint=hint)
 
 
 def too_many(settings: Sequence[Setting], place: str) -> Iterator[Diagnostic]:
     if len(settings) > MOST:
-        yield error(
-            "RC1018",
-            f"{place} has {len(settings)} settings, and a profile may have {MOST}",
-            location=place,
-            hint="no host needs as many: take out what is not meant",
-        )
+        said = f"{place} has {len(settings)} settings, and a profile may have {MOST}"
+        yield error("RC1018", said, location=place, hint="no host needs as many: take out what is not meant")
 
 
 def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
@@ -144,13 +127,9 @@ def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
         key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
         key = key.replace("-", "_")
         if key in seen:
-            yield error(
-                "RC1004",
-                f"{key} is set twice",
-                location=setting.location,
-                detail=f"first at {seen[key]}",
-                hint="keep one of them; module parameters belong under [module.NAME]",
-            )
+            said = f"{key} is set twice"
+            hint = "keep one of them; module parameters belong under [module.NAME]"
+            yield error("RC1004", said, location=setting.location, detail=f"first at {seen[key]}", hint=hint)
         seen.setdefault(key, setting.location)
 
 
@@ -180,11 +159,8 @@ def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -
     elif kind is Kind.FEATURE and not isinstance(value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and value is False:
-        yield (
-            path,
-            "an argument cannot be taken away with false",
-            "true is a bare flag; leave it out otherwise",
-        )
+        said = "an argument cannot be taken away with false"
+        yield path, said, "true is a bare flag; leave it out otherwise"
     if kind is Kind.PARAMETER and isinstance(value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
     if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):

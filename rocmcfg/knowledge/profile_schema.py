@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -26,7 +27,7 @@ from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.state import Channel
-from rocmcfg.model.version import parse_range, possible
+from rocmcfg.model.version import parse_range
 
 _HINTS = {
     "extra_forbidden": "is it misspelt? `rocmcfg schema profile-file` has the keys there are",
@@ -40,22 +41,19 @@ def _sentence(text: str) -> str:
     return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
-def _range(text: str) -> str:
-    if not possible(parse_range(text)):
-        raise ValueError(f"{text!r} can never hold")
-    return text
+def _must(hold: Callable[[str], object], else_said: str) -> AfterValidator:
+    """What is said stands behind the text."""
+
+    def checked(text: str) -> str:
+        if not hold(text):
+            raise ValueError(f"{text!r}{else_said}")
+        return text
+
+    return AfterValidator(checked)
 
 
-def _count(text: str) -> str:
-    if any(len(bound) > 1 for _, bound in parse_range(text).conditions):
-        raise ValueError(f"{text!r}: GPUs are counted in whole numbers")
-    return text
-
-
-def _gfx(text: str) -> str:
-    if not re.fullmatch("gfx[0-9a-f]{3,5}", text):
-        raise ValueError(f"{text!r} is not a gfx target such as gfx1201")
-    return text
+def _is_count(text: str) -> bool:
+    return all(len(bound) == 1 for _, bound in parse_range(text).conditions)
 
 
 def _name(text: str) -> str:
@@ -83,10 +81,11 @@ def _value(value: Any) -> Any:
 
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
-Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
-Range = Annotated[StrictStr, AfterValidator(_range)]
+_TARGET = "gfx[0-9a-f]{3,5}"
+Gfx = Annotated[StrictStr, _must(partial(re.fullmatch, _TARGET), " is not a gfx target such as gfx1201")]
+Range = Annotated[StrictStr, _must(lambda text: parse_range(text).possible, " can never hold")]
 Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
-Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]
+Count = Annotated[Range, _must(_is_count, ": GPUs are counted in whole numbers")]
 
 
 class From(BaseModel, extra="forbid"):

@@ -29,13 +29,10 @@ class NoSuchProfile(RocmcfgError):
         known = sorted(known, key=lambda one: "-" in one and os.path.isfile(shipped_path(one)))
         more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
+        summary = f"no profile is called {name!r}"
+        detail = said or "known: " + ", ".join(known[:_NAMED]) + more
         super().__init__(
-            error(
-                "RC1010",
-                f"no profile is called {name!r}",
-                detail=said or "known: " + ", ".join(known[:_NAMED]) + more,
-                hint=hint + "`rocmcfg profile list` shows all",
-            )
+            error("RC1010", summary, detail=detail, hint=hint + "`rocmcfg profile list` shows all")
         )
 
 
@@ -128,19 +125,11 @@ def _complete(
         return profile
     at = _places(file)(("extends",))
     if profile.extends in (*chain, called):
-        problem = error(
-            "RC1011",
-            f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}",
-            location=at,
-            hint="take one `extends` away",
-        )
+        said = f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}"
+        problem = error("RC1011", said, location=at, hint="take one `extends` away")
     elif len(chain) >= _MAX_EXTENDS:
-        problem = error(
-            "RC1014",
-            f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
-            location=at,
-            hint="copy the settings into fewer profiles",
-        )
+        said = f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`"
+        problem = error("RC1014", said, location=at, hint="copy the settings into fewer profiles")
     else:
         try:
             base = _complete(view, profile.extends, (*chain, called), problems)
@@ -158,15 +147,10 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
     for setting in base.settings:
         other = own.get(setting.id)
         if other is not None and other.value != setting.value:
-            problems.append(
-                error(
-                    "RC1012",
-                    f"{setting.id} is {other.value} here and {setting.value} in the profile it extends",
-                    location=other.location,
-                    detail=f"the other place: {setting.location}",
-                    hint="`extends` only adds; copy the profile to change a value of it",
-                )
-            )
+            said = f"{setting.id} is {other.value} here and {setting.value} in the profile it extends"
+            detail = f"the other place: {setting.location}"
+            hint = "`extends` only adds; copy the profile to change a value of it"
+            problems.append(error("RC1012", said, location=other.location, detail=detail, hint=hint))
     inherited = [s._replace(profile=profile.name) for s in base.settings if s.id not in own]
     return profile._replace(
         gfx=profile.gfx or base.gfx,
@@ -238,12 +222,8 @@ def _bounded(file: _File) -> _File | Diagnostic:
 
 
 def _unreadable(place: str, reason: str) -> Diagnostic:
-    return error(
-        "RC1006",
-        f"{place} cannot be read as a profile: {reason}",
-        location=place,
-        hint="a profile is a regular file of at most 1 MiB that you may read",
-    )
+    hint = "a profile is a regular file of at most 1 MiB that you may read"
+    return error("RC1006", f"{place} cannot be read as a profile: {reason}", location=place, hint=hint)
 
 
 def _places(file: _File) -> Callable[[Sequence[str | int]], str]:

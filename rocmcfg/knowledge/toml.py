@@ -50,12 +50,8 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
 
 
 def _syntax(said: str, location: str) -> Diagnostic:
-    return error(
-        "RC1002",
-        f"TOML syntax: {said}",
-        location=location,
-        hint="a text value needs quotes, a key stands once",
-    )
+    summary = f"TOML syntax: {said}"
+    return error("RC1002", summary, location=location, hint="a text value needs quotes, a key stands once")
 
 
 def _line(text: str, found: re.Match[str]) -> int:

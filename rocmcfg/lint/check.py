@@ -58,7 +58,6 @@ class Checked:
             self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
 
     def ignored(self, offset: int) -> bool:
-        """Whether the line asks to be left alone."""
         text = self.source.text
         return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
 
@@ -68,7 +67,6 @@ class Checked:
         return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(found)
 
     def place(self, found: Assignment) -> str:
-        """Where an assignment stands, as a finding of another file says it."""
         return f"in {self.file} {self.within(found)}"
 
     def line(self, found: Assignment) -> int:
@@ -133,9 +131,6 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
     return text
 
 
-# -- what becomes of each setting -------------------------------------------------------------------------
-
-
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
@@ -177,7 +172,5 @@ def verdicts(checked: Checked) -> list[Verdict]:
         setting = spelt.setting if replacement else ""
         place = checked.source.place(each.start)
         found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
-    fates = list(Fate)
-    return sorted(
-        found, key=lambda v: (fates.index(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)
-    )
+    rank = {fate: number for number, fate in enumerate(Fate)}
+    return sorted(found, key=lambda v: (rank[v.fate], GRAVITY[v.severity or Severity.INFO], v.line, v.column))

@@ -87,8 +87,7 @@ def of(path: str, text: str) -> FileKind:
 
 
 def by_path(path: str) -> FileKind | None:
-    found = (kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE))
-    return next(found, None)
+    return next((kind for kind, pattern in _PATHS if re.search(pattern, f"/{path}", re.IGNORECASE)), None)
 
 
 def by_content(text: str) -> FileKind | None:
@@ -102,7 +101,6 @@ def by_content(text: str) -> FileKind | None:
 
 
 def _telling(lines: list[str]) -> list[str]:
-    """Those that are neither blank nor a comment."""
     return [line.rstrip("\r") for line in lines if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
 
 

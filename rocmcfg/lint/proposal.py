@@ -194,7 +194,6 @@ def becoming(checked: Checked) -> dict[tuple[int, int], Spelt]:
 
 
 def proposed(checked: Checked) -> str:
-    """The text with the proposals of its findings."""
     become = becoming(checked)
     edits = [(*token, spelt.text) for token, spelt in become.items() if spelt.text]
     removed = {token for token, spelt in become.items() if not spelt.text}

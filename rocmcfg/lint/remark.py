@@ -81,18 +81,9 @@ class Spelt(NamedTuple):
 
 
 @published(
-    "file",
-    "line",
-    "column",
-    "text",
-    "id=remark.id",
-    "class=remark.kind",
-    "severity=remark.severity",
-    "summary=remark.summary",
-    "why=remark.why",
-    "replacement=spelt.text",
-    "setting=spelt.setting",
-    "source=remark.source",
+    "file line column text",
+    "remark: id class=kind severity summary why",
+    "replacement=spelt.text setting=spelt.setting source=remark.source",
 )
 class Finding(NamedTuple):
     """`text` is the token as written, from `start` to `stop` of the file; `line` and `column` count from 1,

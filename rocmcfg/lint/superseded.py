@@ -41,7 +41,6 @@ def repeated(
 
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
-    """In the order in which they are read."""
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
 
 
@@ -98,9 +97,8 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
     boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
     running = [each for each in checked if each.file == RUNNING]
-    modprobe = of(FileKind.MODPROBE)
     environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
-    for group in ([*modprobe, *(boot or running)], environment):
+    for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
         _overridden(group, knowledge)
     entries = of(FileKind.BOOT_ENTRY)
     told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}

@@ -218,9 +218,6 @@ def _effect(verdict: Verdict, case: _Case) -> Remark:
     return info("RC7115", said, why, remove=True)
 
 
-# -- names ------------------------------------------------------------------------------------------------
-
-
 def _parameter_name(verdict: Verdict, case: _Case) -> Remark:
     found, asked, instead = case.found, case.asked, verdict.instead
     if asked.name.startswith(f"{asked.module}."):
@@ -283,15 +280,9 @@ def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):
-        yield warning(
-            "RC7119",
-            f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})",
-            "It is read when the driver loads: set it on the kernel command line or in modprobe.d.",
-            sources=parameter.sources,
-        )
-
-
-# -- values -----------------------------------------------------------------------------------------------
+        said = f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})"
+        why = "It is read when the driver loads: set it on the kernel command line or in modprobe.d."
+        yield warning("RC7119", said, why, sources=parameter.sources)
 
 
 def _illegal(verdict: Verdict, case: _Case) -> Remark:
@@ -342,6 +333,4 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
         return info(id, f"{said}, on some GPUs", why)
     if kind in GRAVE:
         return warning(id, said, why, instead=instead, remove=instead is None)
-    if kind == "default":
-        return info(id, said, why, remove=True)
-    return info(id, said, why, instead=instead)
+    return info(id, said, why, remove=True) if kind == "default" else info(id, said, why, instead=instead)

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import Expression
@@ -302,9 +302,11 @@ class Variable(NamedTuple):
         """Whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
-        if self.pattern:
-            return re.fullmatch(self.pattern, text, re.DOTALL) is not None
-        return not self.values
+        return re.fullmatch(self.pattern, text, re.DOTALL) is not None if self.pattern else not self.values
+
+
+# What has values and traps of its own.
+Named: TypeAlias = "Parameter | KernelArgument | Variable"
 
 
 class Trap(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.version import KernelVersion, Version, between, format_version, parse_range
+from rocmcfg.model.version import KernelVersion, Version, format_version, parse_range
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Hardware
@@ -86,12 +86,7 @@ NO_LOADER = "no boot loader that rocmcfg knows was found"
 
 
 @published(
-    "loader=loader.name",
-    "supported",
-    "evidence",
-    "candidates=candidates.name",
-    "initramfs=initramfs.name",
-    "secure_boot",
+    "loader=loader.name supported evidence candidates=candidates.name initramfs=initramfs.name secure_boot",
 )
 class BootChain(NamedTuple):
     """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
@@ -153,15 +148,7 @@ class PyTorch(NamedTuple):
 
 
 @published(
-    "os",
-    "running_kernel=running",
-    "kernels",
-    "gpus",
-    "rocm=rocm_text",
-    "pytorch",
-    "memory",
-    "boot_chain=boot",
-    "container",
+    "os running_kernel=running kernels gpus rocm=rocm_text pytorch memory boot_chain=boot container",
 )
 class Facts(NamedTuple):
     """`memory` in bytes: what the kernel manages; None where no /proc says it."""
@@ -235,7 +222,7 @@ class Machine(NamedTuple):
         if not kernels:
             return True
         wanted = parse_range(kernels)
-        answers = {between(wanted, *kernel.version.span) for kernel in self.kernels}
+        answers = {wanted.between(*kernel.version.span) for kernel in self.kernels}
         return True if True in answers else None if None in answers or not answers else False
 
     def releases(self, kernels: str) -> str:

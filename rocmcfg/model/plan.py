@@ -160,19 +160,9 @@ class RowOutcome(str, Enum):
 
 
 @published(
-    "setting=setting.id",
-    "value=setting.text",
-    "parameter=setting.parameter",
-    "target=setting.channel",
-    "outcome",
-    "current",
-    "source",
-    "because=setting.because",
-    "decision=setting.decision",
-    "evidence=setting.evidence",
-    "cost=setting.cost",
-    "confidence=setting.confidence",
-    "location=setting.location",
+    "setting: setting=id value=text parameter target=channel",
+    "outcome current source",
+    "setting: because decision evidence cost confidence location",
 )
 class SettingRow(NamedTuple):
     """One line of the table of settings."""

@@ -1,11 +1,12 @@
 """How a noun becomes JSON: the one encoder behind every document of `--json`.
 
 A noun is a NamedTuple, or another class of fields. It is published with all fields of the tuple, or with
-those that the decorator `published` lists, in that order:
+those that the decorator `published` lists, in that order, one or more in a text:
 
-    "release"               the attribute of that name, which may be a property
+    "release version"       the attributes of these names, which may be properties
     "path=source"           the same under another name
     "loader=loader.name"    an attribute of a part: null where the part is None; of a tuple, that of each
+    "plan: changes tools"   the same for several, as "changes=plan.changes tools=plan.tools"
     "text?"                 left out of the document where it is None
     "*terms"                everything that the part `terms` publishes
 
@@ -14,7 +15,7 @@ those that the decorator `published` lists, in that order:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -50,14 +51,15 @@ def is_text(noun: type) -> bool:
 def entries(noun: type) -> tuple[Entry, ...] | None:
     """What a noun publishes; None for a class that is no noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
-    return None if names is None else tuple(_entry(text) for text in names)
+    return None if names is None else tuple(entry for text in names for entry in _entries(text))
 
 
-def _entry(text: str) -> Entry:
-    if text.startswith("*"):
-        return Entry("", tuple(text[1:].split(".")))
-    name, _, path = text.partition("=")
-    return Entry(name.rstrip("?"), tuple((path or name.rstrip("?")).split(".")), name.endswith("?"))
+def _entries(text: str) -> Iterator[Entry]:
+    part, colon, words = text.rpartition(": ")
+    for word in words.split():
+        name, _, path = ("", "", word[1:]) if word.startswith("*") else word.partition("=")
+        whole = (part + colon).replace(": ", ".") + (path or name.rstrip("?"))
+        yield Entry(name.rstrip("?"), tuple(whole.split(".")), name.endswith("?"))
 
 
 def encode(value: object) -> Any:

@@ -36,13 +36,8 @@ SAFE_MODULE = regex(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 SAFE_VARIABLE = regex(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # unsigned long is taken as 64 bits wide: ROCm has no 32-bit kernels.
-_BITS = {
-    ParamType.INT: 32,
-    ParamType.UINT: 32,
-    ParamType.HEXINT: 32,
-    ParamType.ULONG: 64,
-    ParamType.ULLONG: 64,
-}
+_BITS = dict.fromkeys((ParamType.INT, ParamType.UINT, ParamType.HEXINT), 32)
+_BITS |= dict.fromkeys((ParamType.ULONG, ParamType.ULLONG), 64)
 NUMBERS = frozenset(_BITS)
 _NUMBER = regex(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
 _TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
@@ -109,9 +104,7 @@ def printed(type: ParamType, text: str) -> str:
         return "Y" if value else "N"
     if type is ParamType.BINT:
         return str(int(value))
-    if type is ParamType.HEXINT:
-        return hexint(int(value))
-    return str(value)
+    return hexint(int(value)) if type is ParamType.HEXINT else str(value)
 
 
 def hexint(number: int) -> str:
@@ -246,37 +239,23 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
     key, equals, value = text.partition("=")
     scope, dot, name = key.partition(".")
     if not dot or not name or not scope:
-        return error(
-            "RC2001",
-            f"--set {text!r} does not say what to set",
-            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE "
-            "or profile.NAME=NUMBER",
+        hint = (
+            "write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER"
         )
+        return error("RC2001", f"--set {text!r} does not say what to set", hint=hint)
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
     asked = split(text)
     if not SAFE_MODULE.match(scope) or not well_named(asked._replace(name=name)):
-        return error(
-            "RC2002",
-            f"--set {key!r}: not a name",
-            location="--set",
-            hint="names are letters, digits and _, those of kernel arguments and parameters also . and -",
-        )
+        hint = "names are letters, digits and _, those of kernel arguments and parameters also . and -"
+        return error("RC2002", f"--set {key!r}: not a name", location="--set", hint=hint)
     if equals and not SAFE_VALUE.match(value):
-        return error(
-            "RC2002",
-            f"--set {key}: {unsafe_reason(value)}",
-            location="--set",
-            hint="give the bare value; no file that rocmcfg writes needs quotes around it",
-        )
+        hint = "give the bare value; no file that rocmcfg writes needs quotes around it"
+        return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set", hint=hint)
     if scope == "profile" and re.fullmatch("[0-9]{1,10}", value):
         return ProfileValue(name, int(value))
     wanted = {"profile": "a whole number", "feature": "true or false"}.get(scope)
     if wanted is not None and asked.value not in ("true", "false"):
-        return error(
-            "RC2002",
-            f"--set {key} takes {wanted}, not {value!r}",
-            location="--set",
-            hint=f"`rocmcfg explain {key}` says what of",
-        )
+        said = f"--set {key} takes {wanted}, not {value!r}"
+        return error("RC2002", said, location="--set", hint=f"`rocmcfg explain {key}` says what of")
     return asked

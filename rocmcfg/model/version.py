@@ -91,29 +91,26 @@ class VersionRange(NamedTuple):
         asked = comparable(version)
         return all(_HOLDS[sign](asked, comparable(bound)) for sign, bound in self.conditions)
 
+    def between(self, low: Version, high: Version) -> bool | None:
+        """Whether it contains a version that lies between the two, both included; None where that may or may
+        not be. The answer changes at the bounds alone, so that each is asked, and the release behind it."""
+        asked = [low, high]
+        for _, bound in self.conditions:
+            padded = bound + (0,) * (3 - len(bound))
+            asked += [bound, (*padded[:-1], padded[-1] + 1)]
+        within = (one for one in asked if comparable(low) <= comparable(one) <= comparable(high))
+        answers = {self.contains(version) for version in within}
+        return answers.pop() if len(answers) == 1 else None
+
+    @property
+    def possible(self) -> bool:
+        """Whether any version at all can be in it."""
+        return self.between((0,), (_LAST,)) is not False
+
 
 def span(version: Version) -> tuple[Version, Version]:
     """`7.2` of a PyTorch wheel may be any patch level of 7.2; three numbers tell all."""
     return version, version if len(version) > 2 else (*version, _LAST)
-
-
-def between(wanted: VersionRange, low: Version, high: Version) -> bool | None:
-    """Whether a version is wanted that lies between the two, both included; None where it may or may not be.
-
-    The answer changes at the bounds alone, so that each of them is asked, and the release behind it.
-    """
-    asked = [low, high]
-    for _, bound in wanted.conditions:
-        padded = bound + (0,) * (3 - len(bound))
-        asked += [bound, (*padded[:-1], padded[-1] + 1)]
-    within = (one for one in asked if comparable(low) <= comparable(one) <= comparable(high))
-    answers = {wanted.contains(version) for version in within}
-    return answers.pop() if len(answers) == 1 else None
-
-
-def possible(wanted: VersionRange) -> bool:
-    """Whether any version at all can be in the range."""
-    return between(wanted, (0,), (_LAST,)) is not False
 
 
 def parse_range(text: str) -> VersionRange:

@@ -26,11 +26,8 @@ def expand_auto(
     chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in computed_on for name in names))
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
-        raise fail(
-            "RC2024",
-            f"--profile auto finds no profile for this host ({seen})",
-            hint="`rocmcfg profile list` shows the profiles; name one",
-        )
+        said = f"--profile auto finds no profile for this host ({seen})"
+        raise fail("RC2024", said, hint="`rocmcfg profile list` shows the profiles; name one")
     none = dict.fromkeys(gpu.gfx or "" for gpu, names in fitting if gpu not in computed_on or not names)
     others = dict.fromkeys(f"--profile {one}" for _, names in fitting for one in names if one not in chosen)
     hint = f"if you compute on it too, add {' '.join(others)}" if others else "no shipped profile is for it"

@@ -22,12 +22,9 @@ def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iter
     """Why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
-            yield warning(
-                "RC2046",
-                f"profile {profile.name} is for finding a fault; applied to a host it slows every program",
-                location=profile.location,
-                hint=f"use it for one command: rocmcfg run --profile {profile.name} -- COMMAND",
-            )
+            said = f"profile {profile.name} is for finding a fault; applied to a host it slows every program"
+            hint = f"use it for one command: rocmcfg run --profile {profile.name} -- COMMAND"
+            yield warning("RC2046", said, location=profile.location, hint=hint)
         fitting = any(profile.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)
         if profile.gfx and not fitting and not any_gpu:
             found = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in facts.gpus)
@@ -57,15 +54,10 @@ def combine(
         if other is None:
             chosen[canonical.id] = canonical
         elif other.value != canonical.value and canonical.id not in asked:
-            problems.append(
-                error(
-                    "RC2011",
-                    f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}",
-                    location=canonical.location,
-                    detail=f"the other place: {other.location}",
-                    hint=f"decide with --set {canonical.id}=VALUE or --without {canonical.id}",
-                )
-            )
+            said = f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}"
+            detail = f"the other place: {other.location}"
+            hint = f"decide with --set {canonical.id}=VALUE or --without {canonical.id}"
+            problems.append(error("RC2011", said, location=canonical.location, detail=detail, hint=hint))
         elif other.doubt is not None and canonical.doubt is None:
             chosen[canonical.id] = canonical  # what two of them say is said by the one that root believes
     for id, setting in asked.items():
@@ -101,23 +93,16 @@ def _asked(
 
 
 def _twice(id: str, first: object, second: object) -> Diagnostic:
-    return error(
-        "RC2041",
-        f"--set gives {id} two values: {first} and {second}",
-        location="--set",
-        hint="keep one of them",
-    )
+    said = f"--set gives {id} two values: {first} and {second}"
+    return error("RC2041", said, location="--set", hint="keep one of them")
 
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
     """`"amdgpu.runpm" = 0` under [cmdline] means the parameter, and becomes it."""
-    module, dot, name = setting.name.partition(".")
-    module = module.replace("-", "_")
+    module, dot, name = setting.name.replace("-", "_").partition(".")
     if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():
         return setting
-    return setting._replace(
-        kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
-    )
+    return setting._replace(kind=Kind.PARAMETER, module=module, name=name, via=Channel.CMDLINE)
 
 
 def named(id: str, names: Iterable[str]) -> bool:
@@ -132,14 +117,8 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     if not isinstance(asked, Spelling):
         return asked
     value = asked.enabled if asked.kind is Kind.FEATURE else True if asked.value is None else asked.value
-    return Setting(
-        asked.kind,
-        asked.name,
-        value,
-        module=asked.module,
-        location="--set",
-        because="asked for on the command line",
-    )
+    because = "asked for on the command line"
+    return Setting(asked.kind, asked.name, value, asked.module, because, location="--set")
 
 
 def wrong_numbers(
@@ -151,13 +130,11 @@ def wrong_numbers(
     for name, value in numbers.items():
         if name not in known:
             near = closest(name, list(known)) or list(known)
-            yield error(
-                "RC2042",
-                f"profile.{name}: no profile that is asked for takes this number",
-                hint="they take " + ", ".join(f"profile.{n}" for n in near)
-                if near
-                else "name one that does with --profile; `rocmcfg profile list` shows them",
-            )
+            hint = "they take " + ", ".join(f"profile.{n}" for n in near)
+            if not near:
+                hint = "name one that does with --profile; `rocmcfg profile list` shows them"
+            said = f"profile.{name}: no profile that is asked for takes this number"
+            yield error("RC2042", said, hint=hint)
         for parameter in (one for one in every if one.name == name):
             for problem in _misfit(parameter, value, profiles, facts):
                 yield problem._replace(location="--set")
@@ -180,8 +157,7 @@ def _misfit(
         found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
         if found and value > len(found):
             said = f"{name} = {value} is more than this host has: {len(found)}"
-            hint = f"write --set {name}={len(found)}"
-            yield error("RC2052", said, detail=parameter.summary, hint=hint)
+            yield error("RC2052", said, detail=parameter.summary, hint=f"write --set {name}={len(found)}")
 
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
@@ -193,19 +169,13 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
         return
     has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
     if asked > facts.memory:
-        yield error(
-            "RC2044",
-            f"{said} is more than this host has",
-            detail=f"{has}; what the firmware sets aside for graphics is not part of it",
-            hint="give less, and leave some for the system itself",
-        )
+        summary = f"{said} is more than this host has"
+        detail = f"{has}; what the firmware sets aside for graphics is not part of it"
+        yield error("RC2044", summary, detail=detail, hint="give less, and leave some for the system itself")
     elif facts.memory - asked < facts.memory // _LEFT:
-        yield warning(
-            "RC2045",
-            f"{said} leaves little for the system itself",
-            detail=f"{has}; a full GPU would then end programs for want of memory",
-            hint="give less if the host runs out of memory",
-        )
+        summary = f"{said} leaves little for the system itself"
+        detail = f"{has}; a full GPU would then end programs for want of memory"
+        yield warning("RC2045", summary, detail=detail, hint="give less if the host runs out of memory")
     if parameter.unset == "half of memory" and asked < facts.memory // 2:
         lowers = f"{said} lowers the limit: unset it is half of the memory"
         yield warning("RC2053", lowers, detail=has, hint="give more than half, or leave it out")
@@ -226,7 +196,6 @@ def filled(setting: Setting, numbers: Mapping[str, int]) -> Setting:
     if not isinstance(setting.value, Multiple):
         return setting
     amount, times = numbers[setting.value.parameter], setting.value.times
-    note = f"{amount} (profile.{setting.value.parameter})" + (
-        f" × {times} = {amount * times}" if times > 1 else ""
-    )
+    note = f"{amount} (profile.{setting.value.parameter})"
+    note += f" × {times} = {amount * times}" if times > 1 else ""
     return setting._replace(value=amount * times, because=f"{setting.because} It is {note}.".strip())

@@ -50,19 +50,14 @@ def understood(
     if any(one.id == "RC2001" for one in wrong):
         raise RocmcfgError(*wrong)
     called = [profile(view, name, instead) for name in request.profiles]
-    said = [
-        *zip(request.profiles, map(" and ".join, called), strict=True),
-        *zip(request.set, settings, strict=True),
-    ]
+    said = [*zip(request.profiles, map(" and ".join, called), strict=True)]
+    said += zip(request.set, settings, strict=True)
     wanted = [name for found in called for name in found]
     if alone and not wanted and all(text.startswith("profile.") for text in settings):
         wanted = ["auto"]
     return request._replace(profiles=tuple(dict.fromkeys(wanted)), set=tuple(settings)), [
         info("RC2058", f"{old} is read as {new}") for old, new in said if old != new
     ]
-
-
-# -- profiles ---------------------------------------------------------------------------------------------
 
 
 def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
@@ -96,10 +91,7 @@ def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
     """Those that go by a name: a product, a code name, a target or a family, or the beginning of one where it
     need not be `whole`."""
     wanted = _plain(text)
-    named = [
-        (model, {*map(_plain, (model.gfx, model.family, *_called(model)))})
-        for model in catalogue.gpu_models()
-    ]
+    named = [(m, {*map(_plain, (m.gfx, m.family, *_called(m)))}) for m in catalogue.gpu_models()]
     found = [model for model, of in named if wanted and wanted in of]
     if found or whole or len(wanted) < _FEWEST:
         return found
@@ -111,11 +103,7 @@ def _called(model: GpuModel) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    plain = re.sub(r"[^a-z0-9]", "", name.lower())
-    return _MAKERS.sub("", plain)
-
-
-# -- settings ---------------------------------------------------------------------------------------------
+    return _MAKERS.sub("", re.sub(r"[^a-z0-9]", "", name.lower()))
 
 
 def setting(view: HostView, text: str, instead: Instead) -> str:
@@ -123,9 +111,8 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
     without a scope is known of several things, or of none."""
     key, equals, value = text.partition("=")
     scope, dot, _ = key.partition(".")
-    if dot and (
-        scope.lower() in ("feature", "profile") or canonical(key).lower() in catalogue.load().parameters
-    ):
+    scoped = scope.lower() in ("feature", "profile")
+    if dot and (scoped or canonical(key).lower() in catalogue.load().parameters):
         key = key.lower()
     elif not dot and key:
         ids = called(view, key)

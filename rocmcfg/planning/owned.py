@@ -48,8 +48,7 @@ def owned_files(
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
-        proposed = backend.propose(view, on_line if loader == backend.NAME else ())
-        for path, content in proposed.items():
+        for path, content in backend.propose(view, on_line if loader == backend.NAME else ()).items():
             on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
     owned = [OwnedFile(path, on_boot[path], why) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
@@ -139,12 +138,8 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
     if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
-        return error(
-            "RC4001",
-            f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
-            location=file.path,
-            hint="remove the link, then run the command again",
-        )
+        said = f"{file.path} is a symbolic link, and rocmcfg writes no file through one"
+        return error("RC4001", said, location=file.path, hint="remove the link, then run the command again")
     try:
         before = view.state(file.path)
     except Unreadable as problem:
@@ -189,9 +184,5 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
         )
     if content == file.content or MARK in content[:400]:
         return None
-    return error(
-        "RC4003",
-        f"{file.path} exists and rocmcfg did not write it",
-        location=file.path,
-        hint="rename it, then run the command again",
-    )
+    said = f"{file.path} exists and rocmcfg did not write it"
+    return error("RC4003", said, location=file.path, hint="rename it, then run the command again")

@@ -22,13 +22,7 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import (
-    foreign_trouble,
-    host_problems,
-    image_problems,
-    newer_kernel,
-    refused,
-)
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, image_problems, newer_kernel, refused
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -73,22 +67,16 @@ def _without(
         hint="put them on the kernel's line in the loader's configuration and reboot; "
         "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
     )
+    left = (Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand)
     return resolution._replace(
         desired=tuple(s for s in resolution.desired if s not in by_hand),
-        skipped=(
-            *resolution.skipped,
-            *(Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand),
-        ),
+        skipped=(*resolution.skipped, *left),
         diagnostics=(*resolution.diagnostics, yours),
     )
 
 
 def plan_of_approved(
-    view: HostView,
-    names: tuple[str, ...],
-    settings: Sequence[DesiredSetting],
-    known: Known,
-    request: Request,
+    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known, request: Request
 ) -> Plan:
     """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
     this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
@@ -124,8 +112,7 @@ def _plan(
         problems += backend.unmanaged(view)
         if trial is not None and view.runs_tools:
             may_try = not has_errors(trial.problems(view, boot, kargs))
-    variables = [s for s in desired if s.kind is Kind.ENV]
-    problems += environment_targets.problems(view, env_targets, variables)
+    problems += environment_targets.problems(view, env_targets, [s for s in desired if s.kind is Kind.ENV])
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
@@ -166,9 +153,7 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
         winner = last(observed.kargs, setting.name)
         if found is not None and winner is not found and not adds_up(setting.name):
             found = None
-    if found is None:
-        return setting
-    return setting._replace(adopted_from=found.source, text=found.value)
+    return setting if found is None else setting._replace(adopted_from=found.source, text=found.value)
 
 
 def _images(
@@ -176,8 +161,7 @@ def _images(
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
     And which images would not come right, or could not be proven to."""
-    detected = known.facts.boot.initramfs
-    generator = initramfs.backend(detected)
+    generator = initramfs.backend(known.facts.boot.initramfs)
     left = known.receipt.activations if known.receipt else {}
     if modprobe.PATH not in changed and (
         generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
@@ -233,8 +217,7 @@ def _menu(
 def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
     later = [karg.text for karg in boot.later]
     first = [karg.text for karg in boot.foreign if karg not in boot.later]
-    before = (*first, *(karg.text for karg in boot.ours), *later)
-    return CommandLine(before, (*first, *kargs, *later))
+    return CommandLine((*first, *(karg.text for karg in boot.ours), *later), (*first, *kargs, *later))
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:

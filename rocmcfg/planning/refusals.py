@@ -37,27 +37,18 @@ def host_problems(
     """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
     of."""
     if facts.container:
-        yield error(
-            "RC3010",
-            "this is a container: the kernel belongs to the machine outside",
-            location=facts.container,
-            hint="run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`",
-        )
+        said = "this is a container: the kernel belongs to the machine outside"
+        hint = "run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`"
+        yield error("RC3010", said, location=facts.container, hint=hint)
         return
     ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
     if ours and facts.kernels and not facts.driven:
-        yield error(
-            "RC3011",
-            "no installed kernel has an amdgpu driver",
-            detail="kernels: " + ", ".join(kernel.release for kernel in facts.kernels),
-            hint="install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first",
-        )
+        detail = "kernels: " + ", ".join(kernel.release for kernel in facts.kernels)
+        hint = "install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first"
+        yield error("RC3011", "no installed kernel has an amdgpu driver", detail=detail, hint=hint)
     if any(s.parameter for s in desired) and not facts.kernels:
-        yield warning(
-            "RC3012",
-            "no installed kernel was found, so no value could be checked against one",
-            location="/lib/modules",
-        )
+        said = "no installed kernel was found, so no value could be checked against one"
+        yield warning("RC3012", said, location="/lib/modules")
     if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
         yield info(
             "RC3013",
@@ -75,11 +66,8 @@ def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
     """After an update without a reboot, the boot that brings the settings brings another kernel as well."""
     if facts.newer_kernel is not None:
         release = facts.newer_kernel.release
-        yield info(
-            "RC3027",
-            f"kernel {release} is newer than the one that runs: the next boot may bring it along",
-            hint="to change one thing at a time, reboot before you apply",
-        )
+        said = f"kernel {release} is newer than the one that runs: the next boot may bring it along"
+        yield info("RC3027", said, hint="to change one thing at a time, reboot before you apply")
 
 
 def _loader_problems(
@@ -125,13 +113,10 @@ def _generator_problems(
     names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
     images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
     if images and not found:
-        yield error(
-            "RC3018",
-            "there are initramfs images, and no generator that rocmcfg knows",
-            location=images[0],
-            detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
-            hint="keep to the kernel command line: --via cmdline",
-        )
+        said = "there are initramfs images, and no generator that rocmcfg knows"
+        detail = f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}"
+        hint = "keep to the kernel command line: --via cmdline"
+        yield error("RC3018", said, location=images[0], detail=detail, hint=hint)
 
 
 def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:

@@ -145,13 +145,9 @@ def _check_names(work: _Work, option: str, names: Sequence[str], settings: Seque
     for name in names:
         if not any(named(setting.id, [name]) for setting in settings):
             near = closest(name, known) or known
-            work.problems.append(
-                error(
-                    "RC2013",
-                    f"{option} {name}: the profile has no such setting",
-                    hint="it has " + ", ".join(near) if near else "it has none",
-                )
-            )
+            said = f"{option} {name}: the profile has no such setting"
+            hint = "it has " + ", ".join(near) if near else "it has none"
+            work.problems.append(error("RC2013", said, hint=hint))
 
 
 def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
@@ -166,14 +162,8 @@ def _channel(work: _Work, setting: Setting) -> Channel:
     builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
     of_the_driver = setting.kind is Kind.FEATURE or setting.module in work.catalogue.modules()
     if wanted is Channel.MODPROBE and builtin and of_the_driver:
-        work.problems.append(
-            error(
-                "RC2014",
-                f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d",
-                location=setting.location,
-                hint="use --via cmdline",
-            )
-        )
+        said = f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d"
+        work.problems.append(error("RC2014", said, location=setting.location, hint="use --via cmdline"))
     return wanted
 
 
@@ -253,14 +243,9 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         work.desired.remove(own)
         work.desired.append(own._replace(text=text))
     if len(channels) > 1:
-        work.problems.append(
-            error(
-                "RC2021",
-                f"the features of {id} share one mask and cannot go to two places",
-                location=members[0][0].location,
-                hint="give all of them the same `via`",
-            )
-        )
+        said = f"the features of {id} share one mask and cannot go to two places"
+        hint = "give all of them the same `via`"
+        work.problems.append(error("RC2021", said, location=members[0][0].location, hint=hint))
         return
     for setting, feature in members:
         desired = _base(work, setting, text, channels.copy().pop())

@@ -125,12 +125,9 @@ def _parameter(verdict: Verdict, case: _Case) -> _Text:
             detail = "it is ignored there; kernels that have it: " + ", ".join(verdict.others)
         return warning("RC2102", f"{id} does not exist on kernel {on}", detail=detail)
     if about is About.ABSENT:
-        return error(
-            "RC2103",
-            f"{id} exists on none of the installed kernels",
-            detail=f"kernel {on} has no such parameter{_lifetime(found)}",
-            hint=f"take it out of the profile, or name it with --without {id}",
-        )
+        detail = f"kernel {on} has no such parameter{_lifetime(found)}"
+        hint = f"take it out of the profile, or name it with --without {id}"
+        return error("RC2103", f"{id} exists on none of the installed kernels", detail=detail, hint=hint)
     if about is About.ILLEGAL and verdict.holds is None:
         return warning("RC2106", f"{id} = {asked.value} may be refused by kernel {on}", detail=why)
     if about is About.ILLEGAL:
@@ -215,9 +212,8 @@ def _variable(verdict: Verdict, case: _Case) -> _Text:
     if verdict.about is About.UNKNOWN:
         said = f"no reader of {asked.name} is known"
         like = f"A name like it is {verdict.names[0]}." if verdict.names else ""
-        return _told(
-            verdict, asked, said, " ".join(filter(None, (verdict.why, like))), grave=bool(verdict.why)
-        )
+        detail = " ".join(filter(None, (verdict.why, like)))
+        return _told(verdict, asked, said, detail, grave=bool(verdict.why))
     if verdict.about is About.MISNAMED:
         hint = f"write {instead.name}" if instead else "leave it out"
         return error("RC2016", f"nothing reads the variable {asked.name}", detail=verdict.why, hint=hint)

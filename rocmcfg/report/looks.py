@@ -102,8 +102,6 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     return not (address.is_multicast or version)
 
 
-# -- by kind, and by what a rule asks for ----------------------------------------------------------------
-
 _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
     **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
     "host": _is_host,
@@ -130,8 +128,6 @@ def tells(kind: str, text: str, *, certain: bool = False) -> bool:
     judge = _KINDS.get(kind)
     return judge is None or judge(text, certain)
 
-
-# -- keys ----------------------------------------------------------------------------------------------
 
 _WORDS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 _LONGEST = 80  # characters of a key that are looked at, from its end

@@ -128,8 +128,7 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
     if named is None and end < 0:
         # with a dash or a brace an item begins: what stands before it belongs to another one
         first = () if line.lstrip().startswith(("-", "{")) else (before,)
-        found_beside = (_NAMED_IN_LINE.search(one[-_AROUND:]) for one in (*first, after))
-        named = next(filter(None, found_beside), None)
+        named = next(filter(None, (_NAMED_IN_LINE.search(one[-_AROUND:]) for one in (*first, after))), None)
     return meaning(named["name"]) if named else None
 
 

@@ -234,8 +234,6 @@ def redactor_of(view: HostView, environment: Mapping[str, str]) -> Redactor:
     return Redactor(hosts, users, secrets)
 
 
-# -- what only a neighbouring line gives away -------------------------------------------------------------
-
 _HEADER = regex(
     r"(?<!\S)(?:USER[ \t]+(?:PID|TTY|UID|SEAT)|(?:PID|UID)[ \t]+USER|UID[ \t]+PID[ \t]+PPID)(?!\S)"
 )

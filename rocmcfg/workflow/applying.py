@@ -56,8 +56,7 @@ def apply(
         planned = planned_now()
         made = planned.plan
         # a trial on a host whose loader cannot take it back would not be one
-        unsafe = [d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
-        require_no_errors(unsafe)
+        require_no_errors([d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"])
         to_run = host.runs_tools and (made.due or made.tools)
         if not made.changes and not to_run and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
@@ -83,9 +82,6 @@ def apply(
             purpose = OfOneBoot(now.plan, now.request, now.trial)
         done = transaction.execute(host, purpose, progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
-
-
-# -- the hook of a kernel -----------------------------------------------------------------------------
 
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
@@ -122,13 +118,8 @@ def _withdraw(
     request = request_without(known, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
     approved = Approved(known.profiles, tuple(s for s in known.settings if s.id not in harmful))
-    said = [
-        warning(
-            "RC4042",
-            f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
-            hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
-        )
-    ]
+    summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
+    said = [warning("RC4042", summary, hint="see `rocmcfg history`; `rocmcfg rollback` brings it back")]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
     except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
@@ -136,11 +127,8 @@ def _withdraw(
 
         reject(host, lambda _: True, progress, force=True)
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
-        ended = warning(
-            "RC4043",
-            f"the trial is ended: what it would fall back to had to be changed for kernel {release}",
-            hint="reboot, then try it again",
-        )
+        summary = f"the trial is ended: what it would fall back to had to be changed for kernel {release}"
+        ended = warning("RC4043", summary, hint="reboot, then try it again")
         said.insert(0, ended)
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
     return said

@@ -40,25 +40,10 @@ class LogMachine(NamedTuple):
 
 
 @published(
-    "issue=match.issue.id",
-    "title=match.issue.title",
-    "kind=match.issue.kind",
-    "summary=match.issue.summary",
-    "score=match.score",
-    "confidence=match.issue.confidence",
-    "reasons=match.reasons",
-    "stages=match.stages",
-    "evidence",
-    "kernel_names",
-    "alike=alike.id",
-    "workaround",
-    "in_force=match.in_force",
-    "applied=match.applied",
-    "cost=match.issue.cost",
-    "fixed_in=match.issue.fixed_in",
-    "does_not_help=match.issue.does_not_help",
-    "notes=match.issue.notes",
-    "sources=match.issue.evidence",
+    "match.issue: issue=id title kind summary",
+    "score=match.score confidence=match.issue.confidence reasons=match.reasons stages=match.stages",
+    "evidence kernel_names alike=alike.id workaround in_force=match.in_force applied=match.applied",
+    "match.issue: cost fixed_in does_not_help notes sources=evidence",
 )
 class Found(NamedTuple):
     """An issue with the lines that speak for it, the GEMM kernels that they name, and the issues that print
@@ -191,8 +176,7 @@ def diagnose(
     if where.host is not None:
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
-    ours = not log.is_another_vendors
-    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)
+    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors)
     return Diagnosis(
         tuple(scanner.logs),
         where,

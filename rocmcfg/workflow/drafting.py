@@ -67,12 +67,9 @@ def draft(
             signatures.setdefault(pattern, sample)
     if not signatures:
         told = [one.match.issue.id for one in found.found if one.match.told]
-        raise fail(
-            "RC8009",
-            "no error in these logs is unknown",
-            detail=f"they are explained by {', '.join(told)}" if told else "",
-            hint="name a log of the fault: --from-log FILE",
-        )
+        said = "no error in these logs is unknown"
+        detail = f"they are explained by {', '.join(told)}" if told else ""
+        raise fail("RC8009", said, detail=detail, hint="name a log of the fault: --from-log FILE")
     cures = list(cure) or _applied(view)
     return Drafted(_file(found, signatures, cures, redact), tuple(signatures)), tuple(remarks)
 

@@ -84,17 +84,11 @@ def explain_name(
         if not near:
             raise
         raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None
-    values = _values(view, found, facts, known, environment or {})
-    return Explained(found, _users(view, found.name), *values)
+    return Explained(found, _users(view, found.name), *_values(view, found, facts, known, environment or {}))
 
 
 def explain_line(
-    view: HostView,
-    line: str,
-    versions: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    each: bool = False,
+    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str], *, each: bool = False
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
     knows in it; None where the line is the name of one thing. `each` word was asked about,
@@ -153,8 +147,7 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     found = _RETURNED.fullmatch(said)
     number = int(found[1], 0) if found else None
     codes = catalogue.status_codes() if found or said.startswith(("hsa_status_", "hiperror")) else {}
-    rows = (row for row in codes.items() if row[0].lower() == said or row[1]["number"] == number)
-    return next(rows, None)
+    return next((row for row in codes.items() if row[0].lower() == said or row[1]["number"] == number), None)
 
 
 def _kernel_name(text: str) -> Explained:

@@ -29,16 +29,8 @@ _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".z
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
-_SET_BY_US = frozenset(
-    {
-        FileKind.GRUB_DEFAULTS,
-        FileKind.CMDLINE,
-        FileKind.MODPROBE,
-        FileKind.BOOT_ENTRY,
-        FileKind.ENVIRONMENT,
-        FileKind.PROFILE,
-    }
-)
+_SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
+_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.PROFILE}
 
 
 class Proposal(NamedTuple):
@@ -76,8 +68,7 @@ class Linted(NamedTuple):
 
     @property
     def outcome(self) -> Literal["nothing_changed"] | None:
-        failed = any(one.severity is Severity.ERROR for one in self.diagnostics)
-        return "nothing_changed" if failed else None
+        return "nothing_changed" if any(one.severity is Severity.ERROR for one in self.diagnostics) else None
 
 
 def lint(
@@ -116,6 +107,7 @@ def lint(
         if (text := each.source.text[one.start : one.stop]) not in told
     }
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
+    purposes = _purposes(view, fine, knowledge, stated=bool(gpus or versions))
     return Linted(
         tuple(findings),
         len(checked),
@@ -125,9 +117,7 @@ def lint(
         _command(one.setting for kind, one in judged if kind in _SET_BY_US),
         tuple(one for _, one in judged),
         tuple(fine),
-        tuple(_purposes(view, fine, knowledge, stated=bool(gpus or versions)))
-        if knowledge.machine.named
-        else None,
+        tuple(purposes) if knowledge.machine.named else None,
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
     )
 
@@ -214,11 +204,9 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
                 from rocmcfg.doctor.reading.logs import text_of
 
                 what, prints = text_of(content, path)
-                hint = (
-                    f"pipe its text in: `{prints} | rocmcfg lint -`"
-                    if prints
-                    else "name a file with text in it"
-                )
+                hint = "name a file with text in it"
+                if prints:
+                    hint = f"pipe its text in: `{prints} | rocmcfg lint -`"
                 raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)

@@ -20,17 +20,9 @@ from rocmcfg.records.receipt import Receipt
 
 
 @published(
-    "profiles=plan.profiles",
-    "changes",
-    "activations=plan.activations",
-    "settings=plan.rows",
-    "skipped=plan.skipped",
-    "command_line=plan.command_line",
-    "boot_backend=plan.boot_backend",
-    "reboot_required=plan.reboot_required",
-    "transaction",
-    "trial",
-    "removed",
+    "profiles=plan.profiles changes",
+    "plan: activations settings=rows skipped command_line boot_backend reboot_required",
+    "transaction trial removed",
 )
 class Planned(NamedTuple):
     """A plan with what it was made from. `transaction` is the one that carried it out, `trial` is None where
@@ -147,8 +139,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     from rocmcfg.planning.plan import Known, plan_of_approved
     from rocmcfg.planning.resolve import modules_of
 
-    modules = modules_of(approved.settings)
-    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
+    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known, request)
     require_no_errors(made.diagnostics)

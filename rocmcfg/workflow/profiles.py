@@ -65,9 +65,6 @@ def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> 
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
 
 
-# -- their variables alone: no GPU, loader or right is needed -------------------------------------------
-
-
 def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], list[str]]:
     """The variables, by name, and what else would be set: the part that only an apply does."""
     facts = collect_facts(view, environments=_environments(view))
@@ -113,9 +110,5 @@ def remove_user_environment(host: Host, path: str) -> bool:
 def _require_own_file(view: HostView, path: str) -> None:
     content = view.read(path)
     if view.is_symlink(path) or (content is not None and not is_as_written(content)):
-        raise fail(
-            "RC4003",
-            f"{path} is not as rocmcfg wrote it",
-            location=path,
-            hint="rename it, or move your lines to a file of your own; then run the command again",
-        )
+        hint = "rename it, or move your lines to a file of your own; then run the command again"
+        raise fail("RC4003", f"{path} is not as rocmcfg wrote it", location=path, hint=hint)

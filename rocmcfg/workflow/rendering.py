@@ -48,9 +48,8 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))
     require_no_errors(problems)
-    of = _named(facts)
     head = (
-        f"Rendered by rocmcfg {rocmcfg.__version__} for {of}:",
+        f"Rendered by rocmcfg {rocmcfg.__version__} for {_named(facts)}:",
         f"profile {', '.join(names) or 'none'}, {len(resolution.desired)} settings; see rocmcfg explain NAME",
     )
     text = rendered(format, of_settings(resolution.desired), head)
@@ -64,14 +63,11 @@ def _said(machine: Options, known: Catalogue) -> Facts:
     """What is said of a machine that is not here. All else is unknown; what depends on that applies."""
     version = parse_kernel(machine.kernel)
     models = {model.gfx: model for model in known.gpus}
-    gpus = tuple(
-        Gpu(m.gfx, m.products, "pci", integrated=m.apu) for m in map(models.__getitem__, machine.gfx)
-    )
     return Facts(
         UNKNOWN,
         (Kernel(machine.kernel, version, Driver.MODULE),) if version else (),
         machine.kernel,
-        gpus,
+        tuple(Gpu(m.gfx, m.products, "pci", integrated=m.apu) for m in map(models.__getitem__, machine.gfx)),
         machine.rocm,
         "--rocm",
         BootChain(None, (), ()),

@@ -149,9 +149,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """What of a report may give away a name."""
-    yield from (
-        "\n".join((log, *(line.text for line in lines))) for log, lines in content["excerpts"].items()
-    )
+    yield from ("\n".join((log, *(one.text for one in told))) for log, told in content["excerpts"].items())
     yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
     yield from content["arguments"]
     yield from (check.summary for check in content["checks"])

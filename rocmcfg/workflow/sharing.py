@@ -69,8 +69,7 @@ def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
         tables = tuple(name for name in names if name not in issues)
         who = _signer(view, layer.place) if layer.name else ""
         added.append(Added(layer.place, issues, tables, layer.name, layer.version, who))
-    checked = Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added))
-    return checked, drop_ins.problems()
+    return Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added)), drop_ins.problems()
 
 
 def export(view: HostView, path: str, name: str) -> Exported:
@@ -78,12 +77,8 @@ def export(view: HostView, path: str, name: str) -> Exported:
     drop_ins.look_in(view)
     own = [layer for layer in drop_ins.layers() if layer.place == drop_ins.LOCAL]
     if not own:
-        raise fail(
-            "RC1033",
-            f"{drop_ins.LOCAL} holds nothing to export",
-            location=drop_ins.LOCAL,
-            hint="known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how",
-        )
+        hint = "known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how"
+        raise fail("RC1033", f"{drop_ins.LOCAL} holds nothing to export", location=drop_ins.LOCAL, hint=hint)
     drop_ins.use(*own)
     _require_right()
     files = {file: content.decode() for file, content in own[0].files.items()}
@@ -138,12 +133,8 @@ def remove(host: Host, name: str) -> Removed:
         files = [target + end for end in (bundle.BEFORE, _SIGNATURE, "")] if bundle.is_name(name) else []
         there = [file for file in files if host.exists(file)]
         if not there:
-            raise fail(
-                "RC1035",
-                f"no bundle is called {name!r}",
-                location=drop_ins.BUNDLES,
-                hint=f"`rocmcfg knowledge list{root_option(host.root)}` shows those that are installed",
-            )
+            hint = f"`rocmcfg knowledge list{root_option(host.root)}` shows those that are installed"
+            raise fail("RC1035", f"no bundle is called {name!r}", location=drop_ins.BUNDLES, hint=hint)
         for file in there:
             host.remove(file)
     return Removed(target, name)

@@ -35,18 +35,8 @@ class Unnecessary(NamedTuple):
 
 
 @published(
-    "facts",
-    "profiles",
-    "transaction",
-    "status",
-    "reboot_required",
-    "suggested_profiles=suggested",
-    "parameters",
-    "others",
-    "issues=issues.issue.id",
-    "applied=applied_at",
-    "unnecessary",
-    "trial",
+    "facts profiles transaction status reboot_required suggested_profiles=suggested parameters others",
+    "issues=issues.issue.id applied=applied_at unnecessary trial",
 )
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
@@ -90,14 +80,9 @@ def status(view: HostView) -> Status:
     except RocmcfgError as problem:
         problems += problem.diagnostics
     if tried is None and not view.exists(trial.PATH) and anything_left(view):
-        problems.append(
-            warning(
-                "RC4338",
-                "something of a trial is on this host, and no record of it",
-                location=trial.PATH,
-                hint="`sudo rocmcfg reject` takes it away",
-            )
-        )
+        summary = "something of a trial is on this host, and no record of it"
+        hint = "`sudo rocmcfg reject` takes it away"
+        problems.append(warning("RC4338", summary, location=trial.PATH, hint=hint))
     suggested: tuple[str, ...] = ()
     try:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
@@ -166,9 +151,7 @@ def written_at(view: HostView, path: str) -> str:
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     """As apply tells it; of what does not run, nothing is due."""
     settings = known.settings if known else ()
-    if Running(view).known:
-        return due(view, settings, known, replaced=False)
-    return has_unwanted(view, settings)
+    return due(view, settings, known, replaced=False) if Running(view).known else has_unwanted(view, settings)
 
 
 def _applied_profiles(view: HostView, known: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:

@@ -17,12 +17,7 @@ from rocmcfg.trial import ends, record, standing
 
 
 def rollback(
-    host: Host,
-    *,
-    to: int | None,
-    force: bool,
-    confirm: Callable[[Undo], bool],
-    progress: Progress,
+    host: Host, *, to: int | None, force: bool, confirm: Callable[[Undo], bool], progress: Progress
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     journal.require_sight(host)
@@ -82,11 +77,8 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
 
 
 def _recovery_due(view: HostView) -> bool:
-    return (
-        journal.open_transaction(view) is not None
-        or ends.is_over(view)
-        or ends.not_seen_yet(view) is not None
-    )
+    cut_off = journal.open_transaction(view) is not None
+    return cut_off or ends.is_over(view) or ends.not_seen_yet(view) is not None
 
 
 def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Undo]:

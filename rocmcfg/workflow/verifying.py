@@ -20,12 +20,9 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     report = _verify(view, names, pid)
     if not view.kernel_is_lent:
         return report
-    lent = info(
-        "RC5005",
-        "the kernel that runs was booted by another system, which has lent this root its /proc",
-        detail="What is configured is judged, and nothing that runs.",
-        hint="boot that host, and have it verify itself",
-    )
+    said = "the kernel that runs was booted by another system, which has lent this root its /proc"
+    detail = "What is configured is judged, and nothing that runs."
+    lent = info("RC5005", said, detail=detail, hint="boot that host, and have it verify itself")
     return report._replace(diagnostics=(lent, *report.diagnostics))
 
 
@@ -40,12 +37,9 @@ def _verify(view: HostView, names: Sequence[str], pid: int | None) -> Verificati
         return _verify_profiles(view, names, known, pid)
     report = verify_applied(view, known, pid)
     if tried is not None:
-        over = info(
-            "RC4326",
-            f"the trial of transaction {tried.transaction} is over: the old configuration boots again",
-            location=trial.PATH,
-            hint="`sudo rocmcfg recover` takes away what is left of it",
-        )
+        said = f"the trial of transaction {tried.transaction} is over: the old configuration boots again"
+        hint = "`sudo rocmcfg recover` takes away what is left of it"
+        over = info("RC4326", said, location=trial.PATH, hint=hint)
         report = report._replace(diagnostics=(over, *report.diagnostics))
     return report
 
@@ -58,19 +52,15 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
         lost = record_lost(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
             raise at_work  # an apply writes its files before its receipt
-        nothing = info(
-            "RC5002",
-            "nothing is applied on this host",
-            hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
-        )
+        hint = "`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply"
+        nothing = info("RC5002", "nothing is applied on this host", hint=hint)
         return _with_undone(view, VerificationReport((), None, (), (lost or nothing,), lost is not None))
     return _with_undone(view, check(view, known.settings, known, known.profiles, pid))
 
 
 def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
     """With what an undo left to the user."""
-    newest = max(() if view.hidden(TRANSACTIONS) else ids(view), default=0)
-    if newest <= (report.transaction or 0):
+    if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) <= (report.transaction or 0):
         return report
     from rocmcfg.transaction.undo import unfinished
 

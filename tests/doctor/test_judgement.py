@@ -11,7 +11,7 @@ from rocmcfg.doctor.judging.ranking import Match, follow
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.spelling import split
-from rocmcfg.model.version import between, parse_kernel, parse_range
+from rocmcfg.model.version import parse_kernel, parse_range
 from tests.doctor.samples import HEALTHY, ISSUE, LOGS, facts_of, issue, judged, scanned
 from tests.support.hosts import debian_grub_host
 
@@ -314,7 +314,7 @@ def test_driver_rocm_and_firmware_are_read_from_the_log() -> None:
 def test_a_hidden_stable_release_is_no_answer(wanted: str, release: str, inside: bool | None) -> None:
     version = parse_kernel(release)
     assert version is not None
-    assert between(parse_range(wanted), *version.span) is inside
+    assert parse_range(wanted).between(*version.span) is inside
 
 
 # -- the real issues --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class Engine:
     serial: str
 
 
-@published("wheels", "sizes=wheels.size", "power=engine.power", "doubled", "note?")
+@published("wheels sizes=wheels.size", "engine: power", "doubled", "note?")
 @dataclass(frozen=True, slots=True)
 class Car:
     wheels: tuple[Wheel, ...]

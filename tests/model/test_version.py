@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from rocmcfg.model.version import (
     KernelVersion,
     VersionRange,
-    between,
     comparable,
     format_version,
     parse_kernel,
@@ -122,7 +121,7 @@ def test_what_is_no_comparison_is_named(text: str) -> None:
 def test_a_version_that_hides_its_end_is_undecided_only_where_that_matters(
     wanted: str, version: tuple[int, ...], inside: bool | None
 ) -> None:
-    assert between(parse_range(wanted), *span(version)) is inside
+    assert parse_range(wanted).between(*span(version)) is inside
 
 
 bounds = st.tuples(
@@ -141,4 +140,4 @@ def test_what_cannot_be_told_is_what_differs_between_possible_versions(
         possible = [(*v, n) for v in possible for n in range(5)]
     answers = {wanted.contains(v) for v in possible}
     expected = answers.pop() if len(answers) == 1 else None
-    assert between(wanted, *span(tuple(version))) is expected
+    assert wanted.between(*span(tuple(version))) is expected

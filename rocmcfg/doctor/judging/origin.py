@@ -10,15 +10,7 @@ from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.version import (
-    Version,
-    VersionRange,
-    between,
-    comparable,
-    format_version,
-    parse_kernel,
-    span,
-)
+from rocmcfg.model.version import Version, VersionRange, comparable, format_version, parse_kernel, span
 
 
 class Options(NamedTuple):
@@ -59,7 +51,7 @@ class Origin(NamedTuple):
 
     def rocm_is(self, wanted: VersionRange | None) -> bool | None:
         """Whether its ROCm is in a range; None where that cannot be told."""
-        return between(wanted, self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
+        return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 
 def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False) -> Origin:
@@ -111,9 +103,6 @@ def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
     return bool(gfx) and not set(gfx) & set(host.gfx)
 
 
-# -- whether a known issue can be there, and whether it is fixed there: yes, no, and cannot be told -------
-
-
 class Reason(NamedTuple):
     """A part of the judgement on an issue. `met` is None where it cannot be told."""
 
@@ -158,7 +147,7 @@ def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:
 def _kernel_met(wanted: VersionRange, where: Origin, position: int) -> Reason:
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
-    inside = between(wanted, *version.span) if version and not where.dkms else None
+    inside = wanted.between(*version.span) if version and not where.dkms else None
     if version is None:
         said = f"it is known of kernels {wanted.text}; which it was cannot be told"
     elif where.dkms:
@@ -205,7 +194,8 @@ def _kernel_fixed(
     if version is None:
         return None, ""
     fix = known.fixes.get(issue.lacks_fix)
-    properties = _properties(where.host, release)
+    runs = where.host is not None and any(k.running and k.release == release for k in where.host.kernels)
+    properties = {name for gpu in where.host.gpus for name in gpu.properties} if where.host and runs else ()
     if fix and fix.kfd_property and properties:
         told = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
         return fix.kfd_property in properties, told
@@ -214,14 +204,7 @@ def _kernel_fixed(
     said = f"kernel {release} ({source}) has the fix"
     if fix:
         return fix.present_in(version), said
-    return (between(issue.fixed_kernels, *version.span), said) if issue.fixed_kernels else (None, "")
-
-
-def _properties(host: Facts | None, release: str) -> set[str]:
-    """What the driver says of the GPUs, where it is that of the release."""
-    if host is None or not any(kernel.running and kernel.release == release for kernel in host.kernels):
-        return set()
-    return {name for gpu in host.gpus for name in gpu.properties}
+    return (issue.fixed_kernels.between(*version.span), said) if issue.fixed_kernels else (None, "")
 
 
 def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> tuple[KnownIssue, ...]:
@@ -236,7 +219,6 @@ def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> t
 
 
 def is_certain(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> bool:
-    """Whether it is a fault whose conditions are all met there, and not fixed."""
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
     fixed = any(reason.met is False for reason in fixes(issue, where, position, known))

@@ -88,7 +88,6 @@ class Match(NamedTuple):
 
     @property
     def remaining(self) -> tuple[Spelling, ...]:
-        """The settings of the workaround that are neither in force nor applied yet."""
         done = {setting for setting, _ in (*self.in_force, *self.applied)}
         return tuple(setting for setting in self.issue.workaround.settings if setting not in done)
 
@@ -130,8 +129,7 @@ def _judge(
         return None
     reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
     # each further kind of line that fits makes it likelier, to a limit
-    further = sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:])
-    score = _BASE[best] + min(further, 0.1)
+    score = _BASE[best] + min(sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:]), 0.1)
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
         score += 0.08 * stages.share
@@ -183,9 +181,7 @@ def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequenc
     if unmet:
         return min(0.6 * score, _LOW)
     supported = any(reason.met or reason.what == "gfx-generation" for reason in stated)
-    if best == "typical" and stated and not supported:
-        return min(score, _LOW)
-    return score
+    return min(score, _LOW) if best == "typical" and stated and not supported else score
 
 
 def _signature(hit: Hits) -> Signature:

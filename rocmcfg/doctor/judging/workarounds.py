@@ -39,12 +39,8 @@ IssueState = Literal["open", "pending", "worked_around", "reported"]
 
 
 @published(
-    "issue=issue.id",
-    "title=issue.title",
-    "state",
-    "confidence=issue.confidence",
-    "cost=issue.cost",
-    "settings=issue.workaround.settings",
+    "issue=issue.id title=issue.title state",
+    "issue: confidence cost settings=workaround.settings",
 )
 class IssueHere(NamedTuple):
     issue: KnownIssue
@@ -140,8 +136,7 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
     found = known_here(catalogue.known_issues(), facts, known)
     state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
     kernels = [kernel for kernel in facts.driven if kernel.running] or facts.driven
-    stands = (_stands(one, state, kernels, known) for one in found)
-    return tuple(one for one in stands if one is not None)
+    return tuple(one for one in (_stands(one, state, kernels, known) for one in found) if one is not None)
 
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
@@ -178,8 +173,7 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
     # where two boots had one command line, what a driver holds now stands for both
     if host is None or (kargs is not None and join(kargs) != join(host.running.kargs)):
         return None, ""
-    now = host.running.parameter(name)
-    return now.value, "the running driver"
+    return host.running.parameter(name).value, "the running driver"
 
 
 class Cure(NamedTuple):
@@ -217,8 +211,7 @@ def cure(
         wanted = [*asked.set, *(str(s) for s in match.remaining if s not in options)]
         with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
-        request = asked._replace(profiles=profiles, set=named, with_=opted)
-        command = _for_good(request, root, boot)
+        command = _for_good(asked._replace(profiles=profiles, set=named, with_=opted), root, boot)
     return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
 
 

@@ -49,7 +49,6 @@ class LogFacts(NamedTuple):
 
     @property
     def is_another_vendors(self) -> bool:
-        """It names another vendor's software, and nothing of AMD's."""
         ours = self.gfx or self.family or self.rocm or self.rocm_named or self.dkms or self.kernel_names
         return self.other_vendor and not ours
 
@@ -99,11 +98,8 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
 
 
 def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
-    return any(
-        word.startswith(mark) if mark.endswith("=") else word == mark
-        for word in command_line.split()
-        for mark in boot_words
-    )
+    words = command_line.split()
+    return any(w.startswith(m) if m.endswith("=") else w == m for w in words for m in boot_words)
 
 
 def _sorted(said: Iterable[Said]) -> tuple[Said, ...]:

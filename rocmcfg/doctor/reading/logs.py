@@ -65,9 +65,8 @@ def named(path: str) -> Source:
     """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
     if is_line(path):
         return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
-    return Source(
-        "standard input" if path == "-" else path, lambda: unpacked(files.open_callers_log(path), path)
-    )
+    name = "standard input" if path == "-" else path
+    return Source(name, lambda: unpacked(files.open_callers_log(path), path))
 
 
 def is_line(text: str) -> bool:
@@ -123,8 +122,7 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
     opened: Any = buffered
     for magic, module, new in _PACKED:
         if start.startswith(magic):
-            decompressor = functools.partial(new, importlib.import_module(module))
-            opened = _Unpacked(buffered, magic, decompressor)
+            opened = _Unpacked(buffered, magic, functools.partial(new, importlib.import_module(module)))
             start = opened.peek(_START)[:_START]
             break
     what, command = text_of(start, name)
@@ -216,9 +214,6 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
             waiting = (waiting + more).lstrip(b"\0")
 
 
-# -- into the scanner -----------------------------------------------------------------------------------
-
-
 def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
     """What one log refuses hides no other; a stop only where nothing could be read at all."""
     problems: list[Diagnostic] = []
@@ -227,9 +222,8 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
             source = named(path)
             problems += _read(scanner, source, progress)
             if not scanner.logs[-1].size and not scanner.logs[-1].problem:
-                problems.append(
-                    warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
-                )
+                told = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                problems.append(told)
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:
@@ -260,12 +254,9 @@ def _nothing_readable(view: HostView) -> Diagnostic:
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
         return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
-    return warning(
-        "RC8001",
-        summary,
-        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
-        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
-    )
+    detail = "`journalctl -k` and `dmesg` show nothing: they may be root's alone here"
+    hint = "sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE"
+    return warning("RC8001", summary, detail=detail, hint=hint)
 
 
 def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
@@ -283,11 +274,6 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
         log = scanner.read(source.name, stream, tell)
     if not log.problem:
         return []
-    return [
-        warning(
-            "RC8006",
-            f"{source.name} was not read to its end: {log.problem}",
-            detail=f"{log.size} bytes of it were read",
-            hint="what follows comes from the part that was read; copy or unpack the file again",
-        )
-    ]
+    said = f"{source.name} was not read to its end: {log.problem}"
+    hint = "what follows comes from the part that was read; copy or unpack the file again"
+    return [warning("RC8006", said, detail=f"{log.size} bytes of it were read", hint=hint)]

@@ -125,8 +125,7 @@ def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """What is looked for in every log; with `resets` in one that must not hold any."""
     facts = [probe("fact", fact.pattern) for fact in known.facts]
     errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in known.errors]
-    of_resets = [probe("reset", pattern, ("amdgpu",)) for pattern in known.resets if resets]
-    return facts + errors + of_resets
+    return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in known.resets if resets]
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:

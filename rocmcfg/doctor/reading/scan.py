@@ -40,9 +40,6 @@ _SENDER = regex(r"^(?:\S+ )?(?:kernel|klogd)(?:\[\d+\])?: ?(?:\[\s*\d+\.\d+\]\s*
 _NUMBER = regex(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b|\d+")
 
 
-# -- repeated lines as one: what differs only in times, numbers and addresses is the same message ---------
-
-
 class Group:
     """`text` is the first line of its kind without its time stamp; positions as in Hits."""
 
@@ -76,9 +73,6 @@ def message(line: bytes) -> str:
     text = line[: 4 * _SHOWN].decode("utf-8", "replace").strip()
     text = _SENDER.sub("", _STAMPS.sub("", text), count=1)
     return cut(text, _SHOWN)
-
-
-# -- the scan ---------------------------------------------------------------------------------------------
 
 
 class Hits:
@@ -167,8 +161,6 @@ class Scanner:
         for hits in self._wanted:
             for literal in hits.probe.bare_literals:
                 self._literals.setdefault(literal, []).append(hits)
-
-    # -- grep -----------------------------------------------------------------------------------------
 
     def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
         """Several greps search a segment each, while the next one is read and unpacked."""

@@ -193,7 +193,6 @@ class Segments:
         return end
 
     def give_back(self, segment: Segment) -> None:
-        """Take back a segment that was searched, to be filled again."""
         self._spare.append(segment)
 
     def close(self) -> None:

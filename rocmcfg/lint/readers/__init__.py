@@ -42,12 +42,10 @@ def builds(text: str) -> bool:
 
 
 def read(kind: FileKind, piece: Span, out: Reading) -> None:
-    where = Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text))
-    _READERS[kind](piece, out, where)
+    _READERS[kind](piece, out, Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text)))
 
 
 def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
-    """A text that goes to the file `path`, as that file would be read."""
     _READERS[kinds.of(path, piece.text)](piece, out, where)
 
 

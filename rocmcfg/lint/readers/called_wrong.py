@@ -100,8 +100,7 @@ class Judgement:
     """What one document says of the settings in it. Places are those of the file."""
 
     def __init__(self, piece: Span) -> None:
-        self.text = piece.text
-        self.runs = piece.runs
+        self.text, self.runs = piece
 
     def _offset(self, place: int) -> int:
         here, there = self.runs[max(0, bisect_right(self.runs, place, key=lambda run: run[1]) - 1)]
@@ -112,9 +111,7 @@ class Judgement:
         return self._before(self._offset(start)) or self._behind(self._offset(stop - 1) + 1)
 
     def _before(self, start: int) -> bool:
-        window = self.text[max(0, start - _NEAR) : start]
-        breaks = [found.end() for found in _BREAK.finditer(window)]
-        said = _plain(window[breaks[-1] if breaks else 0 :])
+        said = _plain(_BREAK.split(self.text[max(0, start - _NEAR) : start])[-1])
         for _ in range(_LISTED):
             if _BEFORE.search(said):
                 return True
@@ -126,10 +123,8 @@ class Judgement:
 
     def _behind(self, stop: int) -> bool:
         window = self.text[stop : stop + _NEAR]
-        end = _BREAK.search(window)
-        paragraph = window[: end.start()] if end else window
-        line = _plain(paragraph.partition("\n")[0])
-        said = _plain(paragraph)
+        paragraph = _BREAK.split(window, 1)[0]
+        line, said = _plain(paragraph.partition("\n")[0]), _plain(paragraph)
         for _ in range(_LISTED):
             if _SAID.match(said) or _MARKED.match(line):
                 return True

@@ -101,33 +101,25 @@ def add_word(
     start: int = 0,
 ) -> None:
     """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
-    enclosed = piece.text[word.start] in "'\""
-    written_to = 0 if enclosed else piece.at(word.stop - 1) + 1
+    written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
     span = word.span(piece)
     out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
 def _pair(
-    line: Span,
-    name: Span,
-    value: tuple[int, int],
-    out: Reading,
-    where: Where,
-    statement: tuple[int, int] | None = None,
+    line: Span, name: Span, value: tuple[int, int], out: Reading, where: Where, statement: tuple[int, int]
 ) -> None:
     """A name, and a range of the line that is its value; the token ends with the quote behind it."""
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
-        written_to = line.range(*value)[1] + closed
-        opaque = not line.text[slice(*value)]  # of an empty value nobody can tell what it becomes
         out.add(
             What.VARIABLE,
             joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
             where=where,
             statement=statement,
-            written_to=written_to,
+            written_to=line.range(*value)[1] + closed,
             quotes="",
-            opaque=opaque,
+            opaque=not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
         )
 
 
@@ -138,7 +130,6 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
             continue
         where = where._replace(once=line.at(0), removable=False)  # another line may stand in another service
         if (found := _MAP.match(line.text)) and names.concerns(found[1]):
-            value = found.span(found.lastindex or 0)
-            _pair(line, line.cut(*found.span(1)), value, out, where, line.place)
+            _pair(line, line.cut(*found.span(1)), found.span(found.lastindex or 0), out, where, line.place)
         else:
             lines.read_line(line, out, where)

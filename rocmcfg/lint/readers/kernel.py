@@ -101,9 +101,8 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     near = names.nearest(directive, DIRECTIVES, 1) if directive not in DIRECTIVES else directive
     module = near_module(subject, [word for word, _ in words[2:]])
     if directive == "options" and names.split_parameter(subject.partition("=")[0]):
-        literal = subject.replace(".", " ", 1)
         said = "kmod wants a blank between module and parameter, and skips this line"
-        out.slip(second, warning("RC7118", said, literal=literal, sources=_SOURCE))
+        out.slip(second, warning("RC7118", said, literal=subject.replace(".", " ", 1), sources=_SOURCE))
         return
     if near != directive and near and module:
         said, why = f"modprobe.d knows no directive {directive!r}", "kmod skips the line, and sets nothing."
@@ -111,9 +110,8 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     if near == "options" and module and module != canonical(subject):
         said, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
         out.slip(second, warning("RC7102", said, why, literal=module, sources=_SOURCE))
-    if module == "amdgpu" and (
-        directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
-    ):
+    kept_out = directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
+    if module == "amdgpu" and kept_out:
         said = "this keeps amdgpu from loading by itself"
         why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
         whole = line.cut(at, len(line.text.rstrip()))

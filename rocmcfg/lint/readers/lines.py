@@ -121,5 +121,4 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for found in _PARAMETER_FILE.finditer(line.text):
         if found[1] in names.modules():
-            name = canonical(f"{found[1]}.{found[2]}")
-            out.add(What.PATH, line.cut(*found.span()), name=name, where=where)
+            out.add(What.PATH, line.cut(*found.span()), name=canonical(f"{found[1]}.{found[2]}"), where=where)

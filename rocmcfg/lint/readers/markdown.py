@@ -37,16 +37,11 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     doc = where._replace(scope="", removable=False)  # a sentence would miss its token
     said, at = Judgement(piece), 0
     for found in _FENCED.finditer(piece.text):
-        _text(piece.cut(at, found.start()), out, doc, said)
+        _prose(piece.cut(at, found.start()), out, doc, said)
         body = piece.cut(*found.span("body")).lines(ends=True)
         _block(joined(line.cut(_lead(line.text, found["lead"])) for line in body), found["info"], out, doc)
         at = found.end()
-    _text(piece.cut(at), out, doc, said)
-
-
-def _text(piece: Span, out: Reading, where: Where, said: Judgement) -> None:
-    for line in piece.lines():
-        _prose(line, out, where, said)
+    _prose(piece.cut(at), out, doc, said)
 
 
 def _lead(text: str, lead: str) -> int:
@@ -69,9 +64,8 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(
-        trust=Trust.CODE, removable=True, builds=readers.builds(kept.text), once=kept.place[1]
-    )
+    builds = readers.builds(kept.text)
+    inner = where.inside(trust=Trust.CODE, removable=True, builds=builds, once=kept.place[1])
     path = f"x.{_LANGUAGES.get(language, language)}"
     if path == "x.diff":
         for line in kept.lines():
@@ -83,17 +77,17 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
         readers.read_block(path, kept, out, inner)
 
 
-def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
-    text = line.text
-    if lines.LOG_LINE.match(text) or ("=" not in text and "/parameters/" not in text):
-        return
-    at = 0
-    for found in _INLINE.finditer(text):
-        _sentence(line.cut(at, found.start()), out, where, said)
-        if not said.against(*line.range(found.start(), found.end())):
-            _inline(line.cut(found.start(2), found.end(2)), out, where._replace(trust=Trust.CODE))
-        at = found.end()
-    _sentence(line.cut(at), out, where, said)
+def _prose(piece: Span, out: Reading, where: Where, said: Judgement) -> None:
+    for line in piece.lines():
+        if lines.LOG_LINE.match(line.text) or ("=" not in line.text and "/parameters/" not in line.text):
+            continue
+        at = 0
+        for found in _INLINE.finditer(line.text):
+            _sentence(line.cut(at, found.start()), out, where, said)
+            if not said.against(*line.range(found.start(), found.end())):
+                _inline(line.cut(found.start(2), found.end(2)), out, where._replace(trust=Trust.CODE))
+            at = found.end()
+        _sentence(line.cut(at), out, where, said)
 
 
 def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:

@@ -63,8 +63,7 @@ def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
             continue
         behind = _end(code, table.end())
         for found in _ITEM.finditer(code, table.end(), behind):
-            group = "name" if found["name"] else "keyword"
-            yield found.start(), found.span(group), found.end(), False
+            yield found.start(), found.span("name" if found["name"] else "keyword"), found.end(), False
 
 
 def _end(code: str, at: int) -> int:

@@ -165,9 +165,8 @@ class _Reader:
         begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
         if self.where.once < 0 or (begin == 0 and start > _INDENT) or text[begin:start].strip():
             return False
-        above = text.rfind("\n", 0, max(0, begin - 1)) + 1
-        commented = text[above:begin].lstrip().startswith("#")
-        return not commented and _REST.match(text, words[-1].stop) is not None
+        above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : begin]
+        return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
         """Of some words, up to the quote that closes the last one."""
@@ -196,8 +195,7 @@ class _Reader:
         later = _TOGETHER.index(name) if name in _TOGETHER else 0
         before = len(out.assignments)
         if itself is not None:  # what stands in front of the old value is read before it
-            fronts = {out.assignments[number].where.turn[1] for number in held}
-            turn = later, min(fronts, default=0) - 1
+            turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
             kernel.read_arguments(word.cut(value, itself.start()), out, first)
             value = itself.start()
@@ -229,9 +227,8 @@ class _Reader:
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
             if behind or (equals and _ADDS.fullmatch(option)):
                 arguments = word if behind else word.cut(len(option) + 1)
-                kernel.read_arguments(
-                    arguments, self.out, self._given(word), self._range(number - behind, number)
-                )
+                statement = self._range(number - behind, number)
+                kernel.read_arguments(arguments, self.out, self._given(word), statement)
 
     def _given(self, word: Span) -> Where:
         """A command may have several options of that name, for several kernels or programs."""
@@ -267,10 +264,10 @@ class _Reader:
 
         if self.where.depth >= _DEPTH:
             return
+        target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
+        written = [t for t in self.targets if "/parameters/" in t.text]
         for text in printed:
             inner = self.where.inside(scope="", once=text.at(0))
-            target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
-            written = [t for t in self.targets if "/parameters/" in t.text]
             if written:
                 self._write_parameters(written, text)
             elif target:
@@ -303,9 +300,6 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
             parts.append(Span(" ", ((0, word.at(0)),)))
         parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
     return joined(parts)
-
-
-# -- what well-known commands are told to set --------------------------------------------------------------
 
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:

@@ -104,9 +104,8 @@ class _Lexer:
                 if character == "`" and self.word_start >= 0:
                     self._take(self.at, self.at + 1, escaped=True)  # what it puts there is not known
                     self.at -= 1
-                pipe = character == "|" and text[self.at : self.at + 2] != "||"
                 self._end_word()
-                self.command.piped = pipe
+                self.command.piped = character == "|" and text[self.at : self.at + 2] != "||"
                 yield from self._end_command()
                 self.follows = character
                 self.at += 1
