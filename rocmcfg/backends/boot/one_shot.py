@@ -95,29 +95,26 @@ class SecondEntry(BootTrial):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
-        if not view.runs_tools:
-            yield cannot("the next boot can be chosen on the running system alone", "")
-            return
         told = efi.text(view, "LoaderInfo")
-        if not told.lower().startswith(self.LOADER):
-            yield cannot(
-                f"it needs {self.LOADER}", f"booted by {told}" if told else "no loader says its name"
+        why = detail = ""
+        if not view.runs_tools:
+            why = "the next boot can be chosen on the running system alone"
+        elif not told.lower().startswith(self.LOADER):
+            why, detail = (
+                f"it needs {self.LOADER}",
+                f"booted by {told}" if told else "no loader says its name",
             )
-            return
-        if not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
-            yield cannot(
-                "the loader that booted this host does not say that it boots something once",
-                "asked: bit 3 of the EFI variable LoaderFeatures",
-            )
+        elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
+            why = "the loader that booted this host does not say that it boots something once"
+            detail = "asked: bit 3 of the EFI variable LoaderFeatures"
+        if why:
+            yield cannot(why, detail)
             return
         other = efi.text(view, "LoaderEntryOneShot")
         if other and other != FILE:
-            yield error(
-                "RC4345",
-                f"the next boot is chosen already, by somebody else: {other}",
-                location=ONE_SHOT.BLOCK,
-                hint="reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this",
-            )
+            said = f"the next boot is chosen already, by somebody else: {other}"
+            hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
+            yield error("RC4345", said, location=ONE_SHOT.BLOCK, hint=hint)
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -127,13 +124,13 @@ class SecondEntry(BootTrial):
             asked = view.query(_LIST)
             said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
             yield cannot("bootctl does not tell which entry boots by itself", said)
-        elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
+        elif why := _not_ours(observed, chosen) or self._signed_alone(view, chosen):
             hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
             yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
         else:
             yield from self.beaten(view, chosen, arguments)
 
-    def _image_under_secure_boot(self, view: HostView, chosen: Listed) -> str:
+    def _signed_alone(self, view: HostView, chosen: Listed) -> str:
         _, content, _ = self.original(view, chosen) or ("", b"", 0)
         boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
         enforced = efi.starts_only_signed(view) and "linux" not in boots
@@ -146,13 +143,9 @@ class SecondEntry(BootTrial):
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
             yield not_in_the_menu(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            yield error(
-                "RC4347",
-                f"{FILE} would boot by itself, each time",
-                detail="the trial has to be the last choice of the loader",
-                location=path,
-                hint="see `default` in loader.conf and `bootctl list`: another entry must be the default",
-            )
+            said, why = f"{FILE} would boot by itself, each time", "the trial has to be the last choice of"
+            hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
+            yield error("RC4347", said, detail=f"{why} the loader", location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
@@ -160,10 +153,9 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
     added = " ".join(arguments).encode()
     lines = [line.rstrip() for line in content.splitlines() if line.split()[:1] != [b"sort-key"]]
     places = [number for number, line in enumerate(lines) if line.split()[:1] == [b"options"]]
-    if places:
-        lines[places[-1]] += b" " + added
-    else:
-        lines.append(b"options " + added)
+    if not places:
+        places, lines = [len(lines)], [*lines, b"options"]
+    lines[places[-1]] += b" " + added
     lines = [line + TRIAL_TITLE.encode() if line.split()[:1] == [b"title"] else line for line in lines]
     return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
 
@@ -206,13 +198,8 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
 
 
 def cannot(why: str, detail: str) -> Diagnostic:
-    return error(
-        "RC4344",
-        f"no trial boot here: {why}",
-        detail=detail,
-        location=ONE_SHOT.BLOCK,
-        hint="apply without --trial; `rocmcfg rollback` takes it back",
-    )
+    said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
 
 
 def not_in_the_menu(location: str, hint: str) -> Diagnostic:
