@@ -87,12 +87,7 @@ class Locked(RocmcfgError):
 
     def __init__(self, path: str, holder: str, *, lost: bool = False) -> None:
         detail = f"{path} is held by {holder}" if holder else f"{path} is held"
-        super().__init__(
-            error(
-                "RC3004",
-                f"another rocmcfg {'may be' if lost else 'is'} at work on this host",
-                detail=f"{path} was removed while it was held" if lost else detail,
-                location=path,
-                hint="wait until it has ended, then run the command again",
-            )
-        )
+        said = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
+        why = f"{path} was removed while it was held" if lost else detail
+        hint = "wait until it has ended, then run the command again"
+        super().__init__(error("RC3004", said, detail=why, location=path, hint=hint))

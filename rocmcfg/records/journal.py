@@ -42,12 +42,8 @@ class NewerRecord(RocmcfgError):
 
 def newer(path: str, what: str) -> Diagnostic:
     """What every reader of a record says of one that a newer rocmcfg wrote."""
-    return error(
-        "RC4029",
-        f"{path} was written by a newer rocmcfg: this one does not know {what}",
-        location=path,
-        hint="use the rocmcfg that wrote it, or a newer one",
-    )
+    said = f"{path} was written by a newer rocmcfg: this one does not know {what}"
+    return error("RC4029", said, location=path, hint="use the rocmcfg that wrote it, or a newer one")
 
 
 class BadJournal(RocmcfgError):
@@ -62,14 +58,9 @@ class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
     def __init__(self, transaction: int) -> None:
-        super().__init__(
-            error(
-                "RC4021",
-                f"transaction {transaction} is neither finished nor undone",
-                location=folder(transaction),
-                hint="run `rocmcfg recover`: it undoes what was begun",
-            )
-        )
+        said = f"transaction {transaction} is neither finished nor undone"
+        hint = "run `rocmcfg recover`: it undoes what was begun"
+        super().__init__(error("RC4021", said, location=folder(transaction), hint=hint))
 
 
 class Untrusted(Unreadable):

@@ -84,12 +84,9 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
     run_tool(host, change.argv, progress, mark, keeper.UNCHANGED)
     host.settle(_written(keeper))
     if keeper.held(host, change.ours) != change.holds:
-        raise fail(
-            "RC4315",
-            f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given",
-            location=keeper.BLOCK,
-            hint="run it by hand and see: " + " ".join(keeper.SHOWS),
-        )
+        said = f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given"
+        hint = "run it by hand and see: " + " ".join(keeper.SHOWS)
+        raise fail("RC4315", said, location=keeper.BLOCK, hint=hint)
     return change.step._replace(state=ActivationState.DONE)
 
 

@@ -102,12 +102,9 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
         interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
-            raise fail(
-                "RC4025",
-                f"{', '.join(left)} of the interrupted run is still at work",
-                hint="wait for its end, or end it, then run `rocmcfg recover` again",
-                exit_code=ExitCode.RECOVERY_REQUIRED,
-            )
+            said = f"{', '.join(left)} of the interrupted run is still at work"
+            hint = "wait for its end, or end it, then run `rocmcfg recover` again"
+            raise fail("RC4025", said, hint=hint, exit_code=ExitCode.RECOVERY_REQUIRED)
         progress(f"{waited:.0f} s: waiting for {left[0]} of the interrupted run")
         time.sleep(0.3)
 

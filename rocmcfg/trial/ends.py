@@ -29,27 +29,17 @@ def proven(view: HostView) -> Trial:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
     stage = record.stage(view, found)
     if stage is Stage.ARMED:
-        raise fail(
-            "RC4321",
-            "the trial has not begun: this is still the boot before it",
-            location=record.PATH,
-            hint="reboot, look, then confirm",
-        )
+        said = "the trial has not begun: this is still the boot before it"
+        raise fail("RC4321", said, location=record.PATH, hint="reboot, look, then confirm")
     if stage is Stage.OVER:
-        raise fail(
-            "RC4322",
-            "the trial is over: this boot has the old configuration again",
-            location=record.PATH,
-            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
-        )
+        said = "the trial is over: this boot has the old configuration again"
+        hint = "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended"
+        raise fail("RC4322", said, location=record.PATH, hint=hint)
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
-        raise fail(
-            "RC4335",
-            "the trial's own journal is lost, so that nothing could take it back later",
-            location=journal.folder(found.transaction),
-            hint="`rocmcfg reject` takes away what is left of it; then apply, or try it again",
-        )
+        said = "the trial's own journal is lost, so that nothing could take it back later"
+        hint = "`rocmcfg reject` takes away what is left of it; then apply, or try it again"
+        raise fail("RC4335", said, location=journal.folder(found.transaction), hint=hint)
     foreign = recovery.edited(view, [one])
     if foreign:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
@@ -158,12 +148,9 @@ def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic
         line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
     ):
         journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
-    return info(
-        "RC4327",
-        f"the trial of transaction {one.id} was not confirmed, and is taken back",
-        detail="\n".join((seen.text, *seen.lines)).strip(),
-        hint="`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
-    )
+    said = f"the trial of transaction {one.id} was not confirmed, and is taken back"
+    hint = "`rocmcfg doctor` checks your log; to try it again, apply it with --trial again"
+    return info("RC4327", said, detail="\n".join((seen.text, *seen.lines)).strip(), hint=hint)
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:

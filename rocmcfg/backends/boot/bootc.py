@@ -59,12 +59,9 @@ class _Bootc(DeploymentChain):
         document, said = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
         if not isinstance(booted, dict) or not booted.get("ostree"):
-            yield error(
-                "RC3144",
-                "bootc does not say that it manages the system that runs",
-                detail="\n".join(said.splitlines()[-12:]),
-                hint="run the command as root on the booted host itself, and see what `bootc status` says",
-            )
+            summary = "bootc does not say that it manages the system that runs"
+            hint = "run the command as root on the booted host itself, and see what `bootc status` says"
+            yield error("RC3144", summary, detail="\n".join(said.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""

@@ -222,11 +222,9 @@ class MenuChain(EntryChain):
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
     if images:
-        yield warning(
-            "RC3110",
-            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
-            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
-        )
+        said = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
+        hint = "boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe"
+        yield warning("RC3110", said, hint=hint)
 
 
 def set_anew(name: str, path: str) -> Diagnostic:

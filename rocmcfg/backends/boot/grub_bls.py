@@ -63,20 +63,14 @@ class _Trial(GrubTrial):
             yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
             return
         if not _READS.search(text):
-            yield error(
-                "RC4343",
-                f"no trial boot here: {menu} does not read {path} before the entries",
-                location=menu,
-                hint="apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it",
-            )
+            said = f"no trial boot here: {menu} does not read {path} before the entries"
+            hint = "apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it"
+            yield error("RC4343", said, location=menu, hint=hint)
         if foreign:
-            yield error(
-                "RC4342",
-                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there",
-                detail="grub2-setpassword keeps the password of the boot menu there",
-                location=path,
-                hint="apply without --trial; `rocmcfg rollback` takes it back",
-            )
+            said = f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
+            detail = "grub2-setpassword keeps the password of the boot menu there"
+            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            yield error("RC4342", said, detail=detail, location=path, hint=hint)
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
         return _has_hook(view)

@@ -67,12 +67,9 @@ class _Kernelstub(KeptChain):
         yield from _order_lost([*(one for one in options if one not in ours), *kargs])
         if known.get("live_mode") or not known.get("setup_loader"):
             why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
-            yield error(
-                "RC3152",
-                f"kernelstub writes no boot entries on this host: {why}",
-                location=CONFIGURATION,
-                hint="add the arguments to the boot loader that is used here",
-            )
+            said = f"kernelstub writes no boot entries on this host: {why}"
+            hint = "add the arguments to the boot loader that is used here"
+            yield error("RC3152", said, location=CONFIGURATION, hint=hint)
 
     def unable(self, view: HostView) -> Iterator[Diagnostic]:
         """Asked before an undo, too, which leaves the options of others alone."""

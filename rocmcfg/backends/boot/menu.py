@@ -80,8 +80,8 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
     """`length` is of the longest line that a kernel would get, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
         said = f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
-        hint += ", or write module parameters to modprobe.d instead: --via modprobe"
-        yield error("RC3104", said, location=location, hint=hint)
+        cure = f"{hint}, or write module parameters to modprobe.d instead: --via modprobe"
+        yield error("RC3104", said, location=location, hint=cure)
 
 
 def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
@@ -115,19 +115,22 @@ def not_asked_for(
     menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
     """What a program takes away: `told` is what its files ask for, `found_out` what it adds by itself."""
-    left = ", ".join(dict.fromkeys(k.text for k in surplus(menu, told) if k.name not in found_out))
+    left = dict.fromkeys(karg.text for karg in surplus(menu, told) if karg.name not in found_out)
     if left:
-        said = "boot entries have arguments that no file asks for, and"
-        hint = f"have them in {where}, or take them out of the entries; then run the command again"
-        said = f"{said} {program} would take them away: {left}"
-        yield error("RC3147", said, location=menu.path, hint=hint)
+        yield error(
+            "RC3147",
+            f"boot entries have arguments that no file asks for, and {program} would take them away: "
+            + ", ".join(left),
+            location=menu.path,
+            hint=f"have them in {where}, or take them out of the entries; then run the command again",
+        )
 
 
 def no_entry(menu: Menu) -> Diagnostic:
-    generated, hint = "", "see whether its partition is mounted, and for which system its entries are"
-    if menu.tool:
-        generated, hint = "generated ", f"run {menu.tool} by hand and read what it prints"
-    return error("RC3102", f"the {generated}boot menu has no Linux entry", location=menu.path, hint=hint)
+    said = f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry"
+    run = f"run {menu.tool} by hand and read what it prints"
+    hint = run if menu.tool else "see whether its partition is mounted, and for which system its entries are"
+    return error("RC3102", said, location=menu.path, hint=hint)
 
 
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
@@ -143,7 +146,10 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterabl
         if missing or left:
             said = [f"misses {' '.join(missing)}"] if missing else []
             said += [f"still has {' '.join(left)}"] if left else []
-            summary = f"boot entry “{entry.title}” {'; '.join(said)}"
-            hint = f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
-            hint += f"; run {menu.tool} by hand to see" if menu.tool else ""
-            yield error("RC3103", summary, location=menu.path, hint=hint)
+            yield error(
+                "RC3103",
+                f"boot entry “{entry.title}” {'; '.join(said)}",
+                location=menu.path,
+                hint=f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
+                + (f"; run {menu.tool} by hand to see" if menu.tool else ""),
+            )

@@ -124,13 +124,13 @@ class SecondEntry(BootTrial):
             asked = view.query(_LIST)
             said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
             yield cannot("bootctl does not tell which entry boots by itself", said)
-        elif why := _not_ours(observed, chosen) or self._signed_alone(view, chosen):
+        elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
             hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
             yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
         else:
             yield from self.beaten(view, chosen, arguments)
 
-    def _signed_alone(self, view: HostView, chosen: Listed) -> str:
+    def _image_under_secure_boot(self, view: HostView, chosen: Listed) -> str:
         _, content, _ = self.original(view, chosen) or ("", b"", 0)
         boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
         enforced = efi.starts_only_signed(view) and "linux" not in boots
@@ -143,9 +143,10 @@ class SecondEntry(BootTrial):
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
             yield not_in_the_menu(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            said, why = f"{FILE} would boot by itself, each time", "the trial has to be the last choice of"
+            said = f"{FILE} would boot by itself, each time"
+            why = "the trial has to be the last choice of the loader"
             hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
-            yield error("RC4347", said, detail=f"{why} the loader", location=path, hint=hint)
+            yield error("RC4347", said, detail=why, location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:

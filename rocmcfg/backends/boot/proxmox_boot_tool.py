@@ -160,13 +160,10 @@ def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Ite
         told = (*observed.foreign, *observed.ours, *marks)
         yield from not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)
     else:
-        yield error(
-            "RC3153",
-            f"the first line of {CMDLINE} does not say where the root file system is",
-            detail="proxmox-boot-tool reads that line alone; without the file it takes the running kernel's",
-            location=CMDLINE,
-            hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
-        )
+        said = f"the first line of {CMDLINE} does not say where the root file system is"
+        detail = "proxmox-boot-tool reads that line alone; without the file it takes the running kernel's"
+        hint = "write the whole command line into it, as /proc/cmdline has it, without initrd=…"
+        yield error("RC3153", said, detail=detail, location=CMDLINE, hint=hint)
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
     length = size([*(k.text for k in observed.foreign), *marked])
     yield from too_long(length, CMDLINE, "shorten it")

@@ -91,12 +91,9 @@ class _Refind(MenuChain):
         yield from super().preflight(view, observed, kargs)
         for path in self.files(view):
             for number in unread(text_or_empty(view, path)):
-                yield error(
-                    "RC3128",
-                    "this line is no row: rEFInd takes a title and the arguments, each in double quotes",
-                    location=f"{path}:{number}",
-                    hint='write it as "title" "arguments", or put a # before it',
-                )
+                said = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
+                hint = 'write it as "title" "arguments", or put a # before it'
+                yield error("RC3128", said, location=f"{path}:{number}", hint=hint)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         """Stanzas that start a Linux kernel."""
@@ -108,11 +105,8 @@ class _Refind(MenuChain):
             if _LINUX.search(body) and not _DISABLED.search(body.partition("submenuentry")[0])
         ]
         if titles:
-            yield warning(
-                "RC3127",
-                f"{len(titles)} stanzas of refind.conf do not get the arguments: {', '.join(titles[:3])}",
-                hint="add them to their line `options` by hand if you boot them",
-            )
+            said = f"{len(titles)} stanzas of refind.conf do not get the arguments: {', '.join(titles[:3])}"
+            yield warning("RC3127", said, hint="add them to their line `options` by hand if you boot them")
 
 
 def _programs(view: HostView) -> tuple[str, ...]:

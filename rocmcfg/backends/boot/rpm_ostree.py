@@ -45,12 +45,9 @@ class _RpmOstree(DeploymentChain):
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))
         if document is None:
-            yield error(
-                "RC3141",
-                "rpm-ostree does not answer, and nobody else can change its kernel arguments",
-                detail=said or "it is not installed",
-                hint="run the command on the booted host itself, with rpm-ostreed.service able to start",
-            )
+            summary = "rpm-ostree does not answer, and nobody else can change its kernel arguments"
+            hint = "run the command on the booted host itself, with rpm-ostreed.service able to start"
+            yield error("RC3141", summary, detail=said or "it is not installed", hint=hint)
         # its title, who asked for it, and its object path (`get_active_txn`)
         transaction = (document or {}).get("transaction")
         if isinstance(transaction, list) and transaction and transaction[0]:

@@ -54,12 +54,9 @@ class _SdbootManage(EntryChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if not view.exists(_CONFIG):
-            yield error(
-                "RC3131",
-                f"there is no {_CONFIG}, and a later kernel would lose the arguments",
-                location=_CONFIG,
-                hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
-            )
+            said = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
+            hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
+            yield error("RC3131", said, location=_CONFIG, hint=hint)
 
 
 BACKEND = _SdbootManage()

@@ -100,13 +100,9 @@ class _Sdbootutil(Chain):
                 "sdbootutil show-entry VERSION",
             )
         elif text and not text.endswith("\n"):
-            yield error(
-                "RC3145",
-                f"the last line of {base} has no end, and sdbootutil leaves such a line out",
-                detail=text.rpartition("\n")[2],
-                location=base,
-                hint=f"end it: echo >> {base}",
-            )
+            said = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
+            detail = text.rpartition("\n")[2]
+            yield error("RC3145", said, detail=detail, location=base, hint=f"end it: echo >> {base}")
         else:
             told, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
             yield from not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)

@@ -68,12 +68,9 @@ class EnvironmentBlock(Keeper):
 
     def _room(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if view.is_symlink(self.BLOCK):
-            yield error(
-                "RC4304",
-                f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does",
-                location=self.BLOCK,
-                hint="apply without --trial, or put the block itself in its place",
-            )
+            said = f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does"
+            hint = "apply without --trial, or put the block itself in its place"
+            yield error("RC4304", said, location=self.BLOCK, hint=hint)
             return
         try:
             block = view.read(self.BLOCK)
@@ -82,12 +79,8 @@ class EnvironmentBlock(Keeper):
             return
         block = _EMPTY.ljust(_SIZE, b"#") if block is None else block
         if not block.startswith(_SIGNATURE):
-            yield error(
-                "RC4305",
-                "GRUB's environment block is damaged",
-                location=self.BLOCK,
-                hint=f"make it anew: sudo {self.TOOL} {self.BLOCK} create",
-            )
+            hint = f"make it anew: sudo {self.TOOL} {self.BLOCK} create"
+            yield error("RC4305", "GRUB's environment block is damaged", location=self.BLOCK, hint=hint)
             return
         old = variables(block).get(VARIABLE)
         free = len(block) - len(block.rstrip(b"#"))
@@ -95,12 +88,9 @@ class EnvironmentBlock(Keeper):
         need = len(f"{VARIABLE}={' '.join(arguments)}\n")
         if need > room:
             shown = " ".join(self.SHOWS)
-            yield error(
-                "RC4306",
-                f"GRUB's environment block has room for {room} bytes, and the trial needs {need}",
-                location=self.BLOCK,
-                hint=f"try fewer settings at a time, or take out what is not needed there: {shown}",
-            )
+            said = f"GRUB's environment block has room for {room} bytes, and the trial needs {need}"
+            hint = f"try fewer settings at a time, or take out what is not needed there: {shown}"
+            yield error("RC4306", said, location=self.BLOCK, hint=hint)
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
         """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""

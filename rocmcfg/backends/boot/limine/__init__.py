@@ -125,12 +125,9 @@ class _Limine(MenuChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if sealed_by := _sealed_by(view):
-            yield error(
-                "RC3123",
-                f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
-                location=observed.menu.path,
-                hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
-            )
+            said = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
+            hint = "sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config"
+            yield error("RC3123", said, location=observed.menu.path, hint=hint)
         elif efi.starts_only_signed(view):
             images = (one.kernel for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
             for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
@@ -188,22 +185,16 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
     makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not told:
-        yield error(
-            "RC3125",
-            "limine-entry-tool gives later kernels the line of the one that runs, and no file says it",
-            location=DEFAULTS,
-            detail="a file that only adds arguments would cost their entries root=",
-            hint="write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…",
-        )
+        said = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
+        detail = "a file that only adds arguments would cost their entries root="
+        hint = "write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…"
+        yield error("RC3125", said, location=DEFAULTS, detail=detail, hint=hint)
     rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
     for name, line in others.items():
         if rooted and line and last(line, "root") is None:
-            yield warning(
-                "RC3126",
-                f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one",
-                location=line[0].source,
-                hint=f"add what the entries of {observed.menu.path} have to {DEFAULTS}",
-            )
+            said = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
+            hint = f"add what the entries of {observed.menu.path} have to {DEFAULTS}"
+            yield warning("RC3126", said, location=line[0].source, hint=hint)
 
 
 BACKEND = _Limine()
