@@ -127,8 +127,7 @@ def ids(view: HostView) -> tuple[int, ...]:
 def read_all(view: HostView) -> list[Journal]:
     """Every transaction that changed anything, newest first. Raises BadJournal, or as `require_sight`."""
     require_sight(view)
-    found = (read(view, id) for id in reversed(ids(view)))
-    return [journal for journal in found if journal is not None]
+    return [found for id in reversed(ids(view)) if (found := read(view, id)) is not None]
 
 
 def require_sight(view: HostView) -> None:

@@ -73,17 +73,11 @@ def run_tool(
 
     result = host.execute(argv, timeout=limit, progress=told, mark=mark)
     if result.status is None:
-        raise ToolFailed(
-            result,
-            f"did not end within {limit:.0f} s and was stopped",
-            "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
-        )
+        hint = "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer"
+        raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped", hint)
     if not result.ok and result.status not in fine:
-        raise ToolFailed(
-            result,
-            f"failed with exit status {result.status}",
-            "run it by hand, and mend what it says",
-        )
+        said = f"failed with exit status {result.status}"
+        raise ToolFailed(result, said, "run it by hand, and mend what it says")
 
 
 def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:

@@ -89,20 +89,16 @@ class Purpose:
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
         found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
-        old = receipt.load_quietly(host)
-        pending = {
-            tool: state
-            for tool, state in (old.activations if old else {}).items()
-            if state is ActivationState.LEFT_TO_USER
-        }
-        loader = self.plan.boot_backend
+        old, loader = receipt.load_quietly(host), self.plan.boot_backend
+        earlier = old.activations.items() if old else ()
+        pending = {tool: state for tool, state in earlier if state is ActivationState.LEFT_TO_USER}
         ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
         content = receipt.dump(
             receipt.Receipt(
                 done.id,
                 self.plan.profiles,
                 self.request,
-                self.plan.boot_backend,
+                loader,
                 done.header.boot_id,
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
@@ -113,10 +109,11 @@ class Purpose:
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
 
     def log_line(self, done: Done) -> str:
-        settings = " ".join(done.header.settings)
-        profiles = ",".join(self.plan.profiles) or "none"
-        said = f"profile {profiles}: {settings or 'nothing'}"
-        return f"transaction {done.id} committed by {done.header.user}: {said}"
+        settings, profiles = (
+            " ".join(done.header.settings) or "nothing",
+            ",".join(self.plan.profiles) or "none",
+        )
+        return f"transaction {done.id} committed by {done.header.user}: profile {profiles}: {settings}"
 
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
@@ -213,10 +210,8 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
         return activation
     if not host.runs_tools and not activation.own:
         return activation._replace(state=ActivationState.LEFT_TO_USER)
-    saved = {}
-    for path in activation.outputs:
-        state = host.state(path)
-        saved[path] = journal.save(host, id, state) if state else None
+    states = {path: host.state(path) for path in activation.outputs}
+    saved = {path: journal.save(host, id, state) if state else None for path, state in states.items()}
     scratch = tuple(path for path in activation.scratch if not host.exists(path))
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     generate(host, activation, progress, mark)

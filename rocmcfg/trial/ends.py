@@ -135,18 +135,16 @@ def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic
     """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
-    seen = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-    if found is not None:
-        seen = evidence(host, found)
+    damaged = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    seen = evidence(host, found) if found is not None else damaged
     loader = registry.trial(one.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments (after kexec, or another entry)"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
-    if not any(
-        line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
-    ):
+    noted = {line.event for line in one.of(steps.TrialEvent)}
+    if noted.isdisjoint((steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED)):
         journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
     said = f"the trial of transaction {one.id} was not confirmed, and is taken back"
     hint = "`rocmcfg doctor` checks your log; to try it again, apply it with --trial again"

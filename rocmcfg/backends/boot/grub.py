@@ -47,8 +47,6 @@ _REMARK = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot 
 
 
 class _Trial(GrubTrial):
-    """A drop-in of ours puts the word onto the entries."""
-
     FILES = (TRIAL_DROP_IN, SCRIPT)
     KEEPERS = (GRUB,)
 

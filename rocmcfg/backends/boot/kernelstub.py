@@ -34,8 +34,7 @@ _OWN = ("root", "ro", "initrd")  # what it puts before the options
 
 
 class _Kernelstub(KeptChain):
-    """`kernelstub -a` and `-d` (3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which
-    replaces all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost."""
+    """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
 
     NAME = "kernelstub"
     TITLE = "kernelstub (Pop!_OS)"
@@ -113,9 +112,8 @@ def user(view: HostView) -> dict[str, Any]:
 
 def _of(entry: Entry) -> Entry:
     """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
-    if entry.id.endswith(("-current", "-oldkern")):
-        return entry
-    return entry._replace(role=Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN)
+    other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
+    return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
 
 
 def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:

@@ -37,9 +37,8 @@ _DISABLED = regex(r"^[ \t]*disabled\b", re.MULTILINE)
 
 
 class _Refind(MenuChain):
-    """refind_linux.conf: the rows that rEFInd offers for each kernel beside it, of a title and its arguments.
-    Read as rEFInd 0.14.2 reads it (refind/config.c, ReadTokenLine): blanks, `=` and `,` separate, `#` outside
-    of quotes ends a line, `""` inside of them is one quote."""
+    """Rows of a title and its arguments. In them blanks, `=` and `,` separate, `#` outside of quotes ends a
+    line, `""` inside of them is one quote (refind/config.c, ReadTokenLine)."""
 
     NAME = "refind"
     FILE = _NAMES[0]
@@ -58,7 +57,7 @@ class _Refind(MenuChain):
         return (*found, *_programs(view)) if found else ()
 
     def files(self, view: HostView) -> tuple[str, ...]:
-        """The files that hold rows, each beside the kernels that it is for."""
+        """Each beside the kernels that it is for."""
         named = ([f"{folder}/{name}" for name in _NAMES] for folder in loader_entries.efi_folders(view))
         return loader_entries.once(view, (next(filter(view.exists, paths), "") for paths in named))
 

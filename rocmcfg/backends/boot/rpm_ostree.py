@@ -26,9 +26,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class _RpmOstree(DeploymentChain):
-    """One call of `rpm-ostree kargs` (2026.2, src/app/rpmostree-builtin-kargs.cxx and, for
-    `kernel_arg_apply_patching`, src/daemon/rpmostreed-transaction-types.cxx): it compares whole arguments,
-    appends first and deletes then, and ends with 77 where nothing was to be changed."""
+    """It compares whole arguments, appends first and deletes then (src/app/rpmostree-builtin-kargs.cxx, and
+    `kernel_arg_apply_patching` of src/daemon/rpmostreed-transaction-types.cxx)."""
 
     NAME = "rpm-ostree"
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"

@@ -30,9 +30,6 @@ _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "
 
 
 class _SdbootManage(EntryChain):
-    """sdboot-manage writes the options of an entry from what it finds out about the root file system and
-    LINUX_OPTIONS of the file that it sources (CachyOS/systemd-boot-manager bb4e4d3)."""
-
     NAME = "sdboot-manage"
     OWNED: tuple[str, ...] = (CARRIER, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"

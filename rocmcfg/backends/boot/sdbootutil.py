@@ -43,9 +43,8 @@ _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
 class _Sdbootutil(Chain):
-    """A file in /etc/kernel/cmdline.d, and `sdbootutil update-all-entries` (sdbootutil of 2026-08-21,
-    12630b2: `create_boot_options`, `sedrootflags`, `update_entry_conf`). It reads files of any name, backups
-    of editors too, by the shell's `read`, which gives up on a last line without its end."""
+    """By `create_boot_options`, `sedrootflags`, `update_entry_conf`. It reads backups of editors too, and by
+    the shell's `read`, which gives up on a last line without its end."""
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (CARRIER,)
@@ -131,7 +130,7 @@ class _Sdbootutil(Chain):
 
 
 def _snapshot(view: HostView) -> str:
-    """The subvolume of the snapshot that is mounted as root; empty where there is none."""
+    """Which one is mounted as root; empty where there is none."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
     return found if "/.snapshots/" in f"/{found}" else ""

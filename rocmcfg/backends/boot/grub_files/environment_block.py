@@ -29,7 +29,6 @@ class EnvironmentBlock(Keeper):
     KEEPS = "what one boot was to get"
 
     def __init__(self, name: str) -> None:
-        """`name` is grub or grub2."""
         self.TOOL, self._probe = f"{name}-editenv", f"{name}-probe"
         self.MENU, self.BLOCK = f"/boot/{name}/grub.cfg", f"/boot/{name}/grubenv"
         self.SHOWS = (self.TOOL, "-", "list")
@@ -85,9 +84,8 @@ class EnvironmentBlock(Keeper):
         old = variables(block).get(VARIABLE)
         free = len(block) - len(block.rstrip(b"#"))
         room = free + (len(f"{VARIABLE}={old}\n") if old is not None else 0)
-        need = len(f"{VARIABLE}={' '.join(arguments)}\n")
+        need, shown = len(f"{VARIABLE}={' '.join(arguments)}\n"), " ".join(self.SHOWS)
         if need > room:
-            shown = " ".join(self.SHOWS)
             said = f"GRUB's environment block has room for {room} bytes, and the trial needs {need}"
             hint = f"try fewer settings at a time, or take out what is not needed there: {shown}"
             yield error("RC4306", said, location=self.BLOCK, hint=hint)
@@ -114,9 +112,8 @@ class EnvironmentBlock(Keeper):
         abstraction, system = answers
         mounted, options = _mount_of(view, folder)
         if "data=journal" in options.split(","):
-            yield self.cannot(
-                f"{mounted} is mounted with data=journal, so that what GRUB writes may be undone"
-            )
+            why = "is mounted with data=journal, so that what GRUB writes may be undone"
+            yield self.cannot(f"{mounted} {why}")
         elif abstraction:
             yield self.cannot(f"{folder} lies on {' and '.join(abstraction)}, on which GRUB cannot write")
         elif not system or system[0] not in _WRITABLE:
@@ -146,7 +143,6 @@ def variables(block: bytes) -> dict[str, str]:
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
     """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
-    above = [
-        (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")
-    ]
+    mounts = [(row[1], row[3]) for row in rows if len(row) > 3]
+    above = [one for one in mounts if f"{folder}/".startswith(f"{one[0].rstrip('/')}/")]
     return max(above, key=lambda mount: len(mount[0]), default=("", ""))

@@ -59,13 +59,12 @@ def staged(view: HostView) -> Staged | None:
 def written(view: HostView) -> list[loader_entries.EntryFile]:
     """The entries of deployments, the one that boots first. Raises Unreadable."""
     found = loader_entries.parsed(view, _FOLDER)
-    own = [one for one in found if last(split(one.options), "ostree") is not None]
-    return sorted(own, key=_version, reverse=True)
-
-
-def _version(one: loader_entries.EntryFile) -> int:
-    version = one.first.get("version", "")
-    return int(version) if version.isdecimal() else 0
+    versions = [
+        (int(version) if (version := one.first.get("version", "")).isdecimal() else 0, one)
+        for one in found
+        if last(split(one.options), "ostree") is not None
+    ]
+    return [one for _, one in sorted(versions, key=lambda pair: pair[0], reverse=True)]
 
 
 def menu(view: HostView, program: str) -> Menu:
