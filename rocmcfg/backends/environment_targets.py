@@ -153,14 +153,12 @@ def chosen(names: Sequence[str]) -> tuple[Target, ...]:
 
 
 def _unit(unit: str) -> Target:
-    template = re.sub(r"@.+(?=\.service$)", "@", unit)
+    names = dict.fromkeys((unit, re.sub(r"@.+(?=\.service$)", "@", unit)))
     return SYSTEMD._replace(
         name=f"unit:{unit}",
         path=f"{_UNITS}/{unit}.d/{_NAME}",
         readers=f"{unit} as it starts",
-        needs=tuple(
-            f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in dict.fromkeys((unit, template))
-        ),
+        needs=tuple(f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in names),
         line='Environment="{}={}"\n',
         section="[Service]\n",
         folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),

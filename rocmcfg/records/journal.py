@@ -233,9 +233,6 @@ def require_finished(view: HostView) -> None:
         raise view.locked_by() or RecoveryRequired(found.id)
 
 
-# -- before-images ------------------------------------------------------------------------------------
-
-
 def save(host: Host, id: int, state: FileState) -> Saved:
     """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
     import base64

@@ -122,9 +122,6 @@ def _environ(view: HostView, pid: int) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-# -- module parameters --------------------------------------------------------------------------------
-
-
 def _parameter(host: _Host, setting: DesiredSetting) -> Check:
     now = host.running.parameter(setting.parameter)
     configured = _configured(host, setting)
@@ -278,9 +275,6 @@ def _like_kernel(text: str | None, running: str | None) -> str | None:
     return str(number)
 
 
-# -- kernel arguments ---------------------------------------------------------------------------------
-
-
 def _karg(host: _Host, setting: DesiredSetting) -> Check:
     now = host.running.karg(setting.name)
     entries = host.entries or ()
@@ -325,9 +319,6 @@ def _karg_status(
     if contains(host.running.kargs, setting.karg):
         return CheckStatus.DRIFT, "this boot carried it, and another argument won"
     return not_booted(host.view, host.receipt, host.loader)
-
-
-# -- variables ----------------------------------------------------------------------------------------
 
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:

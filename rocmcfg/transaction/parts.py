@@ -37,9 +37,6 @@ def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return found
 
 
-# -- lines in a file ----------------------------------------------------------------------------------
-
-
 def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> bytes | None:
     """The file after the undo of these transactions, newest first. None where somebody altered our part."""
     found: bytes | None = content
@@ -62,9 +59,6 @@ def take_back_edit(host: Host, step: FileChanged) -> bool:
         # /etc/kernel/cmdline
         host.write(step.path, now._replace(content=left), keep_mtime=True)
     return left is not None
-
-
-# -- what a program keeps -----------------------------------------------------------------------------
 
 
 def keeper_of(change: ToolChange) -> Keeper:
@@ -144,15 +138,10 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     empty = loader_entries.unmounted(view)
     if empty and any(path.startswith(f"{empty}/") for step in found.of(ToolRun) for path in step.outputs):
         gone.append(empty)
-    unreadable = MISSING
+    unreadable, why = MISSING, "what was written there would stay; --force leaves it there"
+    hint = "mount its partition, then run the command again"
     return [
-        error(
-            "RC3121",
-            f"cannot use {path}: {unreadable}",
-            location=path,
-            detail="what was written there would stay; --force leaves it there",
-            hint="mount its partition, then run the command again",
-        )
+        error("RC3121", f"cannot use {path}: {unreadable}", location=path, detail=why, hint=hint)
         for path in gone[:1]
     ]
 

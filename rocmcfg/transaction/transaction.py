@@ -168,13 +168,9 @@ def _preflight(host: Host, plan: Plan) -> None:
     problems = unwritable(host, paths)
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
+        hint = "install the package that brings it, then run the command again"
         problems += [
-            error(
-                "RC3005",
-                f"{program} is not installed",
-                detail=step.reason,
-                hint="install the package that brings it, then run the command again",
-            )
+            error("RC3005", f"{program} is not installed", detail=step.reason, hint=hint)
             for step in steps
             for program in step.programs
             if not host.has_tool(program)
@@ -239,23 +235,11 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
             return cause
         remarks = recovery.undo(host, found, progress, after_failure=True).remarks
     except BaseException as second:
-        also = recovery.cause(second)
-        return RocmcfgError(
-            *first,
-            error(
-                "RC4011",
-                f"taking transaction {id} back did not succeed either",
-                detail=also[0].summary,
-                location=journal.folder(id),
-                hint="mend what is named, then run `rocmcfg recover`",
-            ),
-            *also,
-            exit_code=ExitCode.RECOVERY_REQUIRED,
-        )
+        also, place = recovery.cause(second), journal.folder(id)
+        said = f"taking transaction {id} back did not succeed either"
+        hint = "mend what is named, then run `rocmcfg recover`"
+        told = error("RC4011", said, detail=also[0].summary, location=place, hint=hint)
+        return RocmcfgError(*first, told, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    return RocmcfgError(
-        *first,
-        warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
-        *remarks,
-        exit_code=ExitCode.ROLLED_BACK,
-    )
+    told = warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id))
+    return RocmcfgError(*first, told, *remarks, exit_code=ExitCode.ROLLED_BACK)

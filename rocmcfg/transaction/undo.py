@@ -61,9 +61,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     """The undo of the last transaction, or of all after `to`; one that left a program to the user is finished
     first, where programs run. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
-    committed = [
-        j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
-    ]
+    every = journal.read_all(view)
+    committed = [j for j in every if j.state is JournalState.COMMITTED and not j.header.swept]
     if to and to not in (j.id for j in committed if j.header.trial is None):
         said = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
         raise fail("RC4024", said, hint="see `rocmcfg history`; 0 is the start")

@@ -154,12 +154,9 @@ def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
     """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
     done = execute(host, Sweep(made), progress)
-    remark = warning(
-        "RC4334",
-        "what was left of a trial is taken away; its own journal is lost",
-        location=record.PATH,
-        hint="`rocmcfg status` says what this host has",
-    )
+    said = "what was left of a trial is taken away; its own journal is lost"
+    hint = "`rocmcfg status` says what this host has"
+    remark = warning("RC4334", said, location=record.PATH, hint=hint)
     newest = tuple(journal.read_all(host)[:1])
     return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))
 

@@ -126,6 +126,12 @@ def not_asked_for(
         )
 
 
+def no_trial_in(location: str, hint: str = "") -> Diagnostic:
+    said = "the boot menu does not hold what makes a trial of one boot"
+    cure = hint if hint else "somebody took the file away meanwhile: run the command again"
+    return error("RC4308", said, location=location, hint=cure)
+
+
 def no_entry(menu: Menu) -> Diagnostic:
     said = f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry"
     run = f"run {menu.tool} by hand and read what it prints"

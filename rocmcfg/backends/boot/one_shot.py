@@ -20,7 +20,7 @@ from typing import Any
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
-from rocmcfg.backends.boot.menu import Menu, on_the_line, size
+from rocmcfg.backends.boot.menu import Menu, no_trial_in, on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -141,7 +141,7 @@ class SecondEntry(BootTrial):
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
-            yield not_in_the_menu(path or self.FILES[0], "see `bootctl list`, then run the command again")
+            yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
             said = f"{FILE} would boot by itself, each time"
             why = "the trial has to be the last choice of the loader"
@@ -201,11 +201,6 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
 def cannot(why: str, detail: str) -> Diagnostic:
     said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
     return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
-
-
-def not_in_the_menu(location: str, hint: str) -> Diagnostic:
-    summary = "the boot menu does not hold what makes a trial of one boot"
-    return error("RC4308", summary, location=location, hint=hint)
 
 
 def no_original(which: str, location: str, hint: str) -> Diagnostic:

@@ -12,7 +12,7 @@ from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line, surplus
+from rocmcfg.backends.boot.menu import Menu, beaten, no_trial_in, on_the_line, surplus
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
@@ -100,13 +100,7 @@ class GrubTrial(BootTrial):
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):
-            yield error(
-                "RC4308",
-                "the boot menu does not hold what makes a trial of one boot",
-                location=self.FILES[0],
-                hint=f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
-                if menu.tool
-                else "somebody took the file away meanwhile: run the command again",
-            )
+            ran = f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
+            yield no_trial_in(self.FILES[0], ran if menu.tool else "")
         behind = (dropwhile(lambda karg: karg.text != TRIAL_TOKEN, entry.kargs) for entry in menu.normal)
         yield from dict.fromkeys(beaten([*chain.from_iterable(behind)], arguments))

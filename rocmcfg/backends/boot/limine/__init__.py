@@ -28,17 +28,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rocmcfg.backends.boot import (
-    appended_assignment,
-    efi,
-    entry_options,
-    loader_entries,
-    marked_arguments,
-    pe_image,
-)
+from rocmcfg.backends.boot import appended_assignment, efi, loader_entries, marked_arguments, pe_image
 from rocmcfg.backends.boot.chain import MenuChain, Rewrite, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
 from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.limine.trial import COPY, LimineTrial, with_copy
@@ -95,11 +88,11 @@ class _Limine(MenuChain):
         lines = entry_tool.lines(view)
         found = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
         cmdline = entry_tool.here(view) and DEFAULT not in lines
-        return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
+        return [*found, *(from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
-        proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
+        proposed, names = propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
             **proposed,
