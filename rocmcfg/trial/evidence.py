@@ -55,8 +55,7 @@ def evidence(view: HostView, trial: Trial) -> Evidence:
 
 
 def _journalctl(*arguments: str) -> tuple[str, ...]:
-    limit = f"{_PATIENCE / 2:.0f}"
-    return ("timeout", limit, "journalctl", "--no-pager", "--quiet", *arguments)
+    return ("timeout", f"{_PATIENCE / 2:.0f}", "journalctl", "--no-pager", "--quiet", *arguments)
 
 
 def _find(view: HostView, trial: Trial) -> tuple[str, str]:

@@ -64,13 +64,11 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
     why = "the boot menu gets a place for one boot's arguments"
+    written = loader.entry_changes(view, proposed) if loader else ()
     steps = registry.backend(made.boot_backend).activations(view, why) if loader and loader.ACTIVATED else ()
     return made._replace(
         changes=tuple(changes),
-        activations=tuple(
-            step._replace(changes=loader.entry_changes(view, proposed)) if loader and step.own else step
-            for step in steps
-        ),
+        activations=tuple(step._replace(changes=written) if step.own else step for step in steps),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
@@ -164,14 +162,11 @@ def _taken_away(
                 rewritten=parameter is not None and parameter.rewritten,
             )
         else:
-            remarks.append(
-                warning(
-                    "RC4314",
-                    f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken "
-                    "off the line for one boot",
-                    hint="`rocmcfg confirm` takes it away",
-                )
+            said = (
+                f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken off the "
+                "line for one boot"
             )
+            remarks.append(warning("RC4314", said, hint="`rocmcfg confirm` takes it away"))
     return list(kept.values()), remarks
 
 

@@ -81,8 +81,6 @@ class KeptChain(Chain, Keeper):
 
 
 class DeploymentChain(KeptChain):
-    """One of the deployments of ostree."""
-
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:

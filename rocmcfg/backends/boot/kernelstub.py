@@ -100,14 +100,13 @@ def user(view: HostView) -> dict[str, Any]:
     """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
     try:
-        found = json.loads(text or "")
+        found: dict[str, dict[str, Any]] = json.loads(text or "")
         options = found["user"]["kernel_options"]
     except (ValueError, KeyError, TypeError) as problem:
         raise Unreadable(CONFIGURATION, "it is not what kernelstub writes") from problem
     if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
         raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
-    known: dict[str, Any] = found["user"]
-    return known
+    return found["user"]
 
 
 def _of(entry: Entry) -> Entry:

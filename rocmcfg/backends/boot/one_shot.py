@@ -41,8 +41,7 @@ class OneShot(Keeper):
     SHOWS = ("bootctl", "status")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        found = efi.text(view, "LoaderEntryOneShot")
-        return found if found == FILE else None
+        return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""

@@ -95,7 +95,6 @@ class _Refind(MenuChain):
                 yield error("RC3128", said, location=f"{path}:{number}", hint=hint)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Stanzas that start a Linux kernel."""
         texts = [text_or_empty(view, path) for path in _programs(view) if path.endswith(".conf")]
         titles = [
             title

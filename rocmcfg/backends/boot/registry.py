@@ -98,7 +98,6 @@ def no_trial(name: str) -> str:
 
 
 def trials() -> dict[str, BootTrial]:
-    """By the name of the loader."""
     return {one.NAME: one.TRIAL for one in backends() if one.TRIAL is not None}
 
 
@@ -118,12 +117,10 @@ def keepers() -> tuple[Keeper, ...]:
 
 
 def argument_keeper(name: str) -> KeptChain:
-    """The program that keeps the arguments of this loader."""
     return cast("KeptChain", backend(name))
 
 
 def writer(name: str) -> EntryChain:
-    """What writes the entries of this loader's menu itself."""
     return cast("EntryChain", backend(name))
 
 

@@ -112,10 +112,8 @@ class Generator(Protocol):
         looks, made = self.LOOKS.split(), sorted(self.made(view, entries))
         return tuple(one._replace(carries=carried(asked(view, (*looks, one.path)))) for one in made)
 
-    def activations(
-        self, view: HostView, reason: str, entries: Sequence[Entry] = ()
-    ) -> tuple[Activation, ...]:
-        """What rebuilds the images of all kernels, asked anew for an undo. A single step, called `TOOL`."""
+    def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
+        """What rebuilds the images of all kernels, asked anew for an undo: a step, called `TOOL`."""
         images = [one for one in sorted(self.made(view, entries)) if one.built]
         places = ("/boot", *(one.path for one in images))
         return (Activation(self.TOOL, tuple(self.commands(view, images)), reason, writes_at=places),)

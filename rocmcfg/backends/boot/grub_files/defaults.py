@@ -101,7 +101,6 @@ class DefaultsChain(Chain):
             yield info("RC3106", said, location=observed.unknown_at)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Entries that are not built from GRUB_CMDLINE_LINUX."""
         menu, _ = self.layout(view)
         titles = [
             entry.title

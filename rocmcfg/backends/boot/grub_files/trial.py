@@ -37,14 +37,11 @@ def hook() -> bytes:
 
 
 class GrubTrial(BootTrial):
-    """What trials of all set-ups of GRUB have in common; the arguments are in its block."""
-
     PLACES = (TRIAL_TOKEN,)
     FILES: tuple[str, ...] = (SCRIPT,)
     KEEPERS: tuple[EnvironmentBlock, ...] = (GRUB2, GRUB)
 
     def keeper(self, view: HostView) -> EnvironmentBlock:
-        """The one beside the menu that there is."""
         return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
@@ -53,8 +50,7 @@ class GrubTrial(BootTrial):
         return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        length = longest_line(observed.menu, arguments)
-        yield from on_the_line(length, observed.foreign, self.FILES[0])
+        yield from on_the_line(longest_line(observed.menu, arguments), observed.foreign, self.FILES[0])
         block = self.keeper(view)
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
         if twice and not contains(observed.foreign, _FIRST_TRY):

@@ -134,7 +134,6 @@ class _Limine(MenuChain):
         yield from _of_later_kernels(view, observed, kargs)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Unified kernel images with arguments of their own."""
         foreign = (one for one, role in reader.judged(view) if role is Role.FOREIGN and one.is_image)
         yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
 

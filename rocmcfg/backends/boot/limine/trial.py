@@ -24,9 +24,7 @@ from rocmcfg.model.regex import regex
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
 _LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
 # a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
-_REMEMBERS = regex(
-    r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.IGNORECASE | re.MULTILINE
-)
+_REMEMBERS = regex(r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.I | re.M)
 _OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
 
 
