@@ -1,5 +1,4 @@
-"""A host as a directory tree, for writing too. Who may hold one: the transaction, recovery, and what root
-must do besides them."""
+"""A host as a directory tree, for writing too: `view` says who may hold one."""
 
 from __future__ import annotations
 

@@ -73,14 +73,9 @@ class LocalView:
             return None
         try:
             meta = os.fstat(descriptor)
-            return FileState(
-                content=_content(path, descriptor),
-                mode=stat.S_IMODE(meta.st_mode),
-                uid=meta.st_uid,
-                gid=meta.st_gid,
-                mtime_ns=meta.st_mtime_ns,
-                xattrs=_xattrs(descriptor),
-            )
+            content, mode = _content(path, descriptor), stat.S_IMODE(meta.st_mode)
+            xattrs = _xattrs(descriptor)
+            return FileState(content, mode, meta.st_uid, meta.st_gid, meta.st_mtime_ns, xattrs)
         finally:
             os.close(descriptor)
 

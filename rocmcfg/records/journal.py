@@ -70,16 +70,12 @@ class Untrusted(Unreadable):
         option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)
         weak, place = (path if root == "/" else f"{root}{path}".rstrip("/") for path in (weak, place))
         self.path, self.reason = weak, "others than root may change it"
-        RocmcfgError.__init__(
-            self,
-            error(
-                "RC4028",
-                f"{weak} may be changed by others than root, so that no record behind it is believed",
-                location=weak,
-                hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back "
-                f"to root: chown {option}root:root {place} && chmod {option}go-w {place}",
-            ),
+        said = f"{weak} may be changed by others than root, so that no record behind it is believed"
+        hint = (
+            "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
+            f"chown {option}root:root {place} && chmod {option}go-w {place}"
         )
+        RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
 
 
 def _implementation() -> Callable[[bytes], Any]:
@@ -255,11 +251,5 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
     content = view.read(path)
     if content is None or digest(content) != saved.sha256:
         raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
-    return FileState(
-        content,
-        saved.mode & 0o777,
-        saved.uid,
-        saved.gid,
-        saved.mtime_ns,
-        tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability"),
-    )
+    xattrs = tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability")
+    return FileState(content, saved.mode & 0o777, saved.uid, saved.gid, saved.mtime_ns, xattrs)

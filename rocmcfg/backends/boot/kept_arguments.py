@@ -116,7 +116,7 @@ def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, 
     return document if isinstance(document, dict) else None, said
 
 
-def text(kargs: Iterable[str]) -> str | None:
+def text(kargs: Sequence[str]) -> str | None:
     """A set of arguments, to be compared; None for none."""
     return " ".join(sorted(set(kargs))) or None
 

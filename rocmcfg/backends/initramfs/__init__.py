@@ -20,16 +20,11 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
+# no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+_BOOSTER = ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook")
 # Each is there where all of its evidence is.
 _RECOGNISED = (
-    # no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
-    Detection(
-        "booster",
-        "booster",
-        ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook"),
-        proof=True,
-        manual="sudo /usr/lib/booster/regenerate_images",
-    ),
+    Detection("booster", "booster", _BOOSTER, proof=True, manual="sudo /usr/lib/booster/regenerate_images"),
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
     Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )

@@ -1,7 +1,7 @@
 """GRUB's environment block: a file of fixed size in which GRUB and the host leave each other variables.
 
 GRUB's `save_env` overwrites the block's sectors in place and knows no file system (grub-core/commands/
-loadenv.c), so that it works on few of them. Of the second block on Btrfs, `env_block`, see grub_mkconfig.
+loadenv.c), so that it works on few of them. The second block on Btrfs, `env_block`: see `grub_mkconfig`.
 """
 
 from __future__ import annotations

@@ -49,22 +49,21 @@ def staged(view: HostView) -> Staged | None:
         raise Unreadable(STAGED, "the staged deployment does not say its arguments")
     names = target if isinstance(target, dict) else {}
     extra = more.items() if isinstance(more, dict) else ()
-    return Staged(
-        f"{names.get('osname', '')}-{names.get('name', '')}",
-        tuple(Karg(text, STAGED) for text in kargs),
-        {key: value for key, value in extra if isinstance(value, str)},
-    )
+    name = f"{names.get('osname', '')}-{names.get('name', '')}"
+    own = {key: value for key, value in extra if isinstance(value, str)}
+    return Staged(name, tuple(Karg(text, STAGED) for text in kargs), own)
 
 
 def written(view: HostView) -> list[loader_entries.EntryFile]:
     """The entries of deployments, the one that boots first. Raises Unreadable."""
     found = loader_entries.parsed(view, _FOLDER)
-    versions = [
-        (int(version) if (version := one.first.get("version", "")).isdecimal() else 0, one)
-        for one in found
-        if last(split(one.options), "ostree") is not None
-    ]
-    return [one for _, one in sorted(versions, key=lambda pair: pair[0], reverse=True)]
+    own = [one for one in found if last(split(one.options), "ostree") is not None]
+    return sorted(own, key=_version, reverse=True)
+
+
+def _version(one: loader_entries.EntryFile) -> int:
+    version = one.first.get("version", "")
+    return int(version) if version.isdecimal() else 0
 
 
 def menu(view: HostView, program: str) -> Menu:

@@ -32,6 +32,7 @@ from os.path import basename
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import EntryChain, Rewrite
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import addons, built_in, reader
@@ -74,7 +75,7 @@ class _Uki(EntryChain):
     """Which way a host gets, and why: docs/decisions/0031."""
 
     NAME = "uki"
-    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT, entry_options.CMDLINE)
+    OWNED: tuple[str, ...] = (CARRIER, DRACUT, CMDLINE)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
@@ -103,14 +104,10 @@ class _Uki(EntryChain):
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)
-        part = proposed[entry_options.CMDLINE]
-        built = _built(view, reader.images(view).normal) if settings else None
+        part, built = proposed[CMDLINE], _built(view, reader.images(view).normal) if settings else None
         path = built.path if built is not None else ""
-        return {
-            **proposed,
-            entry_options.CMDLINE: part if path == entry_options.CMDLINE else None,
-            DRACUT: built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None,
-        }
+        dracut = built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None
+        return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """Images that were built with our part are built anew also where addons have taken its place."""
