@@ -36,7 +36,6 @@ def _checksum(body: bytes) -> str:
 
 
 def environment_d(view: HostView) -> tuple[str, ...]:
-    """The environment.d files, in systemd's order: by base name, the first directory that has one wins."""
     return drop_ins(view, DIRECTORIES, ".conf")
 
 
@@ -56,10 +55,9 @@ class Assignment(NamedTuple):
 def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
     """Of a KEY=VALUE file, by name; later lines win. Quotes around a whole value are dropped."""
     found: dict[str, Assignment] = {}
-    for number, raw in enumerate(text_or_empty(view, path).splitlines(), 1):
-        line = raw.strip().removeprefix("export ")
-        name, equals, value = line.partition("=")
-        name = name.strip()
+    for number, line in enumerate(text_or_empty(view, path).splitlines(), 1):
+        before, equals, value = line.strip().removeprefix("export ").partition("=")
+        name = before.strip()
         if equals and name and not name.startswith("#"):
             found[name] = Assignment(name, value.strip().strip("\"'"), f"{path}:{number}")
     return found
@@ -70,13 +68,8 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     pam_env(8), environment.d(5), the shells of logins, and /etc/set-environment of NixOS (nixpkgs,
     nixos/modules/config/shells-environment.nix). A file that a symbolic link reaches as well is read once,
     where it is read last. A line of a shell script counts as if it were run."""
-    read = (
-        "/etc/environment",
-        *environment_d(view),
-        "/etc/profile",
-        *profile_d(view),
-        "/etc/set-environment",
-    )
+    sessions = ("/etc/environment", *environment_d(view))
+    read = (*sessions, "/etc/profile", *profile_d(view), "/etc/set-environment")
     once = dict.fromkeys(view.real_path(path) for path in reversed(read))
     return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
 

@@ -153,14 +153,12 @@ def chosen(names: Sequence[str]) -> tuple[Target, ...]:
 
 
 def _unit(unit: str) -> Target:
-    template = re.sub(r"@.+(?=\.service$)", "@", unit)
+    names = dict.fromkeys((unit, re.sub(r"@.+(?=\.service$)", "@", unit)))
     return SYSTEMD._replace(
         name=f"unit:{unit}",
         path=f"{_UNITS}/{unit}.d/{_NAME}",
         readers=f"{unit} as it starts",
-        needs=tuple(
-            f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in dict.fromkeys((unit, template))
-        ),
+        needs=tuple(f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in names),
         line='Environment="{}={}"\n',
         section="[Service]\n",
         folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),
@@ -197,48 +195,33 @@ def problems(
         if here and target is ENVIRONMENT:
             yield from _unfit(view, settings)
         elif not here and target.name.startswith("unit:"):
-            yield warning(
-                "RC3302",
-                f"{target.name.removeprefix('unit:')} is not a unit of this host",
-                location=target.path,
-                hint="the variables wait for it; see its name with systemctl list-units",
-            )
+            said = f"{target.name.removeprefix('unit:')} is not a unit of this host"
+            hint = "the variables wait for it; see its name with systemctl list-units"
+            yield warning("RC3302", said, location=target.path, hint=hint)
         elif not here:
-            yield error(
-                "RC3301",
-                f"nothing here reads what --env-target {target.name} would write",
-                detail=f"none of these is here: {', '.join(target.needs)}",
-                location=target.path,
-                hint=f"leave --env-target {target.name} away, or install what reads it first",
-            )
+            said = f"nothing here reads what --env-target {target.name} would write"
+            detail = f"none of these is here: {', '.join(target.needs)}"
+            hint = f"leave --env-target {target.name} away, or install what reads it first"
+            yield error("RC3301", said, detail=detail, location=target.path, hint=hint)
 
 
 def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
     path = ENVIRONMENT.path
     if not view.exists(path):
-        yield error(
-            "RC3303",
-            f"{path} is not on this host, and rocmcfg does not make it",
-            location=path,
-            hint=f"make an empty one (sudo touch {path}), then run the command again",
-        )
+        said = f"{path} is not on this host, and rocmcfg does not make it"
+        hint = f"make an empty one (sudo touch {path}), then run the command again"
+        yield error("RC3303", said, location=path, hint=hint)
         return
     for setting in (one for one in settings if len(ENVIRONMENT.written(one).encode()) > _LONGEST):
-        yield error(
-            "RC3304",
-            f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops",
-            location=path,
-            hint="shorten the value, or leave --env-target environment away",
-        )
+        said = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
+        hint = "shorten the value, or leave --env-target environment away"
+        yield error("RC3304", said, location=path, hint=hint)
     before = text_or_empty(view, path).partition(marked_lines.BEGIN)[0].splitlines()
     read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
     if read and read[-1].rstrip().endswith("\\"):
-        yield error(
-            "RC3306",
-            f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it",
-            location=path,
-            hint="take that backslash away, then run the command again",
-        )
+        said = f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it"
+        hint = "take that backslash away, then run the command again"
+        yield error("RC3306", said, location=path, hint=hint)
 
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:

@@ -10,9 +10,7 @@ from rocmcfg.model.regex import regex
 
 BEGIN = "# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback"
 _END = "# rocmcfg end"
-_OWN = regex(
-    rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.MULTILINE
-)
+_OWN = regex(rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.M)
 
 
 def part(lines: str) -> bytes:
@@ -20,13 +18,11 @@ def part(lines: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our part of the file, marks included; None where it has none."""
     found = _OWN.search(content)
     return found[0] if found else None
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part, or without any, and the edit that makes it so."""
     found = _OWN.search(content)
     if found is None:
         edit = Edit(b"", appended(content, wanted) if wanted else b"")

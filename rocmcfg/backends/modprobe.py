@@ -19,14 +19,8 @@ _DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/
 def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ...]:
     """All options of all modules in kmod's order, each as the kernel command line would have it:
     `module.name=value`. Files that cannot be read are left out."""
-    found: list[Karg] = []
-    for path in files(view):
-        if not include_ours and path == PATH:
-            continue
-        text = text_or_empty(view, path)
-        if "options" in text:
-            found += _parse(path, text)
-    return tuple(found)
+    read = (path for path in files(view) if include_ours or path != PATH)
+    return tuple(one for path in read for one in _parse(path, text_or_empty(view, path)))
 
 
 def files(view: HostView) -> tuple[str, ...]:
@@ -35,7 +29,7 @@ def files(view: HostView) -> tuple[str, ...]:
 
 
 def _parse(path: str, text: str) -> Iterable[Karg]:
-    for number, line in _logical_lines(text):
+    for number, line in _logical_lines(text) if "options" in text else ():
         words = tokens(line)
         if len(words) < 3 or words[0][0] != "options":
             continue

@@ -1,5 +1,1 @@
-"""The only package that touches the operating system.
-
-`view.HostView` reads and `view.Host` writes; they are two types, so that a planner that writes does not
-type-check. Both are of a root directory, that of the running system or another one.
-"""
+"""The only package that touches the operating system; the rest of the program sees its module `view`."""

@@ -31,7 +31,13 @@ def settle(place: Place) -> None:
     descriptor = os.open(place.name, flags, dir_fd=place.directory)
     try:
         _syncfs(descriptor)
-        _fsync(descriptor)
+        try:
+            os.fsync(descriptor)
+        except OSError as problem:
+            # EFI variables, which are no file system's blocks, refuse it (fs/efivarfs/file.c has no fsync):
+            # the firmware has them once they are written
+            if problem.errno != errno.EINVAL:
+                raise
         _freeze_and_thaw(descriptor)
     finally:
         os.close(descriptor)
@@ -49,16 +55,6 @@ def _syncfs(descriptor: int) -> None:
     if failed:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-
-
-def _fsync(descriptor: int) -> None:
-    """Files that are no file system's blocks, as EFI variables are (fs/efivarfs/file.c has no fsync), refuse
-    it with EINVAL: the firmware has them once they are written."""
-    try:
-        os.fsync(descriptor)
-    except OSError as problem:
-        if problem.errno != errno.EINVAL:
-            raise
 
 
 def _freeze_and_thaw(descriptor: int) -> None:

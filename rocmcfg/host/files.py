@@ -169,9 +169,7 @@ def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
 
 
 def _refuse(kind: int, path: str, *, pipes: bool) -> None:
-    reason = _REFUSED.get(kind)
-    if kind == stat.S_IFIFO and not pipes:
-        reason = "it is a pipe"
+    reason = "it is a pipe" if kind == stat.S_IFIFO and not pipes else _REFUSED.get(kind)
     if reason is not None:
         raise Unreadable(path, reason, _NAME_A_FILE)
 

@@ -13,7 +13,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rocmcfg.model.named_tuple import NamedTuple
 
@@ -83,9 +83,8 @@ class Root:
         """
         walk = _Walk(self.descriptor, watched=True)
         try:
-            walk.go(path, True)
-        except (FileNotFoundError, NotADirectoryError):
-            pass
+            with suppress(FileNotFoundError, NotADirectoryError):
+                walk.go(path, True)
         finally:
             walk.up_to(0)
         return walk.weak, walk.found

@@ -1,5 +1,4 @@
-"""A host as a directory tree, for writing too. Who may hold one: the transaction, recovery, and what root
-must do besides them."""
+"""A host as a directory tree, for writing too: `view` says who may hold one."""
 
 from __future__ import annotations
 
@@ -107,15 +106,10 @@ class LocalHost(LocalView):
         """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8. By `mark`, which
         nobody else must know, `survivors` finds it."""
         # as where the owner runs it: a boot menu in another language has other titles
-        text = "\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)
-        result = runner.execute(
-            self._inside(argv),
-            timeout=timeout,
-            progress=progress,
-            mark=mark,
-            locale=dict(_LOCALE.findall(text)),
-        )
-        return result._replace(argv=tuple(argv))
+        locale = dict(_LOCALE.findall("\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)))
+        asked = self._inside(argv)
+        done = runner.execute(asked, timeout=timeout, progress=progress, mark=mark, locale=locale)
+        return done._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:
         """Programs of root, started with this mark or by one that was, that are still there."""
@@ -221,12 +215,9 @@ class LocalHost(LocalView):
             with self._place(path, follow_last=False) as place:
                 yield place
         except OSError as problem:
-            hint = ""
-            if problem.errno == errno.ENOSPC and size:
-                hint = (
-                    f"the file system is full: free at least {size} bytes there, then run the command again"
-                )
-            raise Unwritable(path, problem, hint, root=self.root) from problem
+            hint = f"the file system is full: free at least {size} bytes there, then run the command again"
+            full = size and problem.errno == errno.ENOSPC
+            raise Unwritable(path, problem, hint if full else "", root=self.root) from problem
 
 
 def _contents(scratch: str, name: str) -> Iterator[bytes]:

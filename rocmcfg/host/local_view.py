@@ -33,12 +33,7 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """A root other than the running system."""
-        return self._walked
-
-    @property
-    def _walked(self) -> bool:
-        """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
+        """A root other than the running system: its paths are walked by us, and not by the kernel."""
         return self.root != "/"
 
     @functools.cached_property
@@ -78,14 +73,9 @@ class LocalView:
             return None
         try:
             meta = os.fstat(descriptor)
-            return FileState(
-                content=_content(path, descriptor),
-                mode=stat.S_IMODE(meta.st_mode),
-                uid=meta.st_uid,
-                gid=meta.st_gid,
-                mtime_ns=meta.st_mtime_ns,
-                xattrs=_xattrs(descriptor),
-            )
+            content, mode = _content(path, descriptor), stat.S_IMODE(meta.st_mode)
+            xattrs = _xattrs(descriptor)
+            return FileState(content, mode, meta.st_uid, meta.st_gid, meta.st_mtime_ns, xattrs)
         finally:
             os.close(descriptor)
 
@@ -169,8 +159,7 @@ class LocalView:
 
     def has_tool(self, name: str) -> bool:
         """Whether a program of this name lies where the host keeps its programs."""
-        folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
-        for folder in folders:
+        for folder in runner.OFFLINE_PATH if self.offline else runner.folders_of_programs():
             with suppress(OSError), self._place(f"{folder}/{name}") as place:
                 if os.access(place.name, os.X_OK, dir_fd=place.directory):
                     return True
@@ -212,7 +201,7 @@ class LocalView:
     def _place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
-        if not self._walked:
+        if not self.offline:
             yield Place(None, path, path)
             return
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
@@ -238,7 +227,7 @@ class LocalView:
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
         flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if self._walked or not follow_last:  # what was a link is followed by now: see `inside`
+        if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
             return os.open(place.name, flags, dir_fd=place.directory)
@@ -246,7 +235,7 @@ class LocalView:
     def _stat(self, path: str, *, follow_last: bool = True) -> os.stat_result | None:
         try:
             with self._place(path, follow_last=follow_last) as place:
-                follow = follow_last and not self._walked
+                follow = follow_last and not self.offline
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
         except (OSError, ValueError):  # a NUL is in no name
             return None
@@ -298,9 +287,5 @@ def text_or_empty(view: LocalView, path: str) -> str:
 def drop_ins(view: LocalView, folders: Sequence[str], suffix: str) -> tuple[str, ...]:
     """The files with this suffix, in order of their base names. Of one name in several folders the first
     counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
-    found: dict[str, str] = {}
-    for folder in folders:
-        for name in view.names(folder):
-            if name.endswith(suffix) and not name.startswith("."):
-                found.setdefault(name, f"{folder}/{name}")
-    return tuple(found[name] for name in sorted(found))
+    every = {name: f"{folder}/{name}" for folder in reversed(folders) for name in view.names(folder)}
+    return tuple(every[name] for name in sorted(every) if name.endswith(suffix) and name[0] != ".")

@@ -39,7 +39,6 @@ _WRITE_HINTS = {
 
 
 def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple[str, str]:
-    """A reason, and what to do about it."""
     if isinstance(reason, OSError):
         hint = hint or hints.get(reason.errno or 0, "")
         reason = reason.strerror or str(reason)
@@ -86,13 +85,7 @@ class Locked(RocmcfgError):
     """`lost`: it was ours, and somebody took the file away under us."""
 
     def __init__(self, path: str, holder: str, *, lost: bool = False) -> None:
-        detail = f"{path} is held by {holder}" if holder else f"{path} is held"
-        super().__init__(
-            error(
-                "RC3004",
-                f"another rocmcfg {'may be' if lost else 'is'} at work on this host",
-                detail=f"{path} was removed while it was held" if lost else detail,
-                location=path,
-                hint="wait until it has ended, then run the command again",
-            )
-        )
+        said = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
+        why = "was removed while it was held" if lost else f"is held by {holder}" if holder else "is held"
+        hint = "wait until it has ended, then run the command again"
+        super().__init__(error("RC3004", said, detail=f"{path} {why}", location=path, hint=hint))

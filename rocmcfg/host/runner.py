@@ -254,12 +254,9 @@ def execute(
             _done=lambda *_: finished.set(),
         )
     except sh.ForkException as problem:  # no machine code, no interpreter
-        said = str(problem).strip().rpartition("\n")[2].strip()
-        if not os.path.exists("/proc/self/fd"):
-            said = (
-                "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, come back"
-            )
-        return CommandResult(tuple(argv), 126, "", said)
+        bare = "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, come back"
+        told = str(problem).strip().rpartition("\n")[2].strip()
+        return CommandResult(tuple(argv), 126, "", told if os.path.exists("/proc/self/fd") else bare)
     try:
         pause = 0.005
         # sh looks once, when the output has ended, and if the program is there still, after a second again

@@ -1,8 +1,8 @@
 """The seam: what the rest of the program may ask of a host.
 
 Paths are absolute within the host; only `local_view` and `local` know where its root lies. A planner, a
-reader of facts and verify get a `HostView` and nothing more, which writes nothing; a `Host` writes, and only
-the transaction, and what must be done by root besides it, holds one.
+reader of facts and verify get a `HostView`, which writes nothing; a `Host` writes, and only the transaction,
+recovery, and what must be done by root besides them, holds one. A planner that writes does not type-check.
 """
 
 from rocmcfg.host.local import LocalHost as Host

@@ -42,12 +42,8 @@ class NewerRecord(RocmcfgError):
 
 def newer(path: str, what: str) -> Diagnostic:
     """What every reader of a record says of one that a newer rocmcfg wrote."""
-    return error(
-        "RC4029",
-        f"{path} was written by a newer rocmcfg: this one does not know {what}",
-        location=path,
-        hint="use the rocmcfg that wrote it, or a newer one",
-    )
+    said = f"{path} was written by a newer rocmcfg: this one does not know {what}"
+    return error("RC4029", said, location=path, hint="use the rocmcfg that wrote it, or a newer one")
 
 
 class BadJournal(RocmcfgError):
@@ -62,14 +58,9 @@ class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
     def __init__(self, transaction: int) -> None:
-        super().__init__(
-            error(
-                "RC4021",
-                f"transaction {transaction} is neither finished nor undone",
-                location=folder(transaction),
-                hint="run `rocmcfg recover`: it undoes what was begun",
-            )
-        )
+        said = f"transaction {transaction} is neither finished nor undone"
+        hint = "run `rocmcfg recover`: it undoes what was begun"
+        super().__init__(error("RC4021", said, location=folder(transaction), hint=hint))
 
 
 class Untrusted(Unreadable):
@@ -79,16 +70,12 @@ class Untrusted(Unreadable):
         option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)
         weak, place = (path if root == "/" else f"{root}{path}".rstrip("/") for path in (weak, place))
         self.path, self.reason = weak, "others than root may change it"
-        RocmcfgError.__init__(
-            self,
-            error(
-                "RC4028",
-                f"{weak} may be changed by others than root, so that no record behind it is believed",
-                location=weak,
-                hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back "
-                f"to root: chown {option}root:root {place} && chmod {option}go-w {place}",
-            ),
+        said = f"{weak} may be changed by others than root, so that no record behind it is believed"
+        hint = (
+            "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
+            f"chown {option}root:root {place} && chmod {option}go-w {place}"
         )
+        RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
 
 
 def _implementation() -> Callable[[bytes], Any]:
@@ -136,8 +123,7 @@ def ids(view: HostView) -> tuple[int, ...]:
 def read_all(view: HostView) -> list[Journal]:
     """Every transaction that changed anything, newest first. Raises BadJournal, or as `require_sight`."""
     require_sight(view)
-    found = (read(view, id) for id in reversed(ids(view)))
-    return [journal for journal in found if journal is not None]
+    return [found for id in reversed(ids(view)) if (found := read(view, id)) is not None]
 
 
 def require_sight(view: HostView) -> None:
@@ -243,9 +229,6 @@ def require_finished(view: HostView) -> None:
         raise view.locked_by() or RecoveryRequired(found.id)
 
 
-# -- before-images ------------------------------------------------------------------------------------
-
-
 def save(host: Host, id: int, state: FileState) -> Saved:
     """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
     import base64
@@ -268,11 +251,5 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
     content = view.read(path)
     if content is None or digest(content) != saved.sha256:
         raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
-    return FileState(
-        content,
-        saved.mode & 0o777,
-        saved.uid,
-        saved.gid,
-        saved.mtime_ns,
-        tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability"),
-    )
+    xattrs = tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability")
+    return FileState(content, saved.mode & 0o777, saved.uid, saved.gid, saved.mtime_ns, xattrs)

@@ -21,14 +21,9 @@ _VERSION = 1
 
 class BadReceipt(RocmcfgError):
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            error(
-                "RC4030",
-                f"the receipt of the last apply cannot be used: {reason}",
-                location=PATH,
-                hint="`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction",
-            )
-        )
+        said = f"the receipt of the last apply cannot be used: {reason}"
+        hint = "`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction"
+        super().__init__(error("RC4030", said, location=PATH, hint=hint))
 
 
 class Receipt(NamedTuple):

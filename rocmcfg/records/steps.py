@@ -222,13 +222,9 @@ def parse(record: Any) -> NamedTuple:
 
 def document(line: NamedTuple) -> dict[str, Any]:
     """The table that goes into the file. A field that holds its default is left out."""
-    defaults = line._field_defaults
-    said = {
-        name: _encoded(value)
-        for name, value in line._asdict().items()
-        if name not in defaults or value != defaults[name]
-    }
-    return {"kind": _KINDS[type(line)], **said}
+    said, defaults = line._asdict(), line._field_defaults
+    told = [name for name in said if name not in defaults or said[name] != defaults[name]]
+    return {"kind": _KINDS[type(line)], **{name: _encoded(said[name]) for name in told}}
 
 
 def _encoded(value: object) -> Any:

@@ -69,9 +69,7 @@ def kernel_gets(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
 
 
 def _name(setting: DesiredSetting) -> str:
-    if not setting.parameter and adds_up(setting.name):
-        return setting.karg
-    return setting.parameter or setting.name
+    return setting.parameter or (setting.karg if adds_up(setting.name) else setting.name)
 
 
 def booted_with(view: HostView) -> Values | None:

@@ -34,8 +34,6 @@ Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
 
 
 class _Host(NamedTuple):
-    """What verify looks at, read once."""
-
     view: HostView
     running: Running
     options: tuple[Karg, ...]
@@ -120,9 +118,6 @@ def _environ(view: HostView, pid: int) -> dict[str, str]:
         raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
     pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
     return {name: value for name, _, value in pairs}
-
-
-# -- module parameters --------------------------------------------------------------------------------
 
 
 def _parameter(host: _Host, setting: DesiredSetting) -> Check:
@@ -273,12 +268,7 @@ def _like_kernel(text: str | None, running: str | None) -> str | None:
         return text
     if running in ("Y", "N"):
         return printed(ParamType.BOOL, text)
-    if running.startswith("0x"):
-        return hexint(number)
-    return str(number)
-
-
-# -- kernel arguments ---------------------------------------------------------------------------------
+    return hexint(number) if running.startswith("0x") else str(number)
 
 
 def _karg(host: _Host, setting: DesiredSetting) -> Check:
@@ -294,9 +284,8 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     if lacking or beaten:
         found = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
         shown = found.value if found else None
-    return Check(
-        setting.id, setting.channel.value, desired, shown, running, status, _file_of(host, setting), detail
-    )
+    target, source = setting.channel.value, _file_of(host, setting)
+    return Check(setting.id, target, desired, shown, running, status, source, detail)
 
 
 def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
@@ -327,9 +316,6 @@ def _karg_status(
     return not_booted(host.view, host.receipt, host.loader)
 
 
-# -- variables ----------------------------------------------------------------------------------------
-
-
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
     values = {path: found.get(setting.name) for path, found in host.env_files.items()}
     wrong = [path for path, found in values.items() if found is None or found.value != setting.text]
@@ -347,7 +333,9 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     if wrong and set(wrong) <= made and _left(host, generator):
         status, detail = CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
     elif wrong:
-        status, detail = CheckStatus.DRIFT, _not_set(wrong[0], shown)
+        missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
+        said = f"{shown.source} sets it to {shown.value}" if shown else missing
+        status, detail = CheckStatus.DRIFT, said
     elif changed:  # a line before ours may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
     elif later is not None and later.value != setting.text:
@@ -356,9 +344,3 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     elif host.pid_environment is not None and running != setting.text:
         status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)
-
-
-def _not_set(path: str, found: Assignment | None) -> str:
-    if found:
-        return f"{found.source} sets it to {found.value}"
-    return f"{path} does not have it" if path else "no file sets it for everybody"

@@ -53,24 +53,15 @@ def record_lost(view: HostView) -> Diagnostic | None:
         hint += "`rocmcfg rollback` undoes the last transaction"
     else:
         hint += "to be rid of them: " + by_hand(view)
-    return error(
-        "RC4027",
-        f"files of rocmcfg are here, {said}",
-        detail="\n".join(left),
-        location=receipt.PATH,
-        hint=hint,
-    )
+    summary = f"files of rocmcfg are here, {said}"
+    return error("RC4027", summary, detail="\n".join(left), location=receipt.PATH, hint=hint)
 
 
 def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
     """Why a rollback cannot, or did not, take these files away, and how a user does."""
-    return error(
-        "RC4026",
-        "files of rocmcfg are here, and no record of what was before them",
-        detail="\n".join(left),
-        location=journal.STATE_DIR,
-        hint=f"take them away by hand: {by_hand(view)}",
-    )
+    said = "files of rocmcfg are here, and no record of what was before them"
+    hint = f"take them away by hand: {by_hand(view)}"
+    return error("RC4026", said, detail="\n".join(left), location=journal.STATE_DIR, hint=hint)
 
 
 def by_hand(view: HostView) -> str:

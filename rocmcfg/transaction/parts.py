@@ -37,9 +37,6 @@ def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return found
 
 
-# -- lines in a file ----------------------------------------------------------------------------------
-
-
 def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> bytes | None:
     """The file after the undo of these transactions, newest first. None where somebody altered our part."""
     found: bytes | None = content
@@ -64,9 +61,6 @@ def take_back_edit(host: Host, step: FileChanged) -> bool:
     return left is not None
 
 
-# -- what a program keeps -----------------------------------------------------------------------------
-
-
 def keeper_of(change: ToolChange) -> Keeper:
     found = registry.keeper(change.tool)
     assert found is not None, change.tool  # a plan names only what a backend offers
@@ -84,12 +78,9 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
     run_tool(host, change.argv, progress, mark, keeper.UNCHANGED)
     host.settle(_written(keeper))
     if keeper.held(host, change.ours) != change.holds:
-        raise fail(
-            "RC4315",
-            f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given",
-            location=keeper.BLOCK,
-            hint="run it by hand and see: " + " ".join(keeper.SHOWS),
-        )
+        said = f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given"
+        hint = "run it by hand and see: " + " ".join(keeper.SHOWS)
+        raise fail("RC4315", said, location=keeper.BLOCK, hint=hint)
     return change.step._replace(state=ActivationState.DONE)
 
 
@@ -147,15 +138,10 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     empty = loader_entries.unmounted(view)
     if empty and any(path.startswith(f"{empty}/") for step in found.of(ToolRun) for path in step.outputs):
         gone.append(empty)
-    unreadable = MISSING
+    unreadable, why = MISSING, "what was written there would stay; --force leaves it there"
+    hint = "mount its partition, then run the command again"
     return [
-        error(
-            "RC3121",
-            f"cannot use {path}: {unreadable}",
-            location=path,
-            detail="what was written there would stay; --force leaves it there",
-            hint="mount its partition, then run the command again",
-        )
+        error("RC3121", f"cannot use {path}: {unreadable}", location=path, detail=why, hint=hint)
         for path in gone[:1]
     ]
 

@@ -73,17 +73,11 @@ def run_tool(
 
     result = host.execute(argv, timeout=limit, progress=told, mark=mark)
     if result.status is None:
-        raise ToolFailed(
-            result,
-            f"did not end within {limit:.0f} s and was stopped",
-            "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
-        )
+        hint = "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer"
+        raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped", hint)
     if not result.ok and result.status not in fine:
-        raise ToolFailed(
-            result,
-            f"failed with exit status {result.status}",
-            "run it by hand, and mend what it says",
-        )
+        said = f"failed with exit status {result.status}"
+        raise ToolFailed(result, said, "run it by hand, and mend what it says")
 
 
 def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:
@@ -102,12 +96,9 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
         interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
-            raise fail(
-                "RC4025",
-                f"{', '.join(left)} of the interrupted run is still at work",
-                hint="wait for its end, or end it, then run `rocmcfg recover` again",
-                exit_code=ExitCode.RECOVERY_REQUIRED,
-            )
+            said = f"{', '.join(left)} of the interrupted run is still at work"
+            hint = "wait for its end, or end it, then run `rocmcfg recover` again"
+            raise fail("RC4025", said, hint=hint, exit_code=ExitCode.RECOVERY_REQUIRED)
         progress(f"{waited:.0f} s: waiting for {left[0]} of the interrupted run")
         time.sleep(0.3)
 

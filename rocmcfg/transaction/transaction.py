@@ -89,20 +89,16 @@ class Purpose:
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
         found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
-        old = receipt.load_quietly(host)
-        pending = {
-            tool: state
-            for tool, state in (old.activations if old else {}).items()
-            if state is ActivationState.LEFT_TO_USER
-        }
-        loader = self.plan.boot_backend
+        old, loader = receipt.load_quietly(host), self.plan.boot_backend
+        earlier = old.activations.items() if old else ()
+        pending = {tool: state for tool, state in earlier if state is ActivationState.LEFT_TO_USER}
         ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
         content = receipt.dump(
             receipt.Receipt(
                 done.id,
                 self.plan.profiles,
                 self.request,
-                self.plan.boot_backend,
+                loader,
                 done.header.boot_id,
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
@@ -113,10 +109,11 @@ class Purpose:
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
 
     def log_line(self, done: Done) -> str:
-        settings = " ".join(done.header.settings)
-        profiles = ",".join(self.plan.profiles) or "none"
-        said = f"profile {profiles}: {settings or 'nothing'}"
-        return f"transaction {done.id} committed by {done.header.user}: {said}"
+        settings, profiles = (
+            " ".join(done.header.settings) or "nothing",
+            ",".join(self.plan.profiles) or "none",
+        )
+        return f"transaction {done.id} committed by {done.header.user}: profile {profiles}: {settings}"
 
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
@@ -171,13 +168,9 @@ def _preflight(host: Host, plan: Plan) -> None:
     problems = unwritable(host, paths)
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
+        hint = "install the package that brings it, then run the command again"
         problems += [
-            error(
-                "RC3005",
-                f"{program} is not installed",
-                detail=step.reason,
-                hint="install the package that brings it, then run the command again",
-            )
+            error("RC3005", f"{program} is not installed", detail=step.reason, hint=hint)
             for step in steps
             for program in step.programs
             if not host.has_tool(program)
@@ -213,10 +206,8 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
         return activation
     if not host.runs_tools and not activation.own:
         return activation._replace(state=ActivationState.LEFT_TO_USER)
-    saved = {}
-    for path in activation.outputs:
-        state = host.state(path)
-        saved[path] = journal.save(host, id, state) if state else None
+    states = {path: host.state(path) for path in activation.outputs}
+    saved = {path: journal.save(host, id, state) if state else None for path, state in states.items()}
     scratch = tuple(path for path in activation.scratch if not host.exists(path))
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     generate(host, activation, progress, mark)
@@ -244,23 +235,11 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
             return cause
         remarks = recovery.undo(host, found, progress, after_failure=True).remarks
     except BaseException as second:
-        also = recovery.cause(second)
-        return RocmcfgError(
-            *first,
-            error(
-                "RC4011",
-                f"taking transaction {id} back did not succeed either",
-                detail=also[0].summary,
-                location=journal.folder(id),
-                hint="mend what is named, then run `rocmcfg recover`",
-            ),
-            *also,
-            exit_code=ExitCode.RECOVERY_REQUIRED,
-        )
+        also, place = recovery.cause(second), journal.folder(id)
+        said = f"taking transaction {id} back did not succeed either"
+        hint = "mend what is named, then run `rocmcfg recover`"
+        told = error("RC4011", said, detail=also[0].summary, location=place, hint=hint)
+        return RocmcfgError(*first, told, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    return RocmcfgError(
-        *first,
-        warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
-        *remarks,
-        exit_code=ExitCode.ROLLED_BACK,
-    )
+    told = warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id))
+    return RocmcfgError(*first, told, *remarks, exit_code=ExitCode.ROLLED_BACK)

@@ -61,13 +61,14 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     """The undo of the last transaction, or of all after `to`; one that left a program to the user is finished
     first, where programs run. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
-    committed = [
-        j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
-    ]
+    every = journal.read_all(view)
+    committed = [j for j in every if j.state is JournalState.COMMITTED and not j.header.swept]
     if to and to not in (j.id for j in committed if j.header.trial is None):
         said = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
         raise fail("RC4024", said, hint="see `rocmcfg history`; 0 is the start")
-    chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
+    chosen = [j for j in committed if to is None or j.id > to]
+    if to is None:  # the newest one; with one that confirmed a trial goes the trial
+        chosen = [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
     if not committed and (left := files_without_record(view)):
         raise RocmcfgError(beyond_undo(view, left))
     if ((to is None and view.runs_tools) or not committed) and (due := menu_of_undone(view)):
@@ -89,11 +90,6 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     left = tuple(path for path in files_without_record(view) if path not in gone)
     stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
     return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
-
-
-def _last(committed: Sequence[Journal]) -> list[Journal]:
-    """The newest transaction; with one that confirmed a trial goes the trial."""
-    return [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:

@@ -29,27 +29,17 @@ def proven(view: HostView) -> Trial:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
     stage = record.stage(view, found)
     if stage is Stage.ARMED:
-        raise fail(
-            "RC4321",
-            "the trial has not begun: this is still the boot before it",
-            location=record.PATH,
-            hint="reboot, look, then confirm",
-        )
+        said = "the trial has not begun: this is still the boot before it"
+        raise fail("RC4321", said, location=record.PATH, hint="reboot, look, then confirm")
     if stage is Stage.OVER:
-        raise fail(
-            "RC4322",
-            "the trial is over: this boot has the old configuration again",
-            location=record.PATH,
-            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
-        )
+        said = "the trial is over: this boot has the old configuration again"
+        hint = "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended"
+        raise fail("RC4322", said, location=record.PATH, hint=hint)
     one = journal.read(view, found.transaction)
     if one is None or one.header.trial is None:
-        raise fail(
-            "RC4335",
-            "the trial's own journal is lost, so that nothing could take it back later",
-            location=journal.folder(found.transaction),
-            hint="`rocmcfg reject` takes away what is left of it; then apply, or try it again",
-        )
+        said = "the trial's own journal is lost, so that nothing could take it back later"
+        hint = "`rocmcfg reject` takes away what is left of it; then apply, or try it again"
+        raise fail("RC4335", said, location=journal.folder(found.transaction), hint=hint)
     foreign = recovery.edited(view, [one])
     if foreign:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
@@ -145,36 +135,28 @@ def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic
     """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
-    seen = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-    if found is not None:
-        seen = evidence(host, found)
+    damaged = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    seen = evidence(host, found) if found is not None else damaged
     loader = registry.trial(one.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments (after kexec, or another entry)"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
-    if not any(
-        line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
-    ):
+    noted = {line.event for line in one.of(steps.TrialEvent)}
+    if noted.isdisjoint((steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED)):
         journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
-    return info(
-        "RC4327",
-        f"the trial of transaction {one.id} was not confirmed, and is taken back",
-        detail="\n".join((seen.text, *seen.lines)).strip(),
-        hint="`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
-    )
+    said = f"the trial of transaction {one.id} was not confirmed, and is taken back"
+    hint = "`rocmcfg doctor` checks your log; to try it again, apply it with --trial again"
+    return info("RC4327", said, detail="\n".join((seen.text, *seen.lines)).strip(), hint=hint)
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
     """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
     done = execute(host, Sweep(made), progress)
-    remark = warning(
-        "RC4334",
-        "what was left of a trial is taken away; its own journal is lost",
-        location=record.PATH,
-        hint="`rocmcfg status` says what this host has",
-    )
+    said = "what was left of a trial is taken away; its own journal is lost"
+    hint = "`rocmcfg status` says what this host has"
+    remark = warning("RC4334", said, location=record.PATH, hint=hint)
     newest = tuple(journal.read_all(host)[:1])
     return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))
 

@@ -54,12 +54,8 @@ def evidence(view: HostView, trial: Trial) -> Evidence:
     return seen or Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
 
 
-# -- the journal ------------------------------------------------------------------------------------------
-
-
 def _journalctl(*arguments: str) -> tuple[str, ...]:
-    limit = f"{_PATIENCE / 2:.0f}"
-    return ("timeout", limit, "journalctl", "--no-pager", "--quiet", *arguments)
+    return ("timeout", f"{_PATIENCE / 2:.0f}", "journalctl", "--no-pager", "--quiet", *arguments)
 
 
 def _find(view: HostView, trial: Trial) -> tuple[str, str]:
@@ -141,9 +137,6 @@ def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """`said` is level and text, oldest first."""
     chosen = [text for level, text in said if text and level <= _ERROR]
     return tuple(chosen[-_LINES:] or [text for _, text in said if text][-_LAST:])
-
-
-# -- pstore -----------------------------------------------------------------------------------------------
 
 
 def _dump(view: HostView, since: str) -> Evidence | None:

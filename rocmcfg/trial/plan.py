@@ -64,13 +64,11 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
     why = "the boot menu gets a place for one boot's arguments"
+    written = loader.entry_changes(view, proposed) if loader else ()
     steps = registry.backend(made.boot_backend).activations(view, why) if loader and loader.ACTIVATED else ()
     return made._replace(
         changes=tuple(changes),
-        activations=tuple(
-            step._replace(changes=loader.entry_changes(view, proposed)) if loader and step.own else step
-            for step in steps
-        ),
+        activations=tuple(step._replace(changes=written) if step.own else step for step in steps),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
@@ -83,11 +81,8 @@ def _refusals(
     view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, receipt: Receipt | None
 ) -> Iterable[Diagnostic]:
     if registry.trial(made.boot_backend) is None:
-        yield error(
-            "RC4310",
-            f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}",
-            hint="apply without --trial; `rocmcfg rollback` takes it back",
-        )
+        said = f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}"
+        yield error("RC4310", said, hint="apply without --trial; `rocmcfg rollback` takes it back")
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
         yield error(
             "RC4328",
@@ -96,11 +91,8 @@ def _refusals(
             "by hand, without --confirm-after",
         )
     if not wanted:
-        yield error(
-            "RC4311",
-            "nothing of this is new to the kernel command line, so that there is nothing to try",
-            hint="apply without --trial",
-        )
+        said = "nothing of this is new to the kernel command line, so that there is nothing to try"
+        yield error("RC4311", said, hint="apply without --trial")
     yield from beaten(made)
     in_force = receipt.settings if receipt else ()
     untested = trial_token(view) is not None or reboot.due(view, in_force, receipt, replaced=False)
@@ -113,20 +105,15 @@ def _refusals(
         )
     for text in wanted:
         if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
-            yield error(
-                "RC4329",
-                f"{text}: a kernel that panics in the trial would wait for a hand",
-                hint="try it with a number of seconds above 0, or apply it without --trial",
-            )
+            said = f"{text}: a kernel that panics in the trial would wait for a hand"
+            hint = "try it with a number of seconds above 0, or apply it without --trial"
+            yield error("RC4329", said, hint=hint)
         if Karg(text).key.startswith("rocmcfg."):
             yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
     if variables:
-        yield info(
-            "RC4313",
-            f"variables take no part in a trial: {', '.join(variables)}",
-            hint="`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program",
-        )
+        hint = "`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program"
+        yield info("RC4313", f"variables take no part in a trial: {', '.join(variables)}", hint=hint)
 
 
 def unit_ready(view: HostView) -> bool:
@@ -142,12 +129,9 @@ def beaten(made: Plan) -> Iterable[Diagnostic]:
     """What is tried is what boots once it is confirmed, also where the host has changed meanwhile."""
     for row in made.rows:
         if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
-            yield error(
-                "RC4312",
-                f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed",
-                location=row.source.partition(":")[0],
-                hint="take it out there first: a trial would show what could not be kept",
-            )
+            said = f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed"
+            hint = "take it out there first: a trial would show what could not be kept"
+            yield error("RC4312", said, location=row.source.partition(":")[0], hint=hint)
 
 
 def _taken_away(
@@ -178,14 +162,11 @@ def _taken_away(
                 rewritten=parameter is not None and parameter.rewritten,
             )
         else:
-            remarks.append(
-                warning(
-                    "RC4314",
-                    f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken "
-                    "off the line for one boot",
-                    hint="`rocmcfg confirm` takes it away",
-                )
+            said = (
+                f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken off the "
+                "line for one boot"
             )
+            remarks.append(warning("RC4314", said, hint="`rocmcfg confirm` takes it away"))
     return list(kept.values()), remarks
 
 

@@ -22,14 +22,9 @@ PATH = journal.TRIAL
 
 class BadTrial(RocmcfgError):
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            error(
-                "RC4300",
-                f"the record of the trial cannot be used: {reason}",
-                location=PATH,
-                hint="`rocmcfg reject` ends the trial and takes away what it wrote",
-            )
-        )
+        said = f"the record of the trial cannot be used: {reason}"
+        hint = "`rocmcfg reject` ends the trial and takes away what it wrote"
+        super().__init__(error("RC4300", said, location=PATH, hint=hint))
 
 
 class TrialOnRecord(RocmcfgError):

@@ -68,15 +68,12 @@ def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCo
                 journal.append(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
         reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
-    return fail(
-        "RC4340",
-        f"the trial (transaction {found.transaction}) did not confirm itself",
-        detail="\n".join(reasons),
-        location=record.PATH,
-        hint="`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does "
-        "the next boot",
-        exit_code=exit_code,
+    said = f"the trial (transaction {found.transaction}) did not confirm itself"
+    detail = "\n".join(reasons)
+    hint = (
+        "`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does the next boot"
     )
+    return fail("RC4340", said, detail=detail, location=record.PATH, hint=hint, exit_code=exit_code)
 
 
 def unbound(view: HostView, gpus_before: Iterable[str]) -> Iterator[str]:

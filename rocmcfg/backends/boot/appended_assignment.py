@@ -25,7 +25,6 @@ def lines(name: str, added: str) -> bytes:
 
 
 def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
-    """The text of a file with these arguments as our part of it."""
     content, _ = put(text.encode(), lines(name, " ".join(kargs)))
     return content.decode()
 
@@ -55,7 +54,6 @@ def without_variable(text: str) -> str:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part of it, or without any, and the one edit that makes it so."""
     found = list(_OWN.finditer(content))
     if found:
         start, end = found[0].start(), found[-1].end()

@@ -32,9 +32,8 @@ _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
 
 
 class _Bootc(DeploymentChain):
-    """`bootc loader-entries set-options-for-source` (1.15.2; crates/lib/src/loader_entries.rs of 1.16.9). It
-    bases the new deployment on the staged one, or else on the one that runs. In libostree 2026.2 the staged
-    keys of one call beat those of the next (commit 22e24c81 takes that back in 2026.3)."""
+    """crates/lib/src/loader_entries.rs bases the new deployment on the staged one, or else on the one that
+    runs. In libostree 2026.2 the staged keys of one call beat those of the next (22e24c81)."""
 
     NAME = "bootc"
     TITLE = "bootc (image mode)"
@@ -59,12 +58,9 @@ class _Bootc(DeploymentChain):
         document, said = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
         if not isinstance(booted, dict) or not booted.get("ostree"):
-            yield error(
-                "RC3144",
-                "bootc does not say that it manages the system that runs",
-                detail="\n".join(said.splitlines()[-12:]),
-                hint="run the command as root on the booted host itself, and see what `bootc status` says",
-            )
+            summary = "bootc does not say that it manages the system that runs"
+            hint = "run the command as root on the booted host itself, and see what `bootc status` says"
+            yield error("RC3144", summary, detail="\n".join(said.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""

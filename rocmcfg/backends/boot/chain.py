@@ -24,11 +24,10 @@ Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how i
 
 
 class Chain(BootReader, ABC):
-    """A backend. `OWNED` are the files that hold something of ours: all of it, or a part, where an editor is
-    known (`backends.edits`). `MANUAL` says what somebody does by hand,
-    with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
-    in the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is
-    found is proof."""
+    """`OWNED` are the files that hold something of ours: all of it, or a part, where an editor is known
+    (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
+    `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
+    begins that the loader leaves in LoaderInfo; without one, what is found is proof."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE: str
@@ -40,7 +39,6 @@ class Chain(BootReader, ABC):
 
     @property
     def program(self) -> str:
-        """The one without which this loader is nowhere; empty where there is none such."""
         return PROGRAMS.get(self.NAME, "")
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
@@ -73,7 +71,6 @@ class Chain(BootReader, ABC):
         return ()
 
     def told(self, view: HostView) -> tuple[str, ...]:
-        """What the firmware says of it."""
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
 
     def detect(self, view: HostView) -> Detection | None:
@@ -99,7 +96,6 @@ class EntryChain(Chain):
     )
 
     def assigned(self, view: HostView) -> tuple[str, str]:
-        """`ASSIGNED`, as it counts on this host."""
         return self.ASSIGNED
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
@@ -143,8 +139,7 @@ class EntryChain(Chain):
             path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
-            content = rewritten(before.content) if before else b""
-            if before is not None and content != before.content:
+            if before is not None and (content := rewritten(before.content)) != before.content:
                 self.require_change(host, path)
                 host.write(path, before._replace(content=content), keep_mtime=False)
 
@@ -158,9 +153,7 @@ class EntryChain(Chain):
         return tuple(found)
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """Each file with entries, and how its content is to become. `tried`: with what a trial that is on
-        record has there."""
-        del tried
+        """`tried`: with what a trial that is on record has there."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
@@ -181,13 +174,9 @@ class EntryChain(Chain):
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
-            yield error(
-                "RC3122",
-                f"no entry of {menu.path} is for everyday use of this system",
-                location=menu.path,
-                detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-                hint=self.NO_ENTRY,
-            )
+            said = f"no entry of {menu.path} is for everyday use of this system"
+            roles = "\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries)
+            yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -198,8 +187,7 @@ class EntryChain(Chain):
 
 
 def _part(asked: Iterable[str]) -> bytes | None:
-    kargs = " ".join(filter(None, asked))
-    return marked_arguments.part(kargs) if kargs else None
+    return marked_arguments.part(kargs) if (kargs := " ".join(filter(None, asked))) else None
 
 
 def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
@@ -227,27 +215,19 @@ class MenuChain(EntryChain):
         return tuple(dict.fromkeys(path.rpartition("/")[0] for path in self.files(view)))
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        del tried
         for path in self.files(view):
             written = partial(self.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
 
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
-    """Unified kernel images that hold their own arguments, and get none from the boot loader."""
     if images:
-        yield warning(
-            "RC3110",
-            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
-            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
-        )
+        said = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
+        hint = "boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe"
+        yield warning("RC3110", said, hint=hint)
 
 
 def set_anew(name: str, path: str) -> Diagnostic:
-    """Of a file of assignments from which entries of later kernels are made."""
-    return error(
-        "RC3120",
-        f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments",
-        location=path,
-        hint="move it above the lines of rocmcfg, or make it append",
-    )
+    said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
+    hint = "move it above the lines of rocmcfg, or make it append"
+    return error("RC3120", said, location=path, hint=hint)

@@ -87,12 +87,10 @@ class BootTrial(Protocol):
     ACTIVATED: bool = True
 
     def keeper(self, view: HostView) -> Keeper:
-        """The one of this host."""
         return self.KEEPERS[0]
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """What shall be ours during a trial: the whole file, or our part of one that others own."""
-        ...
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
         """What the activation, if it is our own, would write into files of others."""

@@ -47,8 +47,6 @@ _REMARK = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot 
 
 
 class _Trial(GrubTrial):
-    """A drop-in of ours puts the word onto the entries."""
-
     FILES = (TRIAL_DROP_IN, SCRIPT)
     KEEPERS = (GRUB,)
 
@@ -57,12 +55,9 @@ class _Trial(GrubTrial):
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if _on_steamos(view):
-            yield error(
-                "RC4310",
-                "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one",
-                location=STEAMOS,
-                hint="apply without --trial; `rocmcfg rollback` takes it back",
-            )
+            said = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
+            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            yield error("RC4310", said, location=STEAMOS, hint=hint)
         else:
             yield from super().problems(view, observed, arguments)
 

@@ -63,20 +63,14 @@ class _Trial(GrubTrial):
             yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
             return
         if not _READS.search(text):
-            yield error(
-                "RC4343",
-                f"no trial boot here: {menu} does not read {path} before the entries",
-                location=menu,
-                hint="apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it",
-            )
+            said = f"no trial boot here: {menu} does not read {path} before the entries"
+            hint = "apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it"
+            yield error("RC4343", said, location=menu, hint=hint)
         if foreign:
-            yield error(
-                "RC4342",
-                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there",
-                detail="grub2-setpassword keeps the password of the boot menu there",
-                location=path,
-                hint="apply without --trial; `rocmcfg rollback` takes it back",
-            )
+            said = f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
+            detail = "grub2-setpassword keeps the password of the boot menu there"
+            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            yield error("RC4342", said, detail=detail, location=path, hint=hint)
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
         return _has_hook(view)
@@ -88,13 +82,11 @@ def _is_foreign(view: HostView) -> bool:
 
 
 class _GrubBls(EntryChain):
-    """Entries with the variables of GRUB's environment block in their options: blscfg of Fedora, and of GRUB
-    2.14, expands `$name` there; EL 8 keeps all arguments in `kernelopts`.
-
-    grubby is not used: it writes the rescue entry as well, and its exit status says little. So does Fedora's
-    grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline alone), and no menu
-    is generated for a trial: its commands stand in user.cfg, which exists for a password and is read before
-    the entries (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as well)."""
+    """In the options blscfg of Fedora, and of GRUB 2.14, expands `$name` by GRUB's environment block; EL 8
+    keeps all arguments in `kernelopts`. grubby is not used: it writes the rescue entry as well, and its exit
+    status says little. So does Fedora's grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with
+    --update-bls-cmdline alone). user.cfg, which exists for a password, is read before the entries by 01_users
+    of Fedora and of EL 7 to 10, and by bootupd's static grub.cfg."""
 
     NAME = "grub-bls"
     OWNED: tuple[str, ...] = (CARRIER, CMDLINE, DEFAULTS)
@@ -114,16 +106,12 @@ class _GrubBls(EntryChain):
         return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
     def read(self, view: HostView) -> Menu:
-        variables = _variables(view)
-        found = super().read(view)
-        entries = (
-            entry._replace(
-                kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)),
-                # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
-                initrds=tuple(name for line in entry.initrds for name in line.split() if name[0] != "$"),
-            )
-            for entry in found.entries
-        )
+        variables, found, entries = _variables(view), super().read(view), []
+        for entry in found.entries:
+            kargs = tuple(one for karg in entry.kargs for one in _expanded(karg, variables))
+            # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
+            initrds = tuple(name for line in entry.initrds for name in line.split() if name[0] != "$")
+            entries.append(entry._replace(kargs=kargs, initrds=initrds))
         return found._replace(entries=tuple(entries))
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,7 +136,6 @@ def _hook_path(view: HostView) -> str:
 
 
 def _has_hook(view: HostView) -> bool:
-    """Whether a trial's commands stand there."""
     return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
 
 

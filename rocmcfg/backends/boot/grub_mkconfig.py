@@ -26,8 +26,6 @@ from rocmcfg.model.state import DesiredSetting, karg_line
 
 
 class _Trial(GrubTrial):
-    """The word stands last in our line."""
-
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         applied = appended_assignment.own(text_or_empty(view, DEFAULTS).encode())
         lines = appended_assignment.with_variable(applied, defaults.DEFAULT, TRIAL_TOKEN)

@@ -75,17 +75,12 @@ class KeptChain(Chain, Keeper):
         yield from behind_separator(observed.foreign, kargs)
         # what is there already is adopted, but where another value stands behind it
         for karg in (one for one in observed.foreign if one.text in kargs):
-            yield error(
-                "RC3142",
-                f"{karg.text} is on the kernel command line already, and another value behind it wins",
-                location=karg.source,
-                hint="take both out there, then run the command again",
-            )
+            said = f"{karg.text} is on the kernel command line already, and another value behind it wins"
+            hint = "take both out there, then run the command again"
+            yield error("RC3142", said, location=karg.source, hint=hint)
 
 
 class DeploymentChain(KeptChain):
-    """One of the deployments of ostree."""
-
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:
@@ -97,18 +92,14 @@ class DeploymentChain(KeptChain):
 
     def deployment(self, view: HostView) -> str:
         """The one that boots next; empty where that cannot be told."""
-        normal = self.read(view).normal
-        return normal[0].id if normal else ""
+        return next((entry.id for entry in self.read(view).normal), "")
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
-            yield error(
-                "RC3143",
-                "/etc is transient on this host: what is written there is gone at the next boot",
-                location=path,
-                hint="make the settings part of the image: rocmcfg render --format bootc",
-            )
+            said = "/etc is transient on this host: what is written there is gone at the next boot"
+            hint = "make the settings part of the image: rocmcfg render --format bootc"
+            yield error("RC3143", said, location=path, hint=hint)
         yield from self.unable(view)
 
 

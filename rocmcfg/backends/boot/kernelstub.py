@@ -34,8 +34,7 @@ _OWN = ("root", "ro", "initrd")  # what it puts before the options
 
 
 class _Kernelstub(KeptChain):
-    """`kernelstub -a` and `-d` (3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which
-    replaces all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost."""
+    """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
 
     NAME = "kernelstub"
     TITLE = "kernelstub (Pop!_OS)"
@@ -67,12 +66,9 @@ class _Kernelstub(KeptChain):
         yield from _order_lost([*(one for one in options if one not in ours), *kargs])
         if known.get("live_mode") or not known.get("setup_loader"):
             why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
-            yield error(
-                "RC3152",
-                f"kernelstub writes no boot entries on this host: {why}",
-                location=CONFIGURATION,
-                hint="add the arguments to the boot loader that is used here",
-            )
+            said = f"kernelstub writes no boot entries on this host: {why}"
+            hint = "add the arguments to the boot loader that is used here"
+            yield error("RC3152", said, location=CONFIGURATION, hint=hint)
 
     def unable(self, view: HostView) -> Iterator[Diagnostic]:
         """Asked before an undo, too, which leaves the options of others alone."""
@@ -104,21 +100,19 @@ def user(view: HostView) -> dict[str, Any]:
     """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
     try:
-        found = json.loads(text or "")
+        found: dict[str, dict[str, Any]] = json.loads(text or "")
         options = found["user"]["kernel_options"]
     except (ValueError, KeyError, TypeError) as problem:
         raise Unreadable(CONFIGURATION, "it is not what kernelstub writes") from problem
     if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
         raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
-    known: dict[str, Any] = found["user"]
-    return known
+    return found["user"]
 
 
 def _of(entry: Entry) -> Entry:
     """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
-    if entry.id.endswith(("-current", "-oldkern")):
-        return entry
-    return entry._replace(role=Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN)
+    other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
+    return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
 
 
 def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:

@@ -17,9 +17,8 @@ from rocmcfg.model.regex import regex
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 _FOLDERS = tuple(f"{mounted}/loader/entries" for mounted in PARTITIONS)
-# The entry of a trial. Of entries without a sort-key the one with the lower name stands further down, and a
-# dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
-# and keeps programs from taking the name for an option.
+# Of a trial. Of entries without a sort-key the lowest name is the last, and a dash is lower than all others
+# (systemd, strverscmp_improved). The underscore counts for nothing, and keeps it from looking like an option.
 TRIAL_ID = "_-rocmcfg-trial"
 TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 # Automatic Boot Assessment: tries left, tries done; and the ending, in any case, since FAT knows none
@@ -95,7 +94,6 @@ def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
 
 
 def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
-    """The same, each with its path."""
     root = roles.root_of(view)
     for folder in folders(view):
         for file in parsed(view, folder):

@@ -15,7 +15,7 @@ MISSING = f"{NO_FILE}; is its partition mounted?"
 
 
 class Role(str, Enum):
-    """What an entry of the boot menu is for. Our arguments belong on the normal ones."""
+    """Our arguments belong on the normal ones."""
 
     NORMAL = "normal"
     RECOVERY = "recovery"  # stays as it is: it must boot whatever we write
@@ -69,48 +69,35 @@ def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[
     found = separator(foreign)
     if found is None:
         return
+    hint = "move the “--” and what follows it out of that file, or leave the argument away"
     for text in kargs:
         if "." not in text.partition("=")[0]:  # kmod reads a module's there too
-            yield error(
-                "RC3109",
-                f"{text} would stand behind a “--”, where the kernel passes everything on to init",
-                location=found.source,
-                hint="move the “--” and what follows it out of that file, or leave the argument away",
-            )
+            said = f"{text} would stand behind a “--”, where the kernel passes everything on to init"
+            yield error("RC3109", said, location=found.source, hint=hint)
 
 
 def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
     """`length` is of the longest line that a kernel would get, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
-        yield error(
-            "RC3104",
-            f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
-            location=location,
-            hint=f"{hint}, or write module parameters to modprobe.d instead: --via modprobe",
-        )
+        said = f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
+        cure = f"{hint}, or write module parameters to modprobe.d instead: --via modprobe"
+        yield error("RC3104", said, location=location, hint=cure)
 
 
 def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
     """Whether a trial's arguments fit, and reach the kernel. `length` is of the whole line, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
-        yield error(
-            "RC4301",
-            f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
-            location=location,
-            hint="try fewer settings at a time, or apply them without --trial",
-        )
+        said = f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
+        hint = "try fewer settings at a time, or apply them without --trial"
+        yield error("RC4301", said, location=location, hint=hint)
     behind = separator(foreign)
     if behind is not None:
-        yield error(
-            "RC4302",
-            "the trial's arguments would stand behind a “--”, where the kernel passes them on to init",
-            location=behind.source,
-            hint="move the “--” and what follows it out of that file",
-        )
+        said = "the trial's arguments would stand behind a “--”, where the kernel passes them on to init"
+        hint = "move the “--” and what follows it out of that file"
+        yield error("RC4302", said, location=behind.source, hint=hint)
 
 
 def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = "") -> Iterable[Diagnostic]:
-    """What would win over a trial's arguments."""
     hint = hint or "take it out of the file that sets it, then run the command again"
     own = {Karg(text).key: Karg(text).value for text in arguments}
     for karg in later:
@@ -139,15 +126,17 @@ def not_asked_for(
         )
 
 
+def no_trial_in(location: str, hint: str = "") -> Diagnostic:
+    said = "the boot menu does not hold what makes a trial of one boot"
+    cure = hint if hint else "somebody took the file away meanwhile: run the command again"
+    return error("RC4308", said, location=location, hint=cure)
+
+
 def no_entry(menu: Menu) -> Diagnostic:
-    return error(
-        "RC3102",
-        f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry",
-        location=menu.path,
-        hint=f"run {menu.tool} by hand and read what it prints"
-        if menu.tool
-        else "see whether its partition is mounted, and for which system its entries are",
-    )
+    said = f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry"
+    run = f"run {menu.tool} by hand and read what it prints"
+    hint = run if menu.tool else "see whether its partition is mounted, and for which system its entries are"
+    return error("RC3102", said, location=menu.path, hint=hint)
 
 
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:

@@ -20,7 +20,7 @@ from typing import Any
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
-from rocmcfg.backends.boot.menu import Menu, on_the_line, size
+from rocmcfg.backends.boot.menu import Menu, no_trial_in, on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -41,8 +41,7 @@ class OneShot(Keeper):
     SHOWS = ("bootctl", "status")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        found = efi.text(view, "LoaderEntryOneShot")
-        return found if found == FILE else None
+        return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
@@ -95,29 +94,24 @@ class SecondEntry(BootTrial):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
-        if not view.runs_tools:
-            yield cannot("the next boot can be chosen on the running system alone", "")
-            return
         told = efi.text(view, "LoaderInfo")
-        if not told.lower().startswith(self.LOADER):
-            yield cannot(
-                f"it needs {self.LOADER}", f"booted by {told}" if told else "no loader says its name"
-            )
-            return
-        if not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
-            yield cannot(
-                "the loader that booted this host does not say that it boots something once",
-                "asked: bit 3 of the EFI variable LoaderFeatures",
-            )
+        why = detail = ""
+        if not view.runs_tools:
+            why = "the next boot can be chosen on the running system alone"
+        elif not told.lower().startswith(self.LOADER):
+            why = f"it needs {self.LOADER}"
+            detail = f"booted by {told}" if told else "no loader says its name"
+        elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
+            why = "the loader that booted this host does not say that it boots something once"
+            detail = "asked: bit 3 of the EFI variable LoaderFeatures"
+        if why:
+            yield cannot(why, detail)
             return
         other = efi.text(view, "LoaderEntryOneShot")
         if other and other != FILE:
-            yield error(
-                "RC4345",
-                f"the next boot is chosen already, by somebody else: {other}",
-                location=ONE_SHOT.BLOCK,
-                hint="reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this",
-            )
+            said = f"the next boot is chosen already, by somebody else: {other}"
+            hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
+            yield error("RC4345", said, location=ONE_SHOT.BLOCK, hint=hint)
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -144,15 +138,12 @@ class SecondEntry(BootTrial):
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
-            yield not_in_the_menu(path or self.FILES[0], "see `bootctl list`, then run the command again")
+            yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            yield error(
-                "RC4347",
-                f"{FILE} would boot by itself, each time",
-                detail="the trial has to be the last choice of the loader",
-                location=path,
-                hint="see `default` in loader.conf and `bootctl list`: another entry must be the default",
-            )
+            said = f"{FILE} would boot by itself, each time"
+            why = "the trial has to be the last choice of the loader"
+            hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
+            yield error("RC4347", said, detail=why, location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
@@ -160,10 +151,9 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
     added = " ".join(arguments).encode()
     lines = [line.rstrip() for line in content.splitlines() if line.split()[:1] != [b"sort-key"]]
     places = [number for number, line in enumerate(lines) if line.split()[:1] == [b"options"]]
-    if places:
-        lines[places[-1]] += b" " + added
-    else:
-        lines.append(b"options " + added)
+    if not places:
+        places, lines = [len(lines)], [*lines, b"options"]
+    lines[places[-1]] += b" " + added
     lines = [line + TRIAL_TITLE.encode() if line.split()[:1] == [b"title"] else line for line in lines]
     return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
 
@@ -206,18 +196,8 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
 
 
 def cannot(why: str, detail: str) -> Diagnostic:
-    return error(
-        "RC4344",
-        f"no trial boot here: {why}",
-        detail=detail,
-        location=ONE_SHOT.BLOCK,
-        hint="apply without --trial; `rocmcfg rollback` takes it back",
-    )
-
-
-def not_in_the_menu(location: str, hint: str) -> Diagnostic:
-    summary = "the boot menu does not hold what makes a trial of one boot"
-    return error("RC4308", summary, location=location, hint=hint)
+    said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
 
 
 def no_original(which: str, location: str, hint: str) -> Diagnostic:

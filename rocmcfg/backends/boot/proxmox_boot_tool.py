@@ -56,8 +56,7 @@ _PART = regex(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
 
 
 class _ProxmoxBootTool(Chain):
-    """/etc/kernel/cmdline and GRUB's drop-in, then `proxmox-boot-tool refresh`, which rewrites its entries as
-    a whole (proxmox-kernel-helper 8.1.0, 7007b33: src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
+    """The tool rewrites its entries as a whole (src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (DROP_IN, CMDLINE)
@@ -76,18 +75,8 @@ class _ProxmoxBootTool(Chain):
     def read(self, view: HostView) -> Menu:
         carrier = DROP_IN if _with_grub(view) else CMDLINE
         menu = Menu((), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
-        argv = (
-            "unshare",
-            "--mount",
-            "--propagation",
-            "private",
-            "sh",
-            "-c",
-            _PRINT,
-            "sh",
-            *_partitions(view),
-        )
-        asked = view.query(argv)
+        unshare = ("unshare", "--mount", "--propagation", "private", "sh", "-c")
+        asked = view.query((*unshare, _PRINT, "sh", *_partitions(view)))
         if asked is None:
             why = "its partitions are not mounted, and no program of this host can be run"
             return menu._replace(unreadable=why)
@@ -100,8 +89,7 @@ class _ProxmoxBootTool(Chain):
         menu = self.read(view)
         if _with_grub(view):
             return GRUB.observe(view)._replace(menu=menu)
-        parts = marked_arguments.around(_line(view))
-        before, ours, later = (split(part, CMDLINE) for part in parts)
+        before, ours, later = (split(part, CMDLINE) for part in marked_arguments.around(_line(view)))
         return Observed(menu, (*before, *later), ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
@@ -160,16 +148,12 @@ def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Ite
         told = (*observed.foreign, *observed.ours, *marks)
         yield from not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)
     else:
-        yield error(
-            "RC3153",
-            f"the first line of {CMDLINE} does not say where the root file system is",
-            detail="proxmox-boot-tool reads that line alone; without the file it takes the running kernel's",
-            location=CMDLINE,
-            hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
-        )
+        said = f"the first line of {CMDLINE} does not say where the root file system is"
+        detail = "proxmox-boot-tool reads that line alone; without the file it takes the running kernel's"
+        hint = "write the whole command line into it, as /proc/cmdline has it, without initrd=…"
+        yield error("RC3153", said, detail=detail, location=CMDLINE, hint=hint)
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
-    length = size([*(k.text for k in observed.foreign), *marked])
-    yield from too_long(length, CMDLINE, "shorten it")
+    yield from too_long(size([*(k.text for k in observed.foreign), *marked]), CMDLINE, "shorten it")
     yield from behind_separator(observed.foreign, kargs)
 
 

@@ -75,7 +75,6 @@ def decisive(view: HostView) -> Detection | None:
     for name, title, groups, manual, unless, renders, alone in CHAINS:
         marks = [next(filter(view.exists, group), "") for group in groups]
         if all(marks) and not (unless and all(map(view.exists, unless))):
-            return Detection(
-                name, title, (*dict.fromkeys(marks),), False, False, manual, renders, alone=alone
-            )
+            seen = (*dict.fromkeys(marks),)
+            return Detection(name, title, seen, False, False, manual, renders, alone=alone)
     return None

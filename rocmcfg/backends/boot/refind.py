@@ -37,9 +37,8 @@ _DISABLED = regex(r"^[ \t]*disabled\b", re.MULTILINE)
 
 
 class _Refind(MenuChain):
-    """refind_linux.conf: the rows that rEFInd offers for each kernel beside it, of a title and its arguments.
-    Read as rEFInd 0.14.2 reads it (refind/config.c, ReadTokenLine): blanks, `=` and `,` separate, `#` outside
-    of quotes ends a line, `""` inside of them is one quote."""
+    """Rows of a title and its arguments. In them blanks, `=` and `,` separate, `#` outside of quotes ends a
+    line, `""` inside of them is one quote (refind/config.c, ReadTokenLine)."""
 
     NAME = "refind"
     FILE = _NAMES[0]
@@ -58,7 +57,7 @@ class _Refind(MenuChain):
         return (*found, *_programs(view)) if found else ()
 
     def files(self, view: HostView) -> tuple[str, ...]:
-        """The files that hold rows, each beside the kernels that it is for."""
+        """Each beside the kernels that it is for."""
         named = ([f"{folder}/{name}" for name in _NAMES] for folder in loader_entries.efi_folders(view))
         return loader_entries.once(view, (next(filter(view.exists, paths), "") for paths in named))
 
@@ -91,15 +90,11 @@ class _Refind(MenuChain):
         yield from super().preflight(view, observed, kargs)
         for path in self.files(view):
             for number in unread(text_or_empty(view, path)):
-                yield error(
-                    "RC3128",
-                    "this line is no row: rEFInd takes a title and the arguments, each in double quotes",
-                    location=f"{path}:{number}",
-                    hint='write it as "title" "arguments", or put a # before it',
-                )
+                said = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
+                hint = 'write it as "title" "arguments", or put a # before it'
+                yield error("RC3128", said, location=f"{path}:{number}", hint=hint)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Stanzas that start a Linux kernel."""
         texts = [text_or_empty(view, path) for path in _programs(view) if path.endswith(".conf")]
         titles = [
             title
@@ -108,11 +103,8 @@ class _Refind(MenuChain):
             if _LINUX.search(body) and not _DISABLED.search(body.partition("submenuentry")[0])
         ]
         if titles:
-            yield warning(
-                "RC3127",
-                f"{len(titles)} stanzas of refind.conf do not get the arguments: {', '.join(titles[:3])}",
-                hint="add them to their line `options` by hand if you boot them",
-            )
+            said = f"{len(titles)} stanzas of refind.conf do not get the arguments: {', '.join(titles[:3])}"
+            yield warning("RC3127", said, hint="add them to their line `options` by hand if you boot them")
 
 
 def _programs(view: HostView) -> tuple[str, ...]:

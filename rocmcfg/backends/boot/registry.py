@@ -98,7 +98,6 @@ def no_trial(name: str) -> str:
 
 
 def trials() -> dict[str, BootTrial]:
-    """By the name of the loader."""
     return {one.NAME: one.TRIAL for one in backends() if one.TRIAL is not None}
 
 
@@ -118,12 +117,10 @@ def keepers() -> tuple[Keeper, ...]:
 
 
 def argument_keeper(name: str) -> KeptChain:
-    """The program that keeps the arguments of this loader."""
     return cast("KeptChain", backend(name))
 
 
 def writer(name: str) -> EntryChain:
-    """What writes the entries of this loader's menu itself."""
     return cast("EntryChain", backend(name))
 
 
@@ -163,12 +160,10 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     from rocmcfg.model.facts import NO_LOADER, BootChain
 
     chains = [backend(name) for name in possible(view)]
-    declared = (found for one in chains if one.NAME in _DECISIVE and (found := one.detect(view)) is not None)
+    declared = filter(None, (one.detect(view) for one in chains if one.NAME in _DECISIVE))
     decisive = next(declared, None) or recognised.decisive(view)
-    if decisive is not None and not forced:
-        candidates: tuple[Detection, ...] = (decisive,)
-    else:
-        candidates = tuple(found for one in chains if (found := one.detect(view)) is not None)
+    seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
+    candidates = tuple(one for one in seen if one is not None)
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
@@ -183,10 +178,12 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         hidden = next(filter(view.hidden, folders), "")
         empty = loader_entries.unmounted(view)
         refusal = NO_LOADER
-        refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?" if empty else ""
-        if told:
+        if hidden:
+            refusal = f"only root may look into {hidden}: run the command as root"
+        elif told:
             refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
-        refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
+        elif empty:
+            refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
 

@@ -26,9 +26,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class _RpmOstree(DeploymentChain):
-    """One call of `rpm-ostree kargs` (2026.2, src/app/rpmostree-builtin-kargs.cxx and, for
-    `kernel_arg_apply_patching`, src/daemon/rpmostreed-transaction-types.cxx): it compares whole arguments,
-    appends first and deletes then, and ends with 77 where nothing was to be changed."""
+    """It compares whole arguments, appends first and deletes then (src/app/rpmostree-builtin-kargs.cxx, and
+    `kernel_arg_apply_patching` of src/daemon/rpmostreed-transaction-types.cxx)."""
 
     NAME = "rpm-ostree"
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
@@ -45,12 +44,9 @@ class _RpmOstree(DeploymentChain):
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))
         if document is None:
-            yield error(
-                "RC3141",
-                "rpm-ostree does not answer, and nobody else can change its kernel arguments",
-                detail=said or "it is not installed",
-                hint="run the command on the booted host itself, with rpm-ostreed.service able to start",
-            )
+            summary = "rpm-ostree does not answer, and nobody else can change its kernel arguments"
+            hint = "run the command on the booted host itself, with rpm-ostreed.service able to start"
+            yield error("RC3141", summary, detail=said or "it is not installed", hint=hint)
         # its title, who asked for it, and its object path (`get_active_txn`)
         transaction = (document or {}).get("transaction")
         if isinstance(transaction, list) and transaction and transaction[0]:

@@ -30,9 +30,6 @@ _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "
 
 
 class _SdbootManage(EntryChain):
-    """sdboot-manage writes the options of an entry from what it finds out about the root file system and
-    LINUX_OPTIONS of the file that it sources (CachyOS/systemd-boot-manager bb4e4d3)."""
-
     NAME = "sdboot-manage"
     OWNED: tuple[str, ...] = (CARRIER, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"
@@ -54,12 +51,9 @@ class _SdbootManage(EntryChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if not view.exists(_CONFIG):
-            yield error(
-                "RC3131",
-                f"there is no {_CONFIG}, and a later kernel would lose the arguments",
-                location=_CONFIG,
-                hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
-            )
+            said = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
+            hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
+            yield error("RC3131", said, location=_CONFIG, hint=hint)
 
 
 BACKEND = _SdbootManage()

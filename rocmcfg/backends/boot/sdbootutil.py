@@ -43,8 +43,8 @@ _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
 class _Sdbootutil(Chain):
-    """`create_boot_options`, `sedrootflags`, `update_entry_conf` there. It reads files of any name, backups
-    of editors too, by the shell's `read`, which gives up on a last line without its end."""
+    """By `create_boot_options`, `sedrootflags`, `update_entry_conf`. It reads backups of editors too, and by
+    the shell's `read`, which gives up on a last line without its end."""
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (CARRIER,)
@@ -103,13 +103,9 @@ class _Sdbootutil(Chain):
                 "sdbootutil show-entry VERSION",
             )
         elif text and not text.endswith("\n"):
-            yield error(
-                "RC3145",
-                f"the last line of {base} has no end, and sdbootutil leaves such a line out",
-                detail=text.rpartition("\n")[2],
-                location=base,
-                hint=f"end it: echo >> {base}",
-            )
+            said = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
+            detail = text.rpartition("\n")[2]
+            yield error("RC3145", said, detail=detail, location=base, hint=f"end it: echo >> {base}")
         else:
             told, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
             yield from not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)
@@ -138,7 +134,7 @@ class _Sdbootutil(Chain):
 
 
 def _snapshot(view: HostView) -> str:
-    """The subvolume of the snapshot that is mounted as root; empty where there is none."""
+    """Which one is mounted as root; empty where there is none."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
     return found if "/.snapshots/" in f"/{found}" else ""

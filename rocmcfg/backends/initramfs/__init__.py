@@ -20,16 +20,11 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
+# no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+_BOOSTER = ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook")
 # Each is there where all of its evidence is.
 _RECOGNISED = (
-    # no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
-    Detection(
-        "booster",
-        "booster",
-        ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook"),
-        proof=True,
-        manual="sudo /usr/lib/booster/regenerate_images",
-    ),
+    Detection("booster", "booster", _BOOSTER, proof=True, manual="sudo /usr/lib/booster/regenerate_images"),
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
     Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )
@@ -109,16 +104,11 @@ class Generator(Protocol):
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the driver."""
-        found = []
-        for one in sorted(self.made(view, entries)):
-            listing = asked(view, (*self.LOOKS.split(), one.path))
-            found.append(one._replace(carries=None if listing is None else carried(listing)))
-        return tuple(found)
+        looks, made = self.LOOKS.split(), sorted(self.made(view, entries))
+        return tuple(one._replace(carries=carried(asked(view, (*looks, one.path)))) for one in made)
 
-    def activations(
-        self, view: HostView, reason: str, entries: Sequence[Entry] = ()
-    ) -> tuple[Activation, ...]:
-        """What rebuilds the images of all kernels, asked anew for an undo. A single step, called `TOOL`."""
+    def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
+        """What rebuilds the images of all kernels, asked anew for an undo: a step, called `TOOL`."""
         images = [one for one in sorted(self.made(view, entries)) if one.built]
         places = ("/boot", *(one.path for one in images))
         return (Activation(self.TOOL, tuple(self.commands(view, images)), reason, writes_at=places),)
@@ -136,10 +126,8 @@ class Generator(Protocol):
                 yield warning("RC3203", summary, location=image.path, hint=hint)
                 continue
             if inside != expected:
-                said = (
-                    "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
-                )
-                summary, hint = f"{image.path} {said} {PATH}", self.HINT.format(image=image)
+                has = "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
+                summary, hint = f"{image.path} {has} {PATH}", self.HINT.format(image=image)
                 yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
 
@@ -200,9 +188,9 @@ def release_of(view: HostView, path: str) -> str:
     return packages.get(named, "") if named else ""
 
 
-def carried(listing: Iterable[str]) -> bool:
+def carried(listing: Iterable[str] | None) -> bool | None:
     """Whether an image carries the driver, by the lines in which a program lists its files."""
-    return any(map(_DRIVER.search, listing))
+    return None if listing is None else any(map(_DRIVER.search, listing))
 
 
 def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:

@@ -67,8 +67,7 @@ class Mkinitcpio(Generator):
         read = (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version))
         texts = {path: text_or_empty(view, path) for path in read}
         lists = _lists(texts.values())
-        hooks = lists.get("HOOKS")
-        files = " ".join(lists.get("FILES", []))
+        hooks, files = lists.get("HOOKS"), " ".join(lists.get("FILES", []))
         if carrying and hooks is not None and "modconf" not in hooks and "/etc/modprobe.d" not in files:
             yield error(
                 "RC3206",

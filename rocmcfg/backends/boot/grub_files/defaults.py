@@ -93,22 +93,14 @@ class DefaultsChain(Chain):
                     else "write module parameters to modprobe.d instead: --via modprobe",
                 )
         if lost_at := _dropped_by(parts, kargs):
-            yield error(
-                "RC3105",
-                f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew",
-                location=lost_at,
-                hint=f"{self.CURE}, or make it append",
-            )
+            said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
+            yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
         if observed.unknown_at:
-            yield info(
-                "RC3106",
-                "the GRUB defaults hold shell code, so the present arguments are read from the menu",
-                location=observed.unknown_at,
-            )
+            said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
+            yield info("RC3106", said, location=observed.unknown_at)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Entries that are not built from GRUB_CMDLINE_LINUX."""
         menu, _ = self.layout(view)
         titles = [
             entry.title
@@ -118,12 +110,9 @@ class DefaultsChain(Chain):
             if entry.role is Role.NORMAL
         ]
         if titles:
-            yield warning(
-                "RC3107",
-                f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
-                location=menu,
-                hint="add the arguments there by hand if you boot them",
-            )
+            said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
+            hint = "add the arguments there by hand if you boot them"
+            yield warning("RC3107", said, location=menu, hint=hint)
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:

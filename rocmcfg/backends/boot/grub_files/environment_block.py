@@ -1,8 +1,7 @@
 """GRUB's environment block: a file of fixed size in which GRUB and the host leave each other variables.
 
 GRUB's `save_env` overwrites the block's sectors in place and knows no file system (grub-core/commands/
-loadenv.c), so that it works on few of them. The second block that GRUB 2.14 and openSUSE's have on Btrfs
-(`env_block`) takes `next_entry` alone from grub-editenv (util/grub-editenv.c, set_variables).
+loadenv.c), so that it works on few of them. The second block on Btrfs, `env_block`: see `grub_mkconfig`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ class EnvironmentBlock(Keeper):
     KEEPS = "what one boot was to get"
 
     def __init__(self, name: str) -> None:
-        """`name` is grub or grub2."""
         self.TOOL, self._probe = f"{name}-editenv", f"{name}-probe"
         self.MENU, self.BLOCK = f"/boot/{name}/grub.cfg", f"/boot/{name}/grubenv"
         self.SHOWS = (self.TOOL, "-", "list")
@@ -68,12 +66,9 @@ class EnvironmentBlock(Keeper):
 
     def _room(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if view.is_symlink(self.BLOCK):
-            yield error(
-                "RC4304",
-                f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does",
-                location=self.BLOCK,
-                hint="apply without --trial, or put the block itself in its place",
-            )
+            said = f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does"
+            hint = "apply without --trial, or put the block itself in its place"
+            yield error("RC4304", said, location=self.BLOCK, hint=hint)
             return
         try:
             block = view.read(self.BLOCK)
@@ -82,25 +77,17 @@ class EnvironmentBlock(Keeper):
             return
         block = _EMPTY.ljust(_SIZE, b"#") if block is None else block
         if not block.startswith(_SIGNATURE):
-            yield error(
-                "RC4305",
-                "GRUB's environment block is damaged",
-                location=self.BLOCK,
-                hint=f"make it anew: sudo {self.TOOL} {self.BLOCK} create",
-            )
+            hint = f"make it anew: sudo {self.TOOL} {self.BLOCK} create"
+            yield error("RC4305", "GRUB's environment block is damaged", location=self.BLOCK, hint=hint)
             return
         old = variables(block).get(VARIABLE)
         free = len(block) - len(block.rstrip(b"#"))
         room = free + (len(f"{VARIABLE}={old}\n") if old is not None else 0)
-        need = len(f"{VARIABLE}={' '.join(arguments)}\n")
+        need, shown = len(f"{VARIABLE}={' '.join(arguments)}\n"), " ".join(self.SHOWS)
         if need > room:
-            shown = " ".join(self.SHOWS)
-            yield error(
-                "RC4306",
-                f"GRUB's environment block has room for {room} bytes, and the trial needs {need}",
-                location=self.BLOCK,
-                hint=f"try fewer settings at a time, or take out what is not needed there: {shown}",
-            )
+            said = f"GRUB's environment block has room for {room} bytes, and the trial needs {need}"
+            hint = f"try fewer settings at a time, or take out what is not needed there: {shown}"
+            yield error("RC4306", said, location=self.BLOCK, hint=hint)
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
         """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""
@@ -124,9 +111,8 @@ class EnvironmentBlock(Keeper):
         abstraction, system = answers
         mounted, options = _mount_of(view, folder)
         if "data=journal" in options.split(","):
-            yield self.cannot(
-                f"{mounted} is mounted with data=journal, so that what GRUB writes may be undone"
-            )
+            why = "is mounted with data=journal, so that what GRUB writes may be undone"
+            yield self.cannot(f"{mounted} {why}")
         elif abstraction:
             yield self.cannot(f"{folder} lies on {' and '.join(abstraction)}, on which GRUB cannot write")
         elif not system or system[0] not in _WRITABLE:
@@ -156,7 +142,6 @@ def variables(block: bytes) -> dict[str, str]:
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
     """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
-    above = [
-        (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")
-    ]
+    mounts = [(row[1], row[3]) for row in rows if len(row) > 3]
+    above = [one for one in mounts if f"{folder}/".startswith(f"{one[0].rstrip('/')}/")]
     return max(above, key=lambda mount: len(mount[0]), default=("", ""))

@@ -54,15 +54,14 @@ def without_entries(view: HostView) -> bool:
 
 
 def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: str) -> Menu:
-    menu = Menu((), "", path, tool, carrier, f"a script in /etc/grub.d or {dropped_by}")
     try:
-        text = view.text(path)
+        text, why = view.text(path), NO_FILE
     except Unreadable as problem:
-        return menu._replace(unreadable=problem.reason)
-    if text is None:
-        return menu._replace(unreadable=NO_FILE)
-    entries = (entry for section, body in sections(text) for entry in parse_entries(body, path, section))
-    return menu._replace(entries=tuple(entries))
+        text, why = None, problem.reason
+    printed = sections(text or "")
+    entries = (entry for section, body in printed for entry in parse_entries(body, path, section))
+    why = why if text is None else ""
+    return Menu(tuple(entries), why, path, tool, carrier, f"a script in /etc/grub.d or {dropped_by}")
 
 
 def sections(text: str) -> list[tuple[str, list[str]]]:
@@ -87,8 +86,7 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
         elif words[0] in _LINUX and len(words) > 1 and title:
             kernel, *_ = words[1].split(None, 1)
             kargs = split(words[1][len(kernel) :], f"{path}: {title}")
-            role = _role(section, id, title)
-            entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, role))
+            entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, _role(section, id, title)))
         elif words[0] in _INITRD and len(words) > 1 and entries:
             entries[-1] = entries[-1]._replace(initrds=tuple(words[1].split()))
     return entries

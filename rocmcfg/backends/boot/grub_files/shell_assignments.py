@@ -34,7 +34,7 @@ _OUTSIDE = regex(
     re.DOTALL,
 )
 _INSIDE = regex(
-    rf"(?P<joined>\\\n)|(?P<quote>\")|(?P<quoted>[^\"\\`$]+|\\.|{_SUBSTITUTION}|\$(?![({{]))", re.DOTALL
+    rf"(?P<joined>\\\n)|(?P<quote>\")|(?P<quoted>[^\"\\`$]+|\\.|{_SUBSTITUTION}|\$(?![({{]))", re.S
 )
 # What a value is made of besides expansions, outside of double quotes and inside.
 _BARE = regex(

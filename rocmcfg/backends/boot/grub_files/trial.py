@@ -12,7 +12,7 @@ from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line, surplus
+from rocmcfg.backends.boot.menu import Menu, beaten, no_trial_in, on_the_line, surplus
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
@@ -37,14 +37,11 @@ def hook() -> bytes:
 
 
 class GrubTrial(BootTrial):
-    """What trials of all set-ups of GRUB have in common; the arguments are in its block."""
-
     PLACES = (TRIAL_TOKEN,)
     FILES: tuple[str, ...] = (SCRIPT,)
     KEEPERS: tuple[EnvironmentBlock, ...] = (GRUB2, GRUB)
 
     def keeper(self, view: HostView) -> EnvironmentBlock:
-        """The one beside the menu that there is."""
         return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
@@ -53,8 +50,7 @@ class GrubTrial(BootTrial):
         return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        length = longest_line(observed.menu, arguments)
-        yield from on_the_line(length, observed.foreign, self.FILES[0])
+        yield from on_the_line(longest_line(observed.menu, arguments), observed.foreign, self.FILES[0])
         block = self.keeper(view)
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
         if twice and not contains(observed.foreign, _FIRST_TRY):
@@ -100,13 +96,7 @@ class GrubTrial(BootTrial):
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):
-            yield error(
-                "RC4308",
-                "the boot menu does not hold what makes a trial of one boot",
-                location=self.FILES[0],
-                hint=f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
-                if menu.tool
-                else "somebody took the file away meanwhile: run the command again",
-            )
+            ran = f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
+            yield no_trial_in(self.FILES[0], ran if menu.tool else "")
         behind = (dropwhile(lambda karg: karg.text != TRIAL_TOKEN, entry.kargs) for entry in menu.normal)
         yield from dict.fromkeys(beaten([*chain.from_iterable(behind)], arguments))

@@ -28,17 +28,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rocmcfg.backends.boot import (
-    appended_assignment,
-    efi,
-    entry_options,
-    loader_entries,
-    marked_arguments,
-    pe_image,
-)
+from rocmcfg.backends.boot import appended_assignment, efi, loader_entries, marked_arguments, pe_image
 from rocmcfg.backends.boot.chain import MenuChain, Rewrite, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
 from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.limine.trial import COPY, LimineTrial, with_copy
@@ -95,11 +88,11 @@ class _Limine(MenuChain):
         lines = entry_tool.lines(view)
         found = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
         cmdline = entry_tool.here(view) and DEFAULT not in lines
-        return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
+        return [*found, *(from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
-        proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
+        proposed, names = propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
             **proposed,
@@ -125,12 +118,9 @@ class _Limine(MenuChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if sealed_by := _sealed_by(view):
-            yield error(
-                "RC3123",
-                f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
-                location=observed.menu.path,
-                hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
-            )
+            said = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
+            hint = "sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config"
+            yield error("RC3123", said, location=observed.menu.path, hint=hint)
         elif efi.starts_only_signed(view):
             images = (one.kernel for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
             for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
@@ -144,7 +134,6 @@ class _Limine(MenuChain):
         yield from _of_later_kernels(view, observed, kargs)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Unified kernel images with arguments of their own."""
         foreign = (one for one, role in reader.judged(view) if role is Role.FOREIGN and one.is_image)
         yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
 
@@ -188,22 +177,16 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
     makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not told:
-        yield error(
-            "RC3125",
-            "limine-entry-tool gives later kernels the line of the one that runs, and no file says it",
-            location=DEFAULTS,
-            detail="a file that only adds arguments would cost their entries root=",
-            hint="write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…",
-        )
+        said = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
+        detail = "a file that only adds arguments would cost their entries root="
+        hint = "write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…"
+        yield error("RC3125", said, location=DEFAULTS, detail=detail, hint=hint)
     rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
     for name, line in others.items():
         if rooted and line and last(line, "root") is None:
-            yield warning(
-                "RC3126",
-                f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one",
-                location=line[0].source,
-                hint=f"add what the entries of {observed.menu.path} have to {DEFAULTS}",
-            )
+            said = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
+            hint = f"add what the entries of {observed.menu.path} have to {DEFAULTS}"
+            yield warning("RC3126", said, location=line[0].source, hint=hint)
 
 
 BACKEND = _Limine()

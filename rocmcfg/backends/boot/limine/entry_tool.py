@@ -35,12 +35,9 @@ def here(view: HostView) -> bool:
 
 def files(view: HostView) -> tuple[str, ...]:
     """Those that there are, in the order in which they are read."""
-    found = (
-        *drop_ins(view, ["/usr/share/limine-entry-tool.d"], ".conf"),
-        "/etc/limine-entry-tool.conf",
-        *drop_ins(view, ["/etc/limine-entry-tool.d"], ".conf"),
-        DEFAULTS,
-    )
+    places = ("/usr/share", "/etc")
+    shared, own = (drop_ins(view, [f"{place}/limine-entry-tool.d"], ".conf") for place in places)
+    found = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
     return tuple(path for path in found if view.exists(path)) if here(view) else ()
 
 

@@ -13,8 +13,8 @@ from rocmcfg.backends import marked_lines
 from rocmcfg.backends.boot import efi
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.limine import reader
-from rocmcfg.backends.boot.menu import Menu, Role
-from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original, not_in_the_menu
+from rocmcfg.backends.boot.menu import Menu, Role, no_trial_in
+from rocmcfg.backends.boot.one_shot import SecondEntry, cannot, no_original
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
@@ -24,9 +24,7 @@ from rocmcfg.model.regex import regex
 COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
 _LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
 # a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
-_REMEMBERS = regex(
-    r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.IGNORECASE | re.MULTILINE
-)
+_REMEMBERS = regex(r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.I | re.M)
 _OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
 
 
@@ -41,10 +39,8 @@ class LimineTrial(SecondEntry):
             return {}
         text, entry = booted
         line = text[entry.start : entry.end]
-        before, after = (
-            text[entry.at : entry.start].split("\n")[1:],
-            text[entry.end : entry.until].split("\n"),
-        )
+        before = text[entry.at : entry.start].split("\n")[1:]
+        after = text[entry.end : entry.until].split("\n")
         lines = (one.strip() for one in (*before, f"{line.rstrip()} {' '.join(arguments)}", *after))
         kept = "".join(f"    {one}\n" for one in lines if one and not _LEFT_OUT.match(one))
         return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
@@ -62,24 +58,20 @@ class LimineTrial(SecondEntry):
         told = efi.text(view, "LoaderEntrySelected")
         remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
         if remembering:
-            yield cannot(
-                "Limine would boot the trial again, after a hang too",
-                f"{remembering[0]}: remember_last_entry",
-            )
+            why = "Limine would boot the trial again, after a hang too"
+            yield cannot(why, f"{remembering[0]}: remember_last_entry")
         elif _booted(view) is None:
             which = f"runs, {told or 'which Limine does not name'}, gets no arguments of rocmcfg"
             hint = "boot a normal entry first, or apply without --trial"
             yield no_original(which, observed.menu.path, hint)
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        hint = "see whether a program of Limine wrote it meanwhile, then try again"
         for path in reader.files(view):
-            found = [
-                one for one in reader.sections(text_or_empty(view, path)) if one.titles == (reader.TRIAL,)
-            ]
-            if [one.cmdline.endswith(" ".join(arguments)) for one in found] != [True]:
-                yield not_in_the_menu(
-                    path, "see whether a program of Limine wrote it meanwhile, then try again"
-                )
+            every = reader.sections(text_or_empty(view, path))
+            lines = [one.cmdline for one in every if one.titles == (reader.TRIAL,)]
+            if [line.endswith(" ".join(arguments)) for line in lines] != [True]:
+                yield no_trial_in(path, hint)
 
 
 def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:

@@ -49,11 +49,9 @@ def staged(view: HostView) -> Staged | None:
         raise Unreadable(STAGED, "the staged deployment does not say its arguments")
     names = target if isinstance(target, dict) else {}
     extra = more.items() if isinstance(more, dict) else ()
-    return Staged(
-        f"{names.get('osname', '')}-{names.get('name', '')}",
-        tuple(Karg(text, STAGED) for text in kargs),
-        {key: value for key, value in extra if isinstance(value, str)},
-    )
+    name = f"{names.get('osname', '')}-{names.get('name', '')}"
+    own = {key: value for key, value in extra if isinstance(value, str)}
+    return Staged(name, tuple(Karg(text, STAGED) for text in kargs), own)
 
 
 def written(view: HostView) -> list[loader_entries.EntryFile]:

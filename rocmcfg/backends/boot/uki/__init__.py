@@ -32,6 +32,7 @@ from os.path import basename
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import EntryChain, Rewrite
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import addons, built_in, reader
@@ -74,7 +75,7 @@ class _Uki(EntryChain):
     """Which way a host gets, and why: docs/decisions/0031."""
 
     NAME = "uki"
-    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT, entry_options.CMDLINE)
+    OWNED: tuple[str, ...] = (CARRIER, DRACUT, CMDLINE)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
@@ -103,14 +104,10 @@ class _Uki(EntryChain):
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)
-        part = proposed[entry_options.CMDLINE]
-        built = _built(view, reader.images(view).normal) if settings else None
+        part, built = proposed[CMDLINE], _built(view, reader.images(view).normal) if settings else None
         path = built.path if built is not None else ""
-        return {
-            **proposed,
-            entry_options.CMDLINE: part if path == entry_options.CMDLINE else None,
-            DRACUT: built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None,
-        }
+        dracut = built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None
+        return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """Images that were built with our part are built anew also where addons have taken its place."""
@@ -172,12 +169,10 @@ class _Uki(EntryChain):
             hint = "build it anew; it does not boot as it is"
             yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
         if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-            yield warning(
-                "RC3167",
-                f"{hidden[0]} boots without the arguments until its boot counter is done",
-                detail="its stub looks for addons by a name that changes with each try",
-                hint="systemd-bless-boot.service takes the counter off after a good boot",
-            )
+            said = f"{hidden[0]} boots without the arguments until its boot counter is done"
+            detail = "its stub looks for addons by a name that changes with each try"
+            cure = "systemd-bless-boot.service takes the counter off after a good boot"
+            yield warning("RC3167", said, detail=detail, hint=cure)
         entries = loader_entries.read(view, entry_options.machine_id(view))
         if others := [one.title for one in entries if one.role is Role.NORMAL]:
             yield warning(
@@ -219,28 +214,19 @@ def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]
         )
         return
     if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
-        yield warning(
-            "RC3168",
-            f"{spare[0]} is built with the same line, so that it will have the arguments as well",
-            detail=f"they are built in because {reason}",
-            hint="keep another entry that is known to boot, or bring the images to a newer stub first",
-        )
+        said = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
+        hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
+        yield warning("RC3168", said, detail=f"they are built in because {reason}", hint=hint)
     if not view.runs_tools:
         commands = "; ".join(" ".join(argv) for argv in built.commands)
-        yield error(
-            "RC3163",
-            "the images have to be built anew, which their program must do on the host itself",
-            detail=f"{reason}\nby: {commands}",
-            hint="boot it, or give the program its own root with --chroot, then run the command again",
-        )
+        said = "the images have to be built anew, which their program must do on the host itself"
+        hint = "boot it, or give the program its own root with --chroot, then run the command again"
+        yield error("RC3163", said, detail=f"{reason}\nby: {commands}", hint=hint)
     signed = [uki.path for uki in seen.normal if uki.image.signed]
     if signed and not addons.signer(view, signed[0]):
-        yield error(
-            "RC3164",
-            f"{signed[0]} is signed, and building it anew would leave it without its signature",
-            detail=f"it would be built anew because {reason}",
-            hint="name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl",
-        )
+        said = f"{signed[0]} is signed, and building it anew would leave it without its signature"
+        hint = "name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl"
+        yield error("RC3164", said, detail=f"it would be built anew because {reason}", hint=hint)
 
 
 def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
@@ -264,12 +250,9 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
             "then run the command again",
         )
     elif not state and any(uki.image.signed for uki in due):
-        yield warning(
-            "RC3166",
-            "whether Secure Boot is on cannot be seen from here, and the images are signed",
-            location=due[0].path,
-            hint="where it is on, apply on the booted host: an addon that is not signed is ignored there",
-        )
+        said = "whether Secure Boot is on cannot be seen from here, and the images are signed"
+        hint = "where it is on, apply on the booted host: an addon that is not signed is ignored there"
+        yield warning("RC3166", said, location=due[0].path, hint=hint)
 
 
 BACKEND = _Uki()

@@ -39,9 +39,8 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
             begins = f"with systemd-stub {uki.stub}" if uki.stub else "with no stub of systemd"
             return f"{uki.path} begins {begins}, and addons are read by systemd-stub {reader.READS_ADDONS} on"
     if loader := other_loader(view):
-        return (
-            f"{loader} starts the images, and only systemd-boot is known to tell a stub where its image lies"
-        )
+        why = "starts the images, and only systemd-boot is known to tell a stub where its image lies"
+        return f"{loader} {why}"
     stubs = {stub_path(uki.image.machine) for uki in images}
     missing = [path for path in sorted(stubs) if not view.exists(path)]
     return f"{missing[0]} is missing, of which addons are made" if missing else ""
@@ -65,9 +64,8 @@ def line(arguments: str) -> str:
 def made(view: HostView, machine: int, line: str) -> bytes:
     """Raises Unreadable where the stub is missing or damaged."""
     path = stub_path(machine)
-    stub = view.read(path)
+    stub, hint = view.read(path), "install the package that brings it: systemd-boot-efi (Debian)"
     if stub is None:
-        hint = "install the package that brings it: systemd-boot-efi (Debian)"
         raise Unreadable(path, "it is not there", hint)
     try:
         return pe_image.with_sections(stub, {".cmdline": line.encode(), ".sbat": _SBAT})

@@ -78,9 +78,8 @@ def dracut_conf(view: HostView) -> list[tuple[str, str]]:
 
 def uki_conf(view: HostView) -> tuple[str, str]:
     """The file that ukify is given (60-ukify.install), and its text."""
-    return _first_file(
-        view, [f"{folder}/uki.conf" for folder in ("/etc/kernel", "/run/kernel", "/usr/lib/kernel")]
-    )
+    folders = ("/etc/kernel", "/run/kernel", "/usr/lib/kernel")
+    return _first_file(view, [f"{folder}/uki.conf" for folder in folders])
 
 
 def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:

@@ -44,7 +44,6 @@ class Uki(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What is built in."""
         return _one_line(self.image)
 
     @property
