@@ -33,7 +33,12 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """A root other than the running system: its paths are walked by us, and not by the kernel."""
+        """A root other than the running system."""
+        return self._walked
+
+    @property
+    def _walked(self) -> bool:
+        """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
         return self.root != "/"
 
     @functools.cached_property
@@ -201,7 +206,7 @@ class LocalView:
     def _place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
-        if not self.offline:
+        if not self._walked:
             yield Place(None, path, path)
             return
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
@@ -227,7 +232,7 @@ class LocalView:
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
         flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
+        if self._walked or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
             return os.open(place.name, flags, dir_fd=place.directory)
@@ -235,7 +240,7 @@ class LocalView:
     def _stat(self, path: str, *, follow_last: bool = True) -> os.stat_result | None:
         try:
             with self._place(path, follow_last=follow_last) as place:
-                follow = follow_last and not self.offline
+                follow = follow_last and not self._walked
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
         except (OSError, ValueError):  # a NUL is in no name
             return None
