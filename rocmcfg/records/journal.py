@@ -61,13 +61,13 @@ def bad(place: str, reason: str, hint: str = _DAMAGED) -> BadJournal:
 class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
-    def __init__(self, transaction: int) -> None:
+    def __init__(self, transaction: int, command: str = "rocmcfg recover") -> None:
         super().__init__(
             error(
                 "RC4021",
                 f"transaction {transaction} is neither finished nor undone",
                 location=folder(transaction),
-                hint="run `rocmcfg recover`: it undoes what was begun",
+                hint=f"run `{command}`: it undoes what was begun",
             )
         )
 
@@ -240,7 +240,13 @@ def require_finished(view: HostView) -> None:
     """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
     found = open_transaction(view)
     if found is not None:
-        raise view.locked_by() or RecoveryRequired(found.id)
+        from rocmcfg.records.steps import ToolRun
+
+        chroot = view.offline and found.of(ToolRun)  # what ran there is to run again
+        command = (
+            f"rocmcfg recover{' --chroot' if chroot else ''}" if view.offline else "sudo rocmcfg recover"
+        )
+        raise view.locked_by() or RecoveryRequired(found.id, command)
 
 
 # -- before-images ------------------------------------------------------------------------------------
