@@ -130,10 +130,8 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
 
 def _next(found: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
-    if any(d.id == "RC4021" for d in found.diagnostics):
-        return [f"Next: sudo rocmcfg recover{root}"]
-    if any(d.id in ("RC4016", "RC3017", "RC5001") for d in found.diagnostics):  # whose hint is the next step
-        return []
+    if {d.id for d in found.diagnostics} & {"RC4016", "RC4021", "RC3017", "RC5001"}:
+        return []  # whose hint is the next step
     if found.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",
@@ -169,11 +167,8 @@ def _state(found: Status) -> str:
     if found.report is None:
         return "unknown"
     checks = found.report.checks
-    if not found.report.exit_code:
-        return f"in effect: all {len(checks)} settings"
-    return "; ".join(
-        f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES
-    )
+    wrong = (f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES)
+    return "; ".join(wrong) or f"in effect: all {len(checks)} settings"
 
 
 def verify(

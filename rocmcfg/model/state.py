@@ -157,7 +157,10 @@ class VerificationReport(NamedTuple):
         if self.record_lost:
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
-        if statuses <= PASSES:
+        undone = all(
+            one.id != "RC4016" for one in self.diagnostics
+        )  # else an undo left a program to the user
+        if statuses <= PASSES and undone:
             return ExitCode.DONE
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
 
@@ -169,10 +172,8 @@ class VerificationReport(NamedTuple):
     @property
     def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
-        if not self.checks and not self.record_lost:
-            return "nothing_applied"
         if self.exit_code is ExitCode.DONE:
-            return "in_effect"
+            return "in_effect" if self.checks else "nothing_applied"
         return "pending" if self.exit_code is ExitCode.PENDING else "differences"
 
 

@@ -57,9 +57,9 @@ def bad(place: str, reason: str, hint: str = _DAMAGED) -> BadJournal:
 class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
-    def __init__(self, transaction: int) -> None:
+    def __init__(self, transaction: int, command: str = "rocmcfg recover") -> None:
         said = f"transaction {transaction} is neither finished nor undone"
-        hint = "run `rocmcfg recover`: it undoes what was begun"
+        hint = f"run `{command}`: it undoes what was begun"
         super().__init__(error("RC4021", said, location=folder(transaction), hint=hint))
 
 
@@ -226,7 +226,12 @@ def require_finished(view: HostView) -> None:
     """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
     found = open_transaction(view)
     if found is not None:
-        raise view.locked_by() or RecoveryRequired(found.id)
+        from rocmcfg.records.steps import ToolRun
+
+        command = f"{'' if view.offline else 'sudo '}rocmcfg recover"
+        if view.offline and found.of(ToolRun):  # what ran there is to run again
+            command += " --chroot"
+        raise view.locked_by() or RecoveryRequired(found.id, command)
 
 
 def save(host: Host, id: int, state: FileState) -> Saved:

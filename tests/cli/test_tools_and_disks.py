@@ -112,6 +112,17 @@ def test_an_undo_without_programs_is_finished_before_another_begins(root: Path) 
     assert rocmcfg("rollback", "--dry-run", "--root", root, "--json").document["transactions"] == [5]
 
 
+def test_a_host_of_which_an_undo_is_not_finished_is_pending(root: Path) -> None:
+    host, menu = QuickHost(str(root)), root / "boot/grub/grub.cfg"
+    quick_apply(host, set=("amdgpu.runpm=0",))
+    menu.write_text(menu.read_text() + "# made anew since, so that the saved one is not put back\n")
+    assert rocmcfg("rollback", "--root", root, "--yes").code == 0
+    verified = rocmcfg("verify", "--root", root, "--json")
+    assert (verified.code, verified.document["status"]) == (6, "pending"), "no script may take it for well"
+    quick_rollback(host)
+    assert rocmcfg("verify", "--root", root).code == 0
+
+
 def test_a_tool_that_is_not_there_is_known_before_anything_is_written(root: Path, tools: Path) -> None:
     (root / "usr/sbin/update-initramfs").chmod(0o644)
     before = tree(root)
@@ -212,7 +223,9 @@ def test_a_rollback_whose_tool_fails_asks_for_recover_and_recover_ends_it(root: 
     assert "rocmcfg recover" in said
     refused = rocmcfg("apply", "--root", root, "--yes", *RUNPM, tools=tools)
     assert "rocmcfg recover" in problem(refused, "RC4021", 5)
-    assert "RC4021" in rocmcfg("status", "--root", root).err
+    (said,) = rocmcfg("status", "--root", root, "--json").document["diagnostics"]
+    assert said["id"] == "RC4021", said
+    assert f"`rocmcfg recover --chroot --root {root}`" in said["hint"], "what ran there is to run again"
     (tools / "update-grub").unlink()
     assert rocmcfg("recover", "--root", root, tools=tools).code == 0
     assert {p: e[:4] for p, e in host(root).items()} == {p: e[:4] for p, e in before.items()}
