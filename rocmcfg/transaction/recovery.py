@@ -229,7 +229,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
         state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
         if state is ActivationState.DONE:
             if due.tool in saved:
-                _restore_cut_off(host, found.id, saved[due.tool])
+                _restore_outputs(host, found.id, saved[due.tool], cut_off=True)
             try:
                 generate(host, due, progress, found.header.mark)
             except ToolFailed:
@@ -351,26 +351,21 @@ def _runs(view: HostView, step: Activation) -> bool:
     return step.own or (view.runs_tools and all(map(view.has_tool, step.programs)))
 
 
-def _restore_outputs(host: Host, id: int, step: steps.ToolRun) -> None:
-    """What is as it was needs no write: a disk that is full, which may be why the tool failed, takes none."""
+def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
+    """What is as it was needs no write: a disk that is full, which may be why the tool failed, takes none.
+    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
     for path in step.scratch:
         if host.exists(path):
             host.remove(path)
     for path, saved in step.outputs.items():
-        if digest(host.read(path)) == (saved.sha256 if saved else ""):
+        now = host.read(path)
+        if digest(now) == (saved.sha256 if saved else ""):
+            continue
+        if cut_off and (saved is None or now is None or now.endswith(b"\n")):
             continue
         if saved is None:
             host.remove(path)
-        else:
-            host.write(path, journal.restore(host, id, saved), keep_mtime=True)
-
-
-def _restore_cut_off(host: Host, id: int, step: steps.ToolRun) -> None:
-    """What ends within a line, sooner than before, is what a program had written when it was cut off."""
-    for path, saved in step.outputs.items():
-        now = host.read(path)
-        if saved is None or now is None or now.endswith(b"\n"):
             continue
         state = journal.restore(host, id, saved)
-        if state.content.endswith(b"\n") and len(now) < len(state.content):
+        if not cut_off or (state.content.endswith(b"\n") and len(now or b"") < len(state.content)):
             host.write(path, state, keep_mtime=True)
