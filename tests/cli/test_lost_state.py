@@ -130,7 +130,7 @@ def test_a_plan_of_an_interrupted_host_says_so_and_status_what_comes_next(interr
     assert (found.code, found.ids[0]) == (0, "RC4021")
     assert found.document["diagnostics"][0]["severity"] == "warning"
     status = rocmcfg("status", "--root", interrupted)
-    assert f"Next: sudo rocmcfg recover --root {interrupted}" in unfolded(status.out)
+    assert f"help: run `rocmcfg recover --chroot --root {interrupted}`" in unfolded(status.err)
     assert "none applied" not in status.out
 
 
