@@ -189,7 +189,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     elif found.where.host is None and found.machine.gfx_source == "the log":
         printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
     asks = not found.machine.gfx and not found.machine.possible_gfx
-    if asks:
+    if asks and not told:
         _ask_for_the_gpu(printer, found)
     for one in told if printer.verbose else told[:1]:
         _answer(printer, one)
@@ -206,6 +206,9 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     if not printer.verbose:
         first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
+    if asks and told:
+        printer.line()
+        _ask_for_the_gpu(printer, found)
     if found.diagnostics:
         printer.line()
     printer.problems(found.diagnostics)

@@ -123,6 +123,9 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     assert unfolded(asked).startswith("--gfx GFX --kernel KERNEL --rocm ROCM")
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
     assert "Which GPU" not in told
+    log.write_text("Unable to open /dev/kfd read-write: Permission denied\n")  # whatever the GPU is
+    certain = rocmcfg("doctor", log, "--root", root).out
+    assert 0 < certain.index("(kfd-no-rights)") < certain.index("Which GPU it was cannot be told")
     assert "rdna4-expert-sched-cwsr" in told
 
 
