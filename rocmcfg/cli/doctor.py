@@ -177,12 +177,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     near = [one for one in rest if printer.verbose or _is_candidate(one.match)]
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in found.logs if log.size)
     if not told and not near and not found.unknown:
-        if read:
-            printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
-        if read and found.shows_no_machine:
-            printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
-            printer.to_copy("The kernel's:", _KERNELS_LOG)
-        printer.problems(found.diagnostics)
+        _tell_nothing(printer, found, read)
         return
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(found))], indent="")
@@ -211,6 +206,15 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         _ask_for_the_gpu(printer, found)
     if found.diagnostics:
         printer.line()
+    printer.problems(found.diagnostics)
+
+
+def _tell_nothing(printer: Printer, found: Diagnosis, read: str) -> None:
+    if read:
+        printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+    if read and found.shows_no_machine:
+        printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
+        printer.to_copy("The kernel's:", _KERNELS_LOG)
     printer.problems(found.diagnostics)
 
 
