@@ -78,17 +78,19 @@ def export(
 
     It holds what is in /etc/rocmcfg/knowledge.d.
     """
-    from rocmcfg.host.signatures import NAMESPACE
+    from rocmcfg.host.signatures import signing
     from rocmcfg.knowledge.bundle import is_name
     from rocmcfg.workflow import sharing
 
     if not is_name(name):
         raise Misuse(f"{name!r}: small letters, digits and hyphens", "--name")
+    if file == "-":
+        raise Misuse("a bundle is a file, since its signature lies beside it: name one", "FILE")
     made = sharing.export(hosts.open_host(printer, root), file, name)
     printer.document([], made)
     printer.line(f"Written: {made.path} ({made.name} {made.version}, {counted(len(made.files), 'file')}).")
     path = shlex.quote(made.path)
-    printer.line(f"Sign: ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n {NAMESPACE} {path}")
+    printer.line(f"Sign: {signing(made.path)}")
     printer.line(f"Then, on each host, with {path}.sig beside it: sudo rocmcfg knowledge install {path}")
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 
 from rocmcfg.host import runner
 from rocmcfg.model.diagnostic import RocmcfgError, error
 
 NAMESPACE = "rocmcfg-knowledge"
+
+
+def signing(path: str) -> str:
+    """The command that signs a file with the caller's own key."""
+    return f"ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n {NAMESPACE} {shlex.quote(path)}"
 
 
 class NotSigned(RocmcfgError):
@@ -40,6 +46,6 @@ def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
     raise NotSigned(
         place,
         "its signature is not that of an allowed signer",
-        "the file and its .sig belong together, and its key into /etc/rocmcfg/allowed_signers "
-        f'(ssh-keygen(1), ALLOWED SIGNERS; namespaces="{NAMESPACE}")',
+        "the file and its .sig belong together, and its key into /etc/rocmcfg/allowed_signers, in a line "
+        f'that has not expired and is for namespaces="{NAMESPACE}" (ssh-keygen(1), ALLOWED SIGNERS)',
     )

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 BEFORE = ".before"  # behind the name of the one that the present one took the place of
 _NAME = regex(r"[a-z0-9][a-z0-9-]{0,40}")
-_FILE = regex(r"(?:issues/)?[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml")
 
 
 class Broken(RocmcfgError):
@@ -60,6 +60,10 @@ def parse(content: bytes, place: str) -> Bundle:
     if not isinstance(files, dict) or not files:
         raise Broken(place, "it holds no files")
     for file, text in files.items():
-        if not _FILE.fullmatch(file) or not isinstance(text, str):
+        if not drop_ins.is_file(file) or not isinstance(text, str):
             raise Broken(place, f"{file!r} is no file of knowledge.d")
+        try:
+            text.encode()
+        except UnicodeEncodeError as problem:  # JSON can name half of a character
+            raise Broken(place, f"{file}: {problem}") from problem
     return Bundle(name, version, files)

@@ -11,11 +11,14 @@ from typing import Any
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
 BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`
 LOCAL = "/etc/rocmcfg/knowledge.d"
 TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
+_FILE = regex(rf"issues/[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml|(?:{'|'.join(TABLES)})\.toml")
+_MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # of what has no such name, what was meant to be read
 _MOST = 1 << 20  # bytes of one file of knowledge.d
 MOST_OF_A_BUNDLE = 16 << 20
 
@@ -63,10 +66,20 @@ def layers() -> tuple[Layer, ...]:
     return tuple(_layers)
 
 
+def is_file(name: str) -> bool:
+    """Whether a file of this name is read."""
+    return _FILE.fullmatch(name) is not None
+
+
 def _folder(view: HostView, folder: str) -> Layer:
-    names = [name for name in view.names(folder) if name.removesuffix(".toml") in TABLES]
-    names += [f"issues/{name}" for name in view.names(f"{folder}/issues") if name.endswith(".toml")]
-    found = ((name, read_trusted(view, f"{folder}/{name}", _MOST)) for name in names)
+    names = [name for name in view.names(folder) if name not in ("issues", "bundles")]
+    names += [f"issues/{name}" for name in view.names(f"{folder}/issues")]
+    for name in names:
+        if not is_file(name) and _MEANT.fullmatch(name.rpartition("/")[2]):
+            tables = ", ".join(f"{table}.toml" for table in TABLES)
+            hint = f"call it issues/NAME.toml, in small letters, digits and hyphens, or one of {tables}"
+            left_out(f"{folder}/{name}", "no file of this name is read", hint)
+    found = ((name, read_trusted(view, f"{folder}/{name}", _MOST)) for name in names if is_file(name))
     return Layer(folder, {name: content for name, content in found if content is not None})
 
 

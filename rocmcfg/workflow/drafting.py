@@ -11,10 +11,11 @@ from rocmcfg.host.files import read_own_file
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.compiled import PACKAGE
-from rocmcfg.model.diagnostic import Diagnostic, fail, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, info
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import parse
 from rocmcfg.report.redact import Redactor, redactor_of
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
@@ -50,6 +51,9 @@ def draft(
 ) -> tuple[Drafted, tuple[Diagnostic, ...]]:
     """Of what no issue explains in these logs. `cure` is in the spelling of --set; empty: what is applied.
     Raises RocmcfgError where the logs hold nothing that is not known."""
+    for wrong in map(parse, cure):
+        if isinstance(wrong, Diagnostic):
+            raise RocmcfgError(wrong)
     found = diagnose(view, paths, options, environment, progress)
     redact = redactor_of(view, environment)
     for line in found.unknown:

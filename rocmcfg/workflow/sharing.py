@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from rocmcfg.host.files import read_callers_file, write_callers_file
-from rocmcfg.host.signatures import NotSigned, signer
+from rocmcfg.host.signatures import NotSigned, signer, signing
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
@@ -62,11 +62,12 @@ class Removed(NamedTuple):
 def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
     """All that the host adds, read to its end."""
     catalogue.read_all()
-    added = []
+    added, wrong = [], [one.location for one in drop_ins.problems()]
     for layer in drop_ins.layers():
         names = sorted(layer.files)
-        issues = tuple(name for name in names if name.startswith("issues/"))
-        tables = tuple(name for name in names if name not in issues)
+        tables = tuple(name for name in names if not name.startswith("issues/"))
+        files = [name for name in names if name not in tables]
+        issues = tuple(n for n in files if not any(place.startswith(layer.called(n)) for place in wrong))
         who = _signer(view, layer.place) if layer.name else ""
         added.append(Added(layer.place, issues, tables, layer.name, layer.version, who))
     return Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added)), drop_ins.problems()
@@ -80,7 +81,7 @@ def export(view: HostView, path: str, name: str) -> Exported:
         hint = "known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how"
         raise fail("RC1033", f"{drop_ins.LOCAL} holds nothing to export", location=drop_ins.LOCAL, hint=hint)
     drop_ins.use(*own)
-    _require_right()
+    _require_right(f"{drop_ins.LOCAL}/")
     files = {file: content.decode() for file, content in own[0].files.items()}
     made = bundle.Bundle(name, int(time.strftime("%Y%m%d%H%M%S", time.gmtime())), files)
     write_callers_file(path, made.dump())
@@ -90,7 +91,13 @@ def export(view: HostView, path: str, name: str) -> Exported:
 def install(host: Host, path: str) -> Installed:
     """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
     Broken, or RocmcfgError for one that is older than that which is there, or in which anything is wrong."""
-    content, signature = _read(path, drop_ins.MOST_OF_A_BUNDLE), _read(path + _SIGNATURE, 1 << 16)
+    content = _read(path, drop_ins.MOST_OF_A_BUNDLE)
+    try:
+        signature = _read(path + _SIGNATURE, 1 << 16)
+    except Unreadable as problem:
+        hint = f"it comes with the bundle; whoever made that signs it with: {signing(path)}"
+        why = f"its signature {path}{_SIGNATURE} cannot be read: {problem.reason}"
+        raise NotSigned(path, why, hint) from None
     allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
     if allowed is None:
         told = [one for one in drop_ins.problems() if one.location == SIGNERS]
@@ -100,7 +107,7 @@ def install(host: Host, path: str) -> Installed:
     who = signer(content, signature, allowed, path)
     made = bundle.parse(content, path)
     drop_ins.use(drop_ins.Layer(path, made.encoded))
-    _require_right()
+    _require_right(f"{path}/")
     target = f"{drop_ins.BUNDLES}/{made.name}.json"
     with host.lock():
         before = host.read(target)
@@ -108,6 +115,7 @@ def install(host: Host, path: str) -> Installed:
             there = bundle.parse(before, target) if before is not None else None
         except bundle.Broken:
             there = before = None  # the one before it stays the last good one
+        signed = host.read(target + _SIGNATURE)
         if there is not None and there != made and there.version >= made.version:
             raise fail(
                 "RC1034",
@@ -116,13 +124,16 @@ def install(host: Host, path: str) -> Installed:
                 hint="export it anew; or go back: sudo rocmcfg knowledge remove "
                 f"{made.name}{root_option(host.root)}",
             )
-        if there != made:
+        written = {target: content, target + _SIGNATURE: signature}
+        if there != made and before is not None:
+            kept = {"": before, _SIGNATURE: signed or b""}
+            written = {**{target + bundle.BEFORE + end: was for end, was in kept.items()}, **written}
+        changed = there != made or signed != signature
+        if changed:
             host.make_dirs(drop_ins.BUNDLES, _MODE)
-            if before is not None:
-                host.write(target + bundle.BEFORE, host.new_file(before, 0o644), keep_mtime=False)
-            host.write(target, host.new_file(content, 0o644), keep_mtime=False)
-            host.write(target + _SIGNATURE, host.new_file(signature, 0o644), keep_mtime=False)
-    return Installed(target, made.name, made.version, who, there != made)
+            for file, text in written.items():
+                host.write(file, host.new_file(text, 0o644), keep_mtime=False)
+    return Installed(target, made.name, made.version, who, changed)
 
 
 def remove(host: Host, name: str) -> Removed:
@@ -130,13 +141,15 @@ def remove(host: Host, name: str) -> Removed:
     target = f"{drop_ins.BUNDLES}/{name}.json"
     with host.lock():
         # that before it first: it would count where a power cut leaves it alone
-        files = [target + end for end in (bundle.BEFORE, _SIGNATURE, "")] if bundle.is_name(name) else []
+        ends = (bundle.BEFORE, bundle.BEFORE + _SIGNATURE, _SIGNATURE, "")
+        files = [target + end for end in ends] if bundle.is_name(name) else []
         there = [file for file in files if host.exists(file)]
         if not there:
             hint = f"`rocmcfg knowledge list{root_option(host.root)}` shows those that are installed"
             raise fail("RC1035", f"no bundle is called {name!r}", location=drop_ins.BUNDLES, hint=hint)
         for file in there:
             host.remove(file)
+    drop_ins.take_problems()  # of what is gone
     return Removed(target, name)
 
 
@@ -152,9 +165,12 @@ def _signer(view: HostView, place: str) -> str:
         return ""
 
 
-def _require_right() -> None:
+def _require_right(place: str) -> None:
+    """Raises RocmcfgError for anything wrong in what `place` holds: what else is wrong on this host is no
+    reason to refuse it."""
     catalogue.read_all()
-    if wrong := drop_ins.take_problems():
+    told = drop_ins.take_problems()
+    if wrong := [one for one in told if one.location.startswith(place)]:
         raise RocmcfgError(*(one._replace(severity=Severity.ERROR) for one in wrong))
 
 

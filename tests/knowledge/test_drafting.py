@@ -62,6 +62,10 @@ def test_what_is_applied_is_the_cure_where_none_is_named(root: Path, log: Path) 
     assert toml.loads(made.out)["workaround"] == {"settings": ["amdgpu.dcdebugmask=0x10"]}
 
 
+def test_a_cure_is_a_setting(root: Path, log: Path) -> None:
+    problem(rocmcfg("issues", "new", "--from-log", log, "--set", "foo", "--root", root), "RC2001", 2)
+
+
 def test_what_healthy_machines_print_is_no_sign(
     root: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

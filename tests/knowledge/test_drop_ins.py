@@ -116,6 +116,10 @@ def test_the_nearer_one_wins(filled: Path) -> None:
         ("gpus.toml", 'gpu = "x"\n', "is no table"),
         ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
         ("gpus.toml", "schema = 2\n", "schema: must be 1"),
+        ("issues/Node.Bus.toml", ISSUE, "no file of this name is read"),
+        ("issues/x.TOML", ISSUE, "no file of this name is read"),
+        ("our-fault.toml", ISSUE, "call it issues/NAME.toml"),
+        ("issue/our-fault.toml", ISSUE, "no file of this name is read"),
         ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
         ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
         (
@@ -275,7 +279,7 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     def install() -> Result:
         return run("knowledge", "install", bundle, root=other)
 
-    assert "site.json.sig" in problem(install(), "RC3001", 1)
+    assert "ssh-keygen -Y sign" in " ".join(problem(install(), "RC1032", 1).split())
     sign()
     assert "allowed_signers is not there" in " ".join(problem(install(), "RC1032", 1).split())
     signers = add(
@@ -315,8 +319,17 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     damaged = run("explain", "our-fault", root=other)
     assert "A fault of our cluster" in damaged.out, "the last good one counts"
     assert "warning[RC1030]" in damaged.err
+    assert "site 7, signed by ops@example.com" in unfolded(run("knowledge", "list", root=other).out)
 
-    installed.write_text(bundle.read_text())
+    unread = add(other, "bundles/site.json.sig", "", LOCAL)
+    add(other, "issues/not-mine.toml", "")
+    assert "A fault of two clusters" not in run("explain", "our-fault", root=other).out
+    again = install()
+    assert (again.code, "not-mine" in again.err) == (0, False), "nothing else on the host keeps it out"
+    assert "A fault of two clusters" in run("explain", "our-fault", root=other).out
+    unread.unlink()
+    assert "Installed" in install().out, "the signature is put back"
+    (other / LOCAL / "issues/not-mine.toml").unlink()
     listed = unfolded(run("knowledge", "list", root=other).out)
     assert "site 8, signed by ops@example.com: 1 known issue, environment.toml, gpus.toml" in listed
     signers.write_text("")
@@ -339,6 +352,8 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
         {"files": {}},
         {"files": {"../../etc/shadow": "x"}},
         {"files": {"issues/x.toml": 7}},
+        {"files": {"issues/x.toml": "\ud800"}},
+        {"files": {"x.toml": "x"}},
     ],
 )
 def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
@@ -356,6 +371,7 @@ def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:
     problem(run("knowledge", "export", tmp_path / "a.json", root=root), "RC1030", 1)
     assert not (tmp_path / "a.json").exists()
     assert run("knowledge", "export", tmp_path / "a.json", "--name", "A/B", root=root).code == 2
+    assert run("knowledge", "export", "-", root=root).code == 2
 
 
 def test_a_diagnosis_and_a_report_carry_the_version_of_what_is_known(filled: Path, tmp_path: Path) -> None:
