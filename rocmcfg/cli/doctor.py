@@ -226,7 +226,7 @@ def _ask_for_the_gpu(printer: Printer, found: Diagnosis) -> None:
     printer.to_copy(" ", f"{asked}{printer.root_option}")
     printer.said("  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: `uname -r`; ROCM: such as 7.1")
     if not found.where.log.kernels:
-        printer.to_copy("Or name the kernel's log as well:", _KERNELS_LOG)
+        printer.to_copy("The kernel's log of that boot, whole, tells it too:", _KERNELS_LOG)
 
 
 def _doubted(match: Match, scored: bool) -> str:
@@ -264,14 +264,17 @@ def _tell_fix(printer: Printer, one: Found) -> None:
         printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
         printer.to_copy("Fix for good:    " if cure.once else "Fix for good:", cure.command)
+    if cure.profile and cure.command.startswith("sudo"):
+        printer.said("  It sets what else this GPU needs, shows all of it, and asks first.")
     for name in cure.unset:
         printer.said(f"Fix: take away {name}")
     if not match.issue.workaround.settings and not cure.unset:
         printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
     elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
         printer.line("No other cure is known.")
-    for step in cure.steps if printer.verbose or not cure.command else ():
-        printer.said(f"  - {step}")
+    whole = printer.verbose or not cure.command
+    for step in cure.steps if whole else cure.steps[:1]:  # what the command may not do without
+        printer.said(f"  - {step}" if whole else f"Also: {step}")
 
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
