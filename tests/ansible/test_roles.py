@@ -118,7 +118,10 @@ def test_the_readme_begins_with_a_play_that_works(site: Site) -> None:
     (play,) = yaml.safe_load(found[1])
     assert play["roles"] == ["rocmcfg.amdgpu.install", "rocmcfg.amdgpu.apply"]
     assert play["hosts"] == "gpus"
-    assert play["vars"].pop("rocmcfg_install_package") == DEB
+    careful = yaml.safe_load(readme.split("```yaml\n")[2].split("```")[0])
+    known = yaml.safe_load((support.SOURCE / "roles/apply/meta/argument_specs.yml").read_text())
+    assert {*careful} - {"rocmcfg_install_package"} <= {*known["argument_specs"]["main"]["options"]}
+    assert play["vars"].pop("rocmcfg_install_package") == f"dist/{DEB}"
     trees = {name: site.add(name) for name in ("first", "second", "third")}
     before = {name: tree(root, times=False) for name, root in trees.items()}
     hosts: dict[str, dict[str, object]] = {name: {} for name in trees}
