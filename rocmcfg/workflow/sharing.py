@@ -100,32 +100,32 @@ def install(host: Host, path: str) -> Installed:
         raise NotSigned(path, why, hint) from None
     allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
     if allowed is None:
-        told = [one for one in drop_ins.problems() if one.location == SIGNERS]
-        why = told[0].summary if told else f"{SIGNERS} is not there, so that nobody may sign"
+        told = [one for one in drop_ins.take_problems() if one.location == SIGNERS]
+        if told:
+            raise NotSigned(
+                path, told[0].summary, f"give {SIGNERS} to root, and nobody else the right to write it"
+            )
         hint = "put the public key of whoever signs into it (ssh-keygen(1), ALLOWED SIGNERS)"
-        raise NotSigned(path, why, hint)
+        raise NotSigned(path, f"{SIGNERS} is not there, so that nobody may sign", hint)
     who = signer(content, signature, allowed, path)
     made = bundle.parse(content, path)
     drop_ins.use(drop_ins.Layer(path, made.encoded))
     _require_right(f"{path}/")
     target = f"{drop_ins.BUNDLES}/{made.name}.json"
     with host.lock():
-        before = host.read(target)
-        try:
-            there = bundle.parse(before, target) if before is not None else None
-        except bundle.Broken:
-            there = before = None  # the one before it stays the last good one
-        signed = host.read(target + _SIGNATURE)
-        if there is not None and there != made and there.version >= made.version:
+        before, signed = host.read(target), host.read(target + _SIGNATURE)
+        there = _parsed(before, target)
+        last = there or _parsed(host.read(target + bundle.BEFORE), target)  # the last good one
+        if last is not None and last != made and last.version >= made.version:
             raise fail(
                 "RC1034",
-                f"version {made.version} of {made.name} is not installed: version {there.version} is there",
+                f"version {made.version} of {made.name} is not installed: version {last.version} is there",
                 location=path,
                 hint="export it anew; or go back: sudo rocmcfg knowledge remove "
                 f"{made.name}{root_option(host.root)}",
             )
         written = {target: content, target + _SIGNATURE: signature}
-        if there != made and before is not None:
+        if before is not None and there is not None and there != made:
             kept = {"": before, _SIGNATURE: signed or b""}
             written = {**{target + bundle.BEFORE + end: was for end, was in kept.items()}, **written}
         changed = there != made or signed != signature
@@ -133,7 +133,16 @@ def install(host: Host, path: str) -> Installed:
             host.make_dirs(drop_ins.BUNDLES, _MODE)
             for file, text in written.items():
                 host.write(file, host.new_file(text, 0o644), keep_mtime=False)
+        drop_ins.read_trusted(host, target, drop_ins.MOST_OF_A_BUNDLE)
+        _require_right(target)
     return Installed(target, made.name, made.version, who, changed)
+
+
+def _parsed(content: bytes | None, place: str) -> bundle.Bundle | None:
+    try:
+        return bundle.parse(content, place) if content is not None else None
+    except bundle.Broken:
+        return None
 
 
 def remove(host: Host, name: str) -> Removed:

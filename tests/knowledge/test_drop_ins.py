@@ -321,6 +321,12 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     assert "warning[RC1030]" in damaged.err
     assert "site 7, signed by ops@example.com" in unfolded(run("knowledge", "list", root=other).out)
 
+    newest = bundle.read_text()
+    bundle.write_text(content.replace('"version": 7', '"version": 6'))
+    sign()
+    assert "version 7 is there" in problem(install(), "RC1034", 1), "that of the last good one"
+    bundle.write_text(newest)
+    sign()
     unread = add(other, "bundles/site.json.sig", "", LOCAL)
     add(other, "issues/not-mine.toml", "")
     assert "A fault of two clusters" not in run("explain", "our-fault", root=other).out
@@ -330,6 +336,9 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     unread.unlink()
     assert "Installed" in install().out, "the signature is put back"
     (other / LOCAL / "issues/not-mine.toml").unlink()
+    installed.parent.chmod(0o777)
+    problem(install(), "RC1030", 1)
+    installed.parent.chmod(0o755)
     listed = unfolded(run("knowledge", "list", root=other).out)
     assert "site 8, signed by ops@example.com: 1 known issue, environment.toml, gpus.toml" in listed
     signers.write_text("")
