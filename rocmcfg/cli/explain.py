@@ -138,7 +138,7 @@ def _show_value(printer: Printer, what: Explanation) -> None:
         printer.wrapped(refused if what.verdict else what.meaning)
     if what.instead:
         printer.line()
-        printer.line(f"  {printer.paint('write', 'bold')}  {what.instead}")
+        printer.line(f"  {printer.paint('write instead', 'bold')}  {what.instead}")
     if what.meanings and (printer.verbose or not what.meaning):
         named = dict(what.meanings)
         printer.section("Values", list(named.items()))

@@ -30,7 +30,7 @@ def test_each_setting_of_a_line_is_explained(root: Path, line: str) -> None:
     assert (found.code, found.err) == (0, "")
     names = [said for said in found.out.splitlines() if said.startswith("amdgpu.")]
     assert names == ["amdgpu.cwsr_enable", "amdgpu.noretry"]
-    assert "write  amdgpu.noretry=1" in found.out
+    assert "write instead  amdgpu.noretry=1" in found.out
 
 
 def test_a_line_of_a_log_is_doctors(root: Path) -> None:
