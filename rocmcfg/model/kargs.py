@@ -36,6 +36,9 @@ class Karg(NamedTuple):
         return value.replace('"', "") if equals else None
 
 
+_ARGUMENT = r'(?:[^\s"\xa0]|"[^"]*(?:"|$))+\xa0?|\xa0'
+
+
 def canonical(name: str) -> str:
     return name.replace("-", "_")
 
@@ -46,8 +49,9 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 def tokens(text: str) -> list[tuple[str, int]]:
     """Arguments with the offset at which each starts; blanks inside double quotes, of which the last may be
-    left open, do not separate."""
-    return [(found[0], found.start()) for found in re.finditer(r'(?:[^\s"]|"[^"]*(?:"|$))+', text)]
+    left open, do not separate. Blanks are those of the kernel (lib/ctype.c), which reads bytes: of a no-break
+    space, as copying from a page gives it, the second one is a blank and the first one stays in the value."""
+    return [(found[0], found.start()) for found in re.finditer(_ARGUMENT, text, re.ASCII)]
 
 
 def last(kargs: Sequence[Karg], name: str) -> Karg | None:
