@@ -31,6 +31,7 @@ _NOT_FOR_BOTH = (
     (re.compile(r"[*+?}][*+?{]"), "a repeat of a repeat, or a lazy one"),
     (re.compile(r"\\[0-9]"), "a back-reference"),
     (re.compile(r"\\[^wWbB]"), r"an escape other than \w, \W, \b and \B: write [0-9] for a digit"),
+    (re.compile(r"\([^()]*(?:[*+|]|,\})[^()]*\)(?:[*+]|\{[0-9]*,\})"), "a repeat that can take hours"),
     (re.compile(r"^\||\|\||\|$|\(\||\|\)|\(\)"), "an empty alternative"),
 )
 

@@ -103,6 +103,8 @@ def test_the_nearer_one_wins(filled: Path) -> None:
         ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
         ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
         ("issues/bad.toml", "title = \n", "TOML syntax"),
+        ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]+.*)+"), "can take hours"),
+        ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]|7)*"), "can take hours"),
         ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
         ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
         ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
