@@ -92,10 +92,11 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
+    lost = {(f.start, f.stop) for f in checked.findings if _loses(f)}  # they go: nothing is left to them
     for number, finding in enumerate(checked.findings):
         found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
         target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
-        if found is None or instead is None or target is None:
+        if found is None or instead is None or target is None or (found.start, found.stop) in lost:
             continue
         place = checked.together(found), key(target)
         if instead.kind is Kind.FEATURE:

@@ -58,6 +58,16 @@ CASES = {
         '[Service]\nEnvironment=PYTORCH_ROCM_ARCH=a\nEnvironment="A=b" PYTORCH_ROCM_ARCH=b\n',
         '[Service]\nEnvironment="A=b"\n',
     ),
+    "a name that nothing reads, set twice alike": (
+        "a.service",
+        "[Service]\nEnvironment=TORCH_USE_HIPBLASLT=0\nEnvironment=A=b\nEnvironment=TORCH_USE_HIPBLASLT=0\n",
+        "[Service]\nEnvironment=A=b\nEnvironment=TORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
+    "a name that nothing reads, set to two values": (
+        "a.env",
+        "TORCH_USE_HIPBLASLT=0\nTORCH_USE_HIPBLASLT=1\nA=b\nTORCH_USE_HIPBLASLT=0\n",
+        "A=b\nTORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
     "quotes in a value of Python": (
         "a.py",
         "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",
