@@ -222,7 +222,9 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
 def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     """With one blank of its surroundings, and with the quotes of a word that it is all of."""
     quote = text[start - 1 : start]
-    if quote in ("'", '"') and text[start - 2 : start - 1] in (" ", "\t") and text[stop : stop + 1] == quote:
+    # the first of systemd's words stands behind the =; none may be empty
+    word = text[max(0, start - 13) : start - 1].endswith((" ", "\t", "Environment="))
+    if quote in ("'", '"') and word and text[stop : stop + 1] == quote:
         start, stop = start - 1, stop + 1
     line = text.rfind("\n", max(0, start - 200), start) + 1
     continued = re.search(r"[ \t]*\\\r?\n[ \t]*\Z", text[max(0, line - 200) : start])

@@ -68,6 +68,11 @@ CASES = {
         "TORCH_USE_HIPBLASLT=0\nTORCH_USE_HIPBLASLT=1\nA=b\nTORCH_USE_HIPBLASLT=0\n",
         "A=b\nTORCH_BLAS_PREFER_HIPBLASLT=0\n",
     ),
+    "the first word of a directive, in quotes": (
+        "a.service",
+        '[Service]\nEnvironment="PYTORCH_ROCM_ARCH=a" "A=b c"\nEnvironment=\'PYTORCH_ROCM_ARCH=a b\' A=b\n',
+        '[Service]\nEnvironment="A=b c"\nEnvironment=A=b\n',
+    ),
     "quotes in a value of Python": (
         "a.py",
         "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",
