@@ -73,6 +73,15 @@ CASES = {
         '[Service]\nEnvironment="PYTORCH_ROCM_ARCH=a" "A=b c"\nEnvironment=\'PYTORCH_ROCM_ARCH=a b\' A=b\n',
         '[Service]\nEnvironment="A=b c"\nEnvironment=A=b\n',
     ),
+    "fish": (
+        "a.fish",
+        "set -gx TORCH_USE_HIPBLASLT '0'\nset --global --export PYTORCH_ROCM_ARCH gfx1100 # c\n"
+        "set -x HSA_NO_SCRATCH_RECLAIM \"'1'\"\nif a; set -Ux PYTORCH_ROCM_ARCH x; end\n"
+        "set -x HIP_VISIBLE_DEVICES 0 1\nset -e TORCH_USE_HIPBLASLT\nset -l TORCH_USE_HIPBLASLT 0\n",
+        "set -gx TORCH_BLAS_PREFER_HIPBLASLT '0'\n"
+        'set -x HSA_NO_SCRATCH_RECLAIM "1"\nif a; set -Ux PYTORCH_ROCM_ARCH x; end\n'
+        "set -x HIP_VISIBLE_DEVICES 0 1\nset -e TORCH_USE_HIPBLASLT\nset -l TORCH_USE_HIPBLASLT 0\n",
+    ),
     "quotes in a value of Python": (
         "a.py",
         "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",

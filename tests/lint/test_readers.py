@@ -95,6 +95,17 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (6, 8, "TORCH_USE_HIPBLASLT=1", "unknown"),
         ],
     ),
+    "fish": (
+        "x.fish",
+        FileKind.SHELL,
+        "set -gx A 1; set -Ux MIOPEN_DEBUG_CONV_GEMM 2\nset -l TORCH_USE_HIPBLASLT 0\n"
+        "set --export TORCH_USE_HIPBLASLT \"1\"\nset -x PYTORCH_ROCM_ARCH gfx1100 gfx1101\n",
+        [
+            (1, 22, "MIOPEN_DEBUG_CONV_GEMM 2", "illegal_value"),
+            (3, 14, 'TORCH_USE_HIPBLASLT "1"', "unknown"),
+            (4, 8, "PYTORCH_ROCM_ARCH gfx1100 gfx1101", "build_only"),
+        ],
+    ),
     "files that a script writes": (
         "a.sh",
         FileKind.SHELL,
