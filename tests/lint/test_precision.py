@@ -24,6 +24,7 @@ RIGHT = {
         "PYTORCH_NO_HIP_MEMORY_CACHING=1\nROCR_VISIBLE_DEVICES=GPU-0123456789abcdef\nNCCL_PROTO=Simple\n",
     ],
     "a.sh": [
+        "export AMDGPU_TARGETS=gfx1201\ngo generate ./...\n",
         "make -j4 && PYTORCH_ROCM_ARCH=gfx1100 python setup.py develop\n",
         "export HSA_OVERRIDE_GFX_VERSION=${HSA_OVERRIDE_GFX_VERSION:-$(detect)}\n",
         "if grep -q 'amdgpu.gfxoff=0' /proc/cmdline; then sed -i 's/amdgpu.gfxoff=0//' f; fi\n",
