@@ -117,11 +117,11 @@ def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
         fine: dict[str, None] = {}
         for one in (one for one in found if one.file == file):
             if one.severity is None and one.fate.value == "keep":
-                fine[cut(one.text)] = None
+                fine[cut(_line(one.text))] = None
                 continue
-            instead = f" → {one.replacement}" if one.replacement else ""
+            instead = f" → {_line(one.replacement)}" if one.replacement else ""
             said = one.summary.removeprefix(f"{one.text} ") or "follows from the others"
-            rows[f"{one.fate.value:<8}  {cut(one.text)}{instead}", said] = None
+            rows[f"{one.fate.value:<8}  {cut(_line(one.text))}{instead}", said] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
@@ -138,19 +138,23 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
+def _line(text: str) -> str:
+    """A name and its value may stand on two."""
+    return " ".join(map(str.strip, text.split("\n")))
+
+
 def _finding(printer: Printer, same: list[Finding]) -> None:
     first, said, proposed = same[0], same[0].remark, same[0].spelt.text
     if printer.quiet and said.severity is Severity.INFO:
         return
     label = printer.paint(_LABEL[said.severity], said.severity.value)
-    text = cut(first.text, _SHORT) if "\n" not in first.text else repr(cut(first.text, _SHORT))
     lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
-    lines.append(f"    {printer.paint(text, 'bold')}")
+    lines.append(f"    {printer.paint(cut(_line(first.text), _SHORT), 'bold')}")
     lines += wrap(f"{said.summary}.", "  ", "  ")
     if said.why:
         lines += wrap(said.why, "  ", "  ")
     if proposed is not None:
-        lines.append(f"  → {proposed}" if proposed else "  → take it out")
+        lines.append(f"  → {_line(proposed)}" if proposed else "  → take it out")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:]]
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")

@@ -92,6 +92,11 @@ CASES = {
         "a:\n  HSA_NO_SCRATCH_RECLAIM: \"'1'\"\n",
         'a:\n  HSA_NO_SCRATCH_RECLAIM: "1"\n',
     ),
+    "YAML in braces, and a name above its value": (
+        "a.yml",
+        "a: {TORCH_USE_HIPBLASLT: 0}\nb:\n- name: TORCH_USE_HIPBLASLT\n  value: '0'\n",
+        "a: {TORCH_BLAS_PREFER_HIPBLASLT: 0}\nb:\n- name: TORCH_BLAS_PREFER_HIPBLASLT\n  value: '0'\n",
+    ),
     "a quote that belongs to one outside the token": (
         "/etc/default/grub",
         'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet amdgpu.dpm=0"\n',

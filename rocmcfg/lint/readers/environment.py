@@ -20,10 +20,15 @@ _UNIT = regex(
 )
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
-_MAP = regex(
-    r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+"
-    r"(?:\"([^\"]*)\"|'([^']*)'|([^\"'#\s](?:[^#\n]*[^#\s])?))"
-)
+_NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
+_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
+_PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
+_PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
+_MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
+_BRACES = regex(rf"[{{,][ \t]*{_NAME}{_QUOTED}{_PLAIN_IN_BRACES}")
+_ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
+# Kubernetes: a name, and below it its value.
+_NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
 
 
 def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
@@ -125,11 +130,27 @@ def _pair(
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
     """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
+    where = where._replace(removable=False)
+    for found in _NAMED.finditer(piece.text):
+        _entry(piece, found, out, where._replace(once=piece.at(found.start())))
+    builds, outer = where.builds, -1  # where the list of a build's arguments is indented
     for line in piece.lines():
-        if line.text.lstrip().startswith("#"):
+        said = line.text.lstrip(" \t-")
+        if not said or said.startswith("#"):
             continue
-        where = where._replace(once=line.at(0), removable=False)  # another line may stand in another service
+        if args := _ARGS.match(line.text):
+            outer = args.end(1)
+        elif line.text.index(said) <= outer:
+            outer = -1
+        # another line may stand in another service
+        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in said)
         if (found := _MAP.match(line.text)) and names.concerns(found[1]):
-            _pair(line, line.cut(*found.span(1)), found.span(found.lastindex or 0), out, where, line.place)
+            _entry(line, found, out, where)
         else:
+            for found in _BRACES.finditer(line.text):
+                _entry(line, found, out, where)
             lines.read_line(line, out, where)
+
+
+def _entry(piece: Span, found: re.Match[str], out: Reading, where: Where) -> None:
+    _pair(piece, piece.cut(*found.span(1)), found.span(found.lastindex or 0), out, where, piece.place)
