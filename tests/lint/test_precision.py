@@ -14,6 +14,8 @@ RIGHT = {
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
         'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM mitigations=auto,no_guest_host"\nGRUB_GFXMODE=auto\n',
+        'GRUB_CMDLINE_LINUX="$(echo amdgpu.noretry=0 $(x)) amdgpu.runpm=$(x y) `x amdgpu.noretry=0` quiet"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.runpm=${X:-a b} amdgpu.cwsr_enable=`x y`"\n',
     ],
     "/etc/modprobe.d/a.conf": [
         "options amdgpu cwsr_enable=0 runpm=0\nblacklist nouveau\nsoftdep amdgpu pre: vfio\n",
