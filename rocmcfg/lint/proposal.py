@@ -53,7 +53,7 @@ def may_go(found: Assignment, source: Source) -> bool:
     whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
     if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
         return False
-    if statement is not None and not found.where.part and _line(source, statement) == statement:
+    if statement is not None and not found.where.part and _line(source, statement) is None:
         return False  # something else on its line goes on from it
     escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
     return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
@@ -212,8 +212,8 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            whole = _line(checked.source, statement)
-            edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
+            whole = _line(checked.source, statement) or _token(checked.source.text, *statement)
+            edits.append((*whole, ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
     return edits
@@ -237,8 +237,8 @@ def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
-    """The whole lines, where they hold nothing else but blanks and a comment."""
+def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int] | None:
+    """The whole lines, where they hold nothing else but blanks and a comment; of a text's end too."""
     first, last = source.place(statement[0])[0], source.place(statement[1])[0]
     start, stop = source.line(first)[0], source.line(last)[1]
     text = source.text
@@ -246,7 +246,7 @@ def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
     continues = text[:start].endswith(("\\\n", "\\\r\n"))
     if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):
         return start, stop
-    return statement
+    return None
 
 
 def diff(checked: Checked, after: str) -> str:

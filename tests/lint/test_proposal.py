@@ -155,6 +155,7 @@ CASES = {
         "docker run \\\n  -e HSA_XNACK=0 \\\n  img\n",
         "docker run \\\n  img\n",
     ),
+    "a last line without an end": ("a.env", "A=b\nHSA_XNACK=0", "A=b\n"),
     "a list in quotes": (
         "a.md",
         '```conf\n"T0" "amdgpu.sg_display=0 root=UUID=1 quiet"\n```\n',

@@ -131,8 +131,8 @@ def _pair(
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
     """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
     where = where._replace(removable=False)
-    for found in _NAMED.finditer(piece.text):
-        _entry(piece, found, out, where._replace(once=piece.at(found.start())))
+    for named in _NAMED.finditer(piece.text):
+        _entry(piece, named, out, where._replace(once=piece.at(named.start())))
     builds, outer = where.builds, -1  # where the list of a build's arguments is indented
     for line in piece.lines():
         said = line.text.lstrip(" \t-")
@@ -147,8 +147,8 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
         if (found := _MAP.match(line.text)) and names.concerns(found[1]):
             _entry(line, found, out, where)
         else:
-            for found in _BRACES.finditer(line.text):
-                _entry(line, found, out, where)
+            for inside in _BRACES.finditer(line.text):
+                _entry(line, inside, out, where)
             lines.read_line(line, out, where)
 
 
