@@ -144,6 +144,9 @@ def _into_one_mask(
     for one in features:
         spelt = into if one.token is holder else Spelt("", into.setting)
         findings[one.number] = _left_to(findings[one.number], why, spelt)
+    for number, finding in enumerate(findings):  # what was proposed for the mask alone
+        if finding.spelt.text and (finding.start, finding.stop) == (holder.start, holder.stop) and mask:
+            findings[number] = _left_to(finding, why, into)
 
 
 def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
