@@ -53,10 +53,8 @@ def lint(
     files = files or (("-",) if is_piped_in() else ())
     found = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
-    judged_for = [f" --gfx {shlex.quote(one)}" for one in gfx] + [
-        f" --kernel {shlex.quote(one)}" for one in kernel
-    ]
-    _show(printer, found, files, fix, "".join(judged_for))
+    named = [*(("--gfx", one) for one in gfx), *(("--kernel", one) for one in kernel)]
+    _show(printer, found, files, fix, "".join(f" {option} {shlex.quote(one)}" for option, one in named))
     printer.problems(found.diagnostics)
     if found.outcome:
         raise SystemExit(int(ExitCode.ERROR))

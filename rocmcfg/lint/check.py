@@ -114,9 +114,9 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
             checked.add(found, remark, knowledge)
+    write_once(checked, knowledge)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
-    write_once(checked, knowledge)
     checked.settle()
     return checked
 

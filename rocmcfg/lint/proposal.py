@@ -92,22 +92,25 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
-    lost = {(f.start, f.stop) for f in checked.findings if _loses(f)}  # they go: nothing is left to them
+    renamed: list[tuple[int, int, int, Assignment, Spelling]] = []
     for number, finding in enumerate(checked.findings):
         found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
         target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
-        if found is None or instead is None or target is None or (found.start, found.stop) in lost:
+        if found is None or instead is None or target is None:
             continue
         place = checked.together(found), key(target)
         if instead.kind is Kind.FEATURE:
             features.setdefault(place, []).append(_Feature(number, found, instead))
         elif place[1] != key(spelled(found)):
-            other = standing.setdefault(place, found)
-            value = found.value if target.value is None else target.value
-            repeats = other is not found and may_go(found, checked.source)
-            if repeats and (counts_once(other) or same(other.value, value)):
-                why = f"{target.name} is set already {checked.within(other)}."
-                checked.findings[number] = _left_to(finding, why, Spelt(""))
+            renamed.append((found.where.turn[0], -found.where.turn[1], -number, found, target))
+    # the last one counts and stays; of recovery entries, which get no more than the first carrier, theirs
+    for _, _, number, found, target in sorted(renamed):
+        other = standing.setdefault((checked.together(found), key(target)), found)
+        later = counts_once(found._replace(name=target.name)) and other.where.turn[0] == found.where.turn[0]
+        value = found.value if target.value is None else target.value
+        if other is not found and may_go(found, checked.source) and (later or same(other.value, value)):
+            why = f"{target.name} is set already {checked.within(other)}."
+            checked.findings[-number] = _left_to(checked.findings[-number], why, Spelt(""))
     for place, beside in features.items():
         mask = standing.get(place)
         if mask is not None or beside[1:]:

@@ -68,6 +68,24 @@ CASES = {
         "TORCH_USE_HIPBLASLT=0\nTORCH_USE_HIPBLASLT=1\nA=b\nTORCH_USE_HIPBLASLT=0\n",
         "A=b\nTORCH_BLAS_PREFER_HIPBLASLT=0\n",
     ),
+    "a name that is misspelt, set to two values": (
+        "a.env",
+        "HSA_ENABLE_SMDA=0\nHSA_ENABLE_SMDA=1\nA=b\nHSA_ENABLE_SMDA=0\n",
+        "A=b\nHSA_ENABLE_SDMA=0\n",
+    ),
+    "one that is read first, below the others": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runmp=0"\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runmp=1 $GRUB_CMDLINE_LINUX_DEFAULT"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=0"\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT"\n',
+    ),
+    "an earlier one that cannot be taken out": (
+        "a.service",
+        "[Service]\nEnvironment=A=b \\\n# c\n  TORCH_USE_HIPBLASLT=1\nEnvironment=TORCH_USE_HIPBLASLT=0\n",
+        "[Service]\nEnvironment=A=b \\\n# c\n  TORCH_BLAS_PREFER_HIPBLASLT=1\n"
+        "Environment=TORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
     "the first word of a directive, in quotes": (
         "a.service",
         '[Service]\nEnvironment="PYTORCH_ROCM_ARCH=a" "A=b c"\nEnvironment=\'PYTORCH_ROCM_ARCH=a b\' A=b\n',

@@ -228,9 +228,8 @@ class _Reader:
         words = [word for word in rest if not word.text.startswith("-")]
         if exports and words[1:] and names.concerns(words[0].text):
             said = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
-            where = self.alone._replace(
-                removable=not self.command.depth and self.command.follows not in "(&|"
-            )
+            alone = not self.command.depth and self.command.follows not in "(&|"
+            where = self.alone._replace(removable=alone)
             whole, opaque = self._range(0, len(self.words) - 1), words[2:] != [] or not words[1].text
             end, add = whole[1], self.out.add
             add(What.VARIABLE, said, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
