@@ -53,7 +53,8 @@ def lint(
     files = files or (("-",) if is_piped_in() else ())
     found = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
-    _show(printer, found, () if gfx or kernel else files, fix)
+    named = [*(("--gfx", one) for one in gfx), *(("--kernel", one) for one in kernel)]
+    _show(printer, found, files, fix, "".join(f" {option} {shlex.quote(one)}" for option, one in named))
     printer.problems(found.diagnostics)
     if found.outcome:
         raise SystemExit(int(ExitCode.ERROR))
@@ -61,7 +62,7 @@ def lint(
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
-def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) -> None:
+def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, judged_for: str) -> None:
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
@@ -79,20 +80,31 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool) ->
     where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
     if found.files:
         printer.line(f"{said or 'Nothing found'} {where}")
+    if found.read and found.purposes is None:
+        printer.said("No GPU is known here: --gfx GFX judges for one.")
     if not fix:
         _show_fine(printer, found)
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
         only = found.proposals[0].file if files and not found.proposals[1:] else ""
-        if only != "-" and os.path.isfile(only):
+        if only != "-" and os.path.isfile(only) and _is_plain(only):
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
-            command = f"rocmcfg lint --fix {name}{printer.root_option} | {sudo}patch {name}"
+            command = f"rocmcfg lint --fix{judged_for} {name}{printer.root_option} | {sudo}patch {name}"
             printer.to_copy("To write it:", command)
         for command in found.activation:
             printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
+
+
+def _is_plain(path: str) -> bool:
+    """Whether patch(1) finds the lines of a diff in it as they are shown."""
+    from rocmcfg.lint.source import decode
+
+    with open(path, "rb") as file:
+        content = file.read()
+    return decode(content).encode() == content and b"\r" not in content
 
 
 def _show_fine(printer: Printer, found: Linted) -> None:
@@ -107,7 +119,8 @@ def _show_fine(printer: Printer, found: Linted) -> None:
     more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
     cured = "; no known issue here is cured by that" if found.purposes is not None else ""
     if rest:
-        printer.said(f"No remark on {', '.join([*rest[:_FINE], *more])}{cured}.")
+        said = f"No fault found in {', '.join([*rest[:_FINE], *more])}, which is no advice to set it{cured}."
+        printer.said(f"{said} What each does: rocmcfg explain NAME")
 
 
 def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
@@ -117,11 +130,11 @@ def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
         fine: dict[str, None] = {}
         for one in (one for one in found if one.file == file):
             if one.severity is None and one.fate.value == "keep":
-                fine[cut(one.text)] = None
+                fine[cut(_line(one.text))] = None
                 continue
-            instead = f" → {one.replacement}" if one.replacement else ""
+            instead = f" → {_line(one.replacement)}" if one.replacement else ""
             said = one.summary.removeprefix(f"{one.text} ") or "follows from the others"
-            rows[f"{one.fate.value:<8}  {cut(one.text)}{instead}", said] = None
+            rows[f"{one.fate.value:<8}  {cut(_line(one.text))}{instead}", said] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
@@ -138,19 +151,23 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
+def _line(text: str) -> str:
+    """A name and its value may stand on two."""
+    return " ".join(map(str.strip, text.split("\n")))
+
+
 def _finding(printer: Printer, same: list[Finding]) -> None:
     first, said, proposed = same[0], same[0].remark, same[0].spelt.text
     if printer.quiet and said.severity is Severity.INFO:
         return
     label = printer.paint(_LABEL[said.severity], said.severity.value)
-    text = cut(first.text, _SHORT) if "\n" not in first.text else repr(cut(first.text, _SHORT))
     lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
-    lines.append(f"    {printer.paint(text, 'bold')}")
+    lines.append(f"    {printer.paint(cut(_line(first.text), _SHORT), 'bold')}")
     lines += wrap(f"{said.summary}.", "  ", "  ")
     if said.why:
         lines += wrap(said.why, "  ", "  ")
     if proposed is not None:
-        lines.append(f"  → {proposed}" if proposed else "  → take it out")
+        lines.append(f"  → {_line(proposed)}" if proposed else "  → take it out")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:]]
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")

@@ -53,7 +53,7 @@ def may_go(found: Assignment, source: Source) -> bool:
     whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
     if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
         return False
-    if statement is not None and not found.where.part and _line(source, statement) == statement:
+    if statement is not None and not found.where.part and _line(source, statement) is None:
         return False  # something else on its line goes on from it
     escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
     return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
@@ -92,6 +92,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
+    renamed: list[tuple[int, int, int, Assignment, Spelling]] = []
     for number, finding in enumerate(checked.findings):
         found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
         target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
@@ -101,12 +102,15 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
         if instead.kind is Kind.FEATURE:
             features.setdefault(place, []).append(_Feature(number, found, instead))
         elif place[1] != key(spelled(found)):
-            other = standing.setdefault(place, found)
-            value = found.value if target.value is None else target.value
-            repeats = other is not found and may_go(found, checked.source)
-            if repeats and (counts_once(other) or same(other.value, value)):
-                why = f"{target.name} is set already {checked.within(other)}."
-                checked.findings[number] = _left_to(finding, why, Spelt(""))
+            renamed.append((found.where.turn[0], -found.where.turn[1], -number, found, target))
+    # the last one counts and stays; of recovery entries, which get no more than the first carrier, theirs
+    for _, _, number, found, target in sorted(renamed):
+        other = standing.setdefault((checked.together(found), key(target)), found)
+        later = counts_once(found._replace(name=target.name)) and other.where.turn[0] == found.where.turn[0]
+        value = found.value if target.value is None else target.value
+        if other is not found and may_go(found, checked.source) and (later or same(other.value, value)):
+            why = f"{target.name} is set already {checked.within(other)}."
+            checked.findings[-number] = _left_to(checked.findings[-number], why, Spelt(""))
     for place, beside in features.items():
         mask = standing.get(place)
         if mask is not None or beside[1:]:
@@ -143,6 +147,9 @@ def _into_one_mask(
     for one in features:
         spelt = into if one.token is holder else Spelt("", into.setting)
         findings[one.number] = _left_to(findings[one.number], why, spelt)
+    for number, finding in enumerate(findings):  # what was proposed for the mask alone
+        if finding.spelt.text and (finding.start, finding.stop) == (holder.start, holder.stop) and mask:
+            findings[number] = _left_to(finding, why, into)
 
 
 def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
@@ -211,8 +218,8 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
         if statement is not None and all(token in removed for token in inside[statement]):
-            whole = _line(checked.source, statement)
-            edits.append((*(_token(checked.source.text, *whole) if whole == statement else whole), ""))
+            whole = _line(checked.source, statement) or _token(checked.source.text, *statement)
+            edits.append((*whole, ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))
     return edits
@@ -221,7 +228,9 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
 def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     """With one blank of its surroundings, and with the quotes of a word that it is all of."""
     quote = text[start - 1 : start]
-    if quote in ("'", '"') and text[start - 2 : start - 1] in (" ", "\t") and text[stop : stop + 1] == quote:
+    # the first of systemd's words stands behind the =; none may be empty
+    word = text[max(0, start - 13) : start - 1].endswith((" ", "\t", "Environment="))
+    if quote in ("'", '"') and word and text[stop : stop + 1] == quote:
         start, stop = start - 1, stop + 1
     line = text.rfind("\n", max(0, start - 200), start) + 1
     continued = re.search(r"[ \t]*\\\r?\n[ \t]*\Z", text[max(0, line - 200) : start])
@@ -234,8 +243,8 @@ def _token(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
-    """The whole lines, where they hold nothing else but blanks and a comment."""
+def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int] | None:
+    """The whole lines, where they hold nothing else but blanks and a comment; of a text's end too."""
     first, last = source.place(statement[0])[0], source.place(statement[1])[0]
     start, stop = source.line(first)[0], source.line(last)[1]
     text = source.text
@@ -243,7 +252,7 @@ def _line(source: Source, statement: tuple[int, int]) -> tuple[int, int]:
     continues = text[:start].endswith(("\\\n", "\\\r\n"))
     if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):
         return start, stop
-    return statement
+    return None
 
 
 def diff(checked: Checked, after: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.parameters import default_mask
+from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
@@ -16,7 +16,7 @@ from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.spelling import Spelling, hexint, parameter
+from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 from rocmcfg.model.state import Kind
 
 _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`."
@@ -210,12 +210,23 @@ def _effect(verdict: Verdict, case: _Case) -> Remark:
         listed = f"{', '.join(most)} and {last}" if most else last
         if verdict.instead is None:
             return info("RC7110", f"{written} {listed}", why)
-        return warning("RC7110", f"{written} {listed}", why, instead=verdict.instead)
+        kept = _kept(verdict.instead, case)
+        return warning("RC7110", f"{written} {listed}{kept}", why, instead=verdict.instead)
     if about is About.DEFAULT:
         every = "" if machine.kernels or case.asked.kind is not Kind.PARAMETER else " of every kernel known"
         return info("RC7114", f"{written} is the default{every}", why, remove=True)
     said = f"{written} is no longer needed: every kernel here has the fix ({', '.join(verdict.kernels)})"
     return info("RC7115", said, why, remove=True)
+
+
+def _kept(instead: Spelling, case: _Case) -> str:
+    """What a mask that is proposed leaves on: the other one was likely copied for that."""
+    of, machine = case.known.parameters[case.name], case.machine
+    mask, default = as_number(instead.value), default_mask(of, machine.kernels)
+    kept = [f for f in features_of(of, case.known) if f.is_on(mask) and not f.is_on(default)]
+    tainted = [f.taints for f in kept if f.taints and machine.runs(f.taints) is not False]
+    taints = f", which taints kernels {tainted[0]}" if tainted else ""
+    return f"; the mask to write keeps {' and '.join(f.name for f in kept)} on{taints}" if kept else ""
 
 
 def _parameter_name(verdict: Verdict, case: _Case) -> Remark:

@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 import re
+import shlex
 import subprocess
 import zlib
 from pathlib import Path
@@ -194,7 +195,8 @@ def test_a_text_of_any_origin_is_read(tmp_path: Path, content: bytes) -> None:
 def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
     file = tmp_path / "grub"
     file.write_text('GRUB_CMDLINE_LINUX="iommu=pt amdgpu.gfxoff=0 pci=noats"\n')
-    assert "No remark on iommu=pt, pci=noats.\n" in rocmcfg("lint", file).out
+    said = "No fault found in iommu=pt, pci=noats, which is no advice to set it."
+    assert said in unfolded(rocmcfg("lint", file).out)
     assert rocmcfg("lint", file, "--json").document["fine"] == ["iommu=pt", "pci=noats"]
 
 
@@ -326,6 +328,14 @@ def test_what_is_wrong_in_a_sentence_is_for_its_author(tmp_path: Path) -> None:
     assert [one["verdict"] for one in found["verdicts"]] == ["by hand"]
 
 
+def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> None:
+    text, hint = tmp_path / "a.env", "No GPU is known here: --gfx GFX judges for one.\n"
+    text.write_text("HSA_OVERRIDE_GFX_VERSION=11.0.0\n")
+    root = make_root(tmp_path / "host", {"etc/os-release": "ID=debian\n"})
+    assert hint in rocmcfg("lint", text, "--root", root).out
+    assert hint not in rocmcfg("lint", text, "--root", root, "--gfx", "gfx1100").out
+
+
 def test_a_gpu_may_go_by_the_name_it_is_sold_under(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     named = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "9070xt", "--root", root)
@@ -343,18 +353,21 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
     )
     told = " ".join(found.out.split())
     assert "amdgpu.cwsr_enable=0 against rdna4-expert-sched-cwsr (confirmed); costs: " in told
-    assert "No remark on pci=noats; no known issue here is cured by that." in told
+    assert "pci=noats, which is no advice to set it; no known issue here is cured by that." in told
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
     assert "against" not in fixed.out
     assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]
 
 
-def test_a_proposal_for_one_file_says_how_it_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("judged_for", ["", "--gfx 7900xtx --kernel 6.18.2"])
+def test_a_proposal_for_one_file_says_how_it_is_written(tmp_path: Path, judged_for: str) -> None:
     root, text = debian_grub_host(tmp_path / "host"), tmp_path / "grub post.txt"
     text.write_text("amdgpu.gtt_size=8192 amdgpu.runpm=0\n")
-    told = rocmcfg("lint", "--fix", text, "--root", root).out
-    line = told.partition("To write it: ")[2].replace("\\\n", "")
+    told = rocmcfg("lint", "--fix", text, "--root", root, *judged_for.split()).out
+    line = " ".join(told.partition("To write it: ")[2].replace("\\\n", "").split())
     assert f"| patch '{text}'" in line
+    assert line.startswith(f"rocmcfg lint --fix {judged_for}")
+    assert rocmcfg(*shlex.split(line.partition(" | ")[0])[1:]).out == told
     subprocess.run(["patch", text], input=told.encode(), check=True, stdout=-3)
     assert rocmcfg("lint", text, "--root", root).code == 0
 
@@ -404,7 +417,7 @@ def test_no_patch_is_advised_for_a_file_that_is_shown_otherwise_than_it_is(
     tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "line.sh").write_bytes(content)
-    assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh", "--gfx", "gfx1201").out
+    assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh").out
 
 
 def test_a_setting_whose_right_value_is_the_default_is_taken_out_wherever_it_stands(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ RIGHT = {
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
         'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM mitigations=auto,no_guest_host"\nGRUB_GFXMODE=auto\n',
+        'GRUB_CMDLINE_LINUX="$(echo amdgpu.noretry=0 $(x)) amdgpu.runpm=$(x y) `x amdgpu.noretry=0` quiet"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.runpm=${X:-a b} amdgpu.cwsr_enable=`x y`"\n',
     ],
     "/etc/modprobe.d/a.conf": [
         "options amdgpu cwsr_enable=0 runpm=0\nblacklist nouveau\nsoftdep amdgpu pre: vfio\n",
@@ -24,6 +26,7 @@ RIGHT = {
         "PYTORCH_NO_HIP_MEMORY_CACHING=1\nROCR_VISIBLE_DEVICES=GPU-0123456789abcdef\nNCCL_PROTO=Simple\n",
     ],
     "a.sh": [
+        "export AMDGPU_TARGETS=gfx1201\ngo generate ./...\n",
         "make -j4 && PYTORCH_ROCM_ARCH=gfx1100 python setup.py develop\n",
         "export HSA_OVERRIDE_GFX_VERSION=${HSA_OVERRIDE_GFX_VERSION:-$(detect)}\n",
         "if grep -q 'amdgpu.gfxoff=0' /proc/cmdline; then sed -i 's/amdgpu.gfxoff=0//' f; fi\n",

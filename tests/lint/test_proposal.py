@@ -58,6 +58,48 @@ CASES = {
         '[Service]\nEnvironment=PYTORCH_ROCM_ARCH=a\nEnvironment="A=b" PYTORCH_ROCM_ARCH=b\n',
         '[Service]\nEnvironment="A=b"\n',
     ),
+    "a name that nothing reads, set twice alike": (
+        "a.service",
+        "[Service]\nEnvironment=TORCH_USE_HIPBLASLT=0\nEnvironment=A=b\nEnvironment=TORCH_USE_HIPBLASLT=0\n",
+        "[Service]\nEnvironment=A=b\nEnvironment=TORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
+    "a name that nothing reads, set to two values": (
+        "a.env",
+        "TORCH_USE_HIPBLASLT=0\nTORCH_USE_HIPBLASLT=1\nA=b\nTORCH_USE_HIPBLASLT=0\n",
+        "A=b\nTORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
+    "a name that is misspelt, set to two values": (
+        "a.env",
+        "HSA_ENABLE_SMDA=0\nHSA_ENABLE_SMDA=1\nA=b\nHSA_ENABLE_SMDA=0\n",
+        "A=b\nHSA_ENABLE_SDMA=0\n",
+    ),
+    "one that is read first, below the others": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runmp=0"\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runmp=1 $GRUB_CMDLINE_LINUX_DEFAULT"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=0"\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT"\n',
+    ),
+    "an earlier one that cannot be taken out": (
+        "a.service",
+        "[Service]\nEnvironment=A=b \\\n# c\n  TORCH_USE_HIPBLASLT=1\nEnvironment=TORCH_USE_HIPBLASLT=0\n",
+        "[Service]\nEnvironment=A=b \\\n# c\n  TORCH_BLAS_PREFER_HIPBLASLT=1\n"
+        "Environment=TORCH_BLAS_PREFER_HIPBLASLT=0\n",
+    ),
+    "the first word of a directive, in quotes": (
+        "a.service",
+        '[Service]\nEnvironment="PYTORCH_ROCM_ARCH=a" "A=b c"\nEnvironment=\'PYTORCH_ROCM_ARCH=a b\' A=b\n',
+        '[Service]\nEnvironment="A=b c"\nEnvironment=A=b\n',
+    ),
+    "fish": (
+        "a.fish",
+        "set -gx TORCH_USE_HIPBLASLT '0'\nset --global --export PYTORCH_ROCM_ARCH gfx1100 # c\n"
+        "set -x HSA_NO_SCRATCH_RECLAIM \"'1'\"\nif a; set -Ux PYTORCH_ROCM_ARCH x; end\n"
+        "set -x HIP_VISIBLE_DEVICES 0 1\nset -e TORCH_USE_HIPBLASLT\nset -l TORCH_USE_HIPBLASLT 0\n",
+        "set -gx TORCH_BLAS_PREFER_HIPBLASLT '0'\n"
+        'set -x HSA_NO_SCRATCH_RECLAIM "1"\nif a; set -Ux PYTORCH_ROCM_ARCH x; end\n'
+        "set -x HIP_VISIBLE_DEVICES 0 1\nset -e TORCH_USE_HIPBLASLT\nset -l TORCH_USE_HIPBLASLT 0\n",
+    ),
     "quotes in a value of Python": (
         "a.py",
         "import os\nos.environ['HSA_NO_SCRATCH_RECLAIM'] = \"'1'\"\n",
@@ -67,6 +109,11 @@ CASES = {
         "a.yml",
         "a:\n  HSA_NO_SCRATCH_RECLAIM: \"'1'\"\n",
         'a:\n  HSA_NO_SCRATCH_RECLAIM: "1"\n',
+    ),
+    "YAML in braces, and a name above its value": (
+        "a.yml",
+        "a: {TORCH_USE_HIPBLASLT: 0}\nb:\n- name: TORCH_USE_HIPBLASLT\n  value: '0'\n",
+        "a: {TORCH_BLAS_PREFER_HIPBLASLT: 0}\nb:\n- name: TORCH_BLAS_PREFER_HIPBLASLT\n  value: '0'\n",
     ),
     "a quote that belongs to one outside the token": (
         "/etc/default/grub",
@@ -126,6 +173,7 @@ CASES = {
         "docker run \\\n  -e HSA_XNACK=0 \\\n  img\n",
         "docker run \\\n  img\n",
     ),
+    "a last line without an end": ("a.env", "A=b\nHSA_XNACK=0", "A=b\n"),
     "a list in quotes": (
         "a.md",
         '```conf\n"T0" "amdgpu.sg_display=0 root=UUID=1 quiet"\n```\n',

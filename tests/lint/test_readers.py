@@ -95,6 +95,17 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (6, 8, "TORCH_USE_HIPBLASLT=1", "unknown"),
         ],
     ),
+    "fish": (
+        "x.fish",
+        FileKind.SHELL,
+        "set -gx A 1; set -Ux MIOPEN_DEBUG_CONV_GEMM 2\nset -l TORCH_USE_HIPBLASLT 0\n"
+        "set --export TORCH_USE_HIPBLASLT \"1\"\nset -x PYTORCH_ROCM_ARCH gfx1100 gfx1101\n",
+        [
+            (1, 22, "MIOPEN_DEBUG_CONV_GEMM 2", "illegal_value"),
+            (3, 14, 'TORCH_USE_HIPBLASLT "1"', "unknown"),
+            (4, 8, "PYTORCH_ROCM_ARCH gfx1100 gfx1101", "build_only"),
+        ],
+    ),
     "files that a script writes": (
         "a.sh",
         FileKind.SHELL,
@@ -134,6 +145,36 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         [
             (4, 10, "TORCH_USE_HIPBLASLT=1", "unknown"),
             (8, 7, "TORCH_USE_HIPBLASLT: '0'", "unknown"),
+        ],
+    ),
+    "YAML in braces": (
+        "compose.yaml",
+        FileKind.YAML,
+        "a:\n  environment: {A: b, TORCH_USE_HIPBLASLT: '1', HSA_ENABLE_SMDA: 0}\n"
+        "  x: {{ HSA_ENABLE_SMDA }}\n"
+        "  build: {args: {PYTORCH_ROCM_ARCH: a}}\n",
+        [
+            (2, 23, "TORCH_USE_HIPBLASLT: '1'", "unknown"),
+            (2, 49, "HSA_ENABLE_SMDA: 0", "misspelt"),
+        ],
+    ),
+    "Kubernetes": (
+        "pod.yaml",
+        FileKind.YAML,
+        "env:\n- name: TORCH_USE_HIPBLASLT\n  value: \"0\"\n"
+        "- name: HSA_ENABLE_SMDA\n  valueFrom: x\n#- name: HSA_ENABLE_SMDA\n#  value: x\n",
+        [(2, 9, 'TORCH_USE_HIPBLASLT\n  value: "0"', "unknown")],
+    ),
+    "arguments of a build": (
+        "compose.yaml",
+        FileKind.YAML,
+        "a:\n  build:\n    args:\n    - PYTORCH_ROCM_ARCH=a\n    # c\n    - AMDGPU_TARGETS=gfx1201\n"
+        "    context: .\n"
+        "  environment:\n    - PYTORCH_ROCM_ARCH=a\n"
+        "b:\n  build:\n    args:\n      PYTORCH_ROCM_ARCH: a\n  environment:\n    PYTORCH_ROCM_ARCH: a\n",
+        [
+            (9, 7, "PYTORCH_ROCM_ARCH=a", "build_only"),
+            (15, 5, "PYTORCH_ROCM_ARCH: a", "build_only"),
         ],
     ),
     "unit": (

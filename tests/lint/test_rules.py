@@ -68,6 +68,9 @@ def test_a_mask_keeps_what_its_author_set_and_the_taint_is_told_beside_it(
     wanted = f"amdgpu.ppfeaturemask={proposal}" if proposal else None
     assert [f.spelt.text for f in found if f.remark.kind == "side_effect"] == [wanted]
     assert max(len(f.remark.summary) for f in found) < 250
+    (said,) = [f.remark.summary for f in found if f.remark.kind == "side_effect"]
+    keeps = "the mask to write keeps overdrive on, which taints kernels >=6.16"
+    assert (keeps in said) is bool(proposal), "a second look says that it taints"
 
 
 NORETRY = "options amdgpu noretry=0"
@@ -226,6 +229,9 @@ def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:
     assert (first.text, first.spelt.text) == ("amdgpu.gfxoff=0", "")
     assert "0xfff77fff" in first.remark.why, "overdrive stays on"
     assert proposed(checked) == "amdgpu.ppfeaturemask=0xfff77fff\n"
+    copied = judged("cmdline", "amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff\n").findings
+    masks = {f.spelt.text for f in copied if f.spelt.text}
+    assert masks == {"amdgpu.ppfeaturemask=0xfff77fff"}, "one mask is named, not one for each finding"
     two = judged("cmdline", "amdgpu.ppfeaturemask=0xfff7ffff amdgpu.gfxoff=0 amdgpu.stutter=0\n")
     assert proposed(two) == "amdgpu.ppfeaturemask=0xfff57fff\n", "both features go into the one mask"
 

@@ -32,7 +32,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
 _SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
-    r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"
+    r"|docker build|\bhipcc\b|bdist_wheel|buildx|\bgo (?:build|generate)\b|build_amd|meson"
 )
 
 

@@ -20,10 +20,15 @@ _UNIT = regex(
 )
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
-_MAP = regex(
-    r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+"
-    r"(?:\"([^\"]*)\"|'([^']*)'|([^\"'#\s](?:[^#\n]*[^#\s])?))"
-)
+_NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
+_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
+_PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
+_PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
+_MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
+_BRACES = regex(rf"[{{,][ \t]*{_NAME}{_QUOTED}{_PLAIN_IN_BRACES}")
+_ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
+# Kubernetes: a name, and below it its value.
+_NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
 
 
 def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
@@ -70,7 +75,7 @@ def _read_directives(
         elif found["runs"] is not None:
             shell.read(rest, out, where._replace(scope="", once=-1))
         elif separate and "=" not in separate[1]:  # `ENV NAME VALUE`
-            _pair(rest, rest.cut(*separate.span(1)), separate.span(2), out, here, line.place)
+            _pair(rest, separate, out, here, line.place)
         else:
             read_words(rest, out, here, line.place)
 
@@ -106,10 +111,9 @@ def add_word(
     out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
-def _pair(
-    line: Span, name: Span, value: tuple[int, int], out: Reading, where: Where, statement: tuple[int, int]
-) -> None:
-    """A name, and a range of the line that is its value; the token ends with the quote behind it."""
+def _pair(line: Span, found: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
+    """A name, and the last group as its value; the token ends with the quote behind it."""
+    name, value = line.cut(*found.span(1)), found.span(found.lastindex or 0)
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         out.add(
@@ -125,11 +129,23 @@ def _pair(
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
     """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
+    where = where._replace(removable=False)
+    for named in _NAMED.finditer(piece.text):
+        _pair(piece, named, out, where._replace(once=piece.at(named.start())), piece.place)
+    builds, outer = where.builds, -1  # where the list of a build's arguments is indented
     for line in piece.lines():
-        if line.text.lstrip().startswith("#"):
+        said = line.text.lstrip(" \t-")
+        if not said or said.startswith("#"):
             continue
-        where = where._replace(once=line.at(0), removable=False)  # another line may stand in another service
+        if args := _ARGS.match(line.text):
+            outer = args.end(1)
+        elif line.text.index(said) <= outer:
+            outer = -1
+        # another line may stand in another service
+        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in said)
         if (found := _MAP.match(line.text)) and names.concerns(found[1]):
-            _pair(line, line.cut(*found.span(1)), found.span(found.lastindex or 0), out, where, line.place)
+            _pair(line, found, out, where, line.place)
         else:
+            for inside in _BRACES.finditer(line.text):
+                _pair(line, inside, out, where, line.place)
             lines.read_line(line, out, where)

@@ -27,8 +27,8 @@ _ENTRIES = (
     regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
 )
 _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
-# What a shell puts there; a blank in it divides no arguments.
-_EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}")
+# What a shell puts there; a blank in it divides no arguments, and what a command prints is not known.
+_EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 
@@ -38,7 +38,7 @@ def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
-    text = _EXPANDED.sub(lambda one: " " * len(one[0]), piece.text)
+    text = _EXPANDED.sub(lambda one: "$" * len(one[0]), piece.text)
     found, before = list(_unquoted(text)), len(out.assignments)
     for token, start in found:
         name, stop = token.partition("=")[0].strip('"'), start + len(token)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Where
+from rocmcfg.lint.assignment import Reading, What, Where
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -212,6 +212,8 @@ class _Reader:
             kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
             _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
+        elif name == "set":
+            self._fish(rest)
         elif name == "sed":
             for word in rest:
                 _read_sed(word, self.out, self.where)
@@ -219,6 +221,18 @@ class _Reader:
             self._boot_tool(at + 1)
         else:
             self._any_command(at)
+
+    def _fish(self, rest: Sequence[Span]) -> None:
+        """`set -gx NAME VALUE`; several values make a list."""
+        exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
+        words = [word for word in rest if not word.text.startswith("-")]
+        if exports and words[1:] and names.concerns(words[0].text):
+            said = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
+            alone = not self.command.depth and self.command.follows not in "(&|"
+            where = self.alone._replace(removable=alone)
+            whole, opaque = self._range(0, len(self.words) - 1), words[2:] != [] or not words[1].text
+            end, add = whole[1], self.out.add
+            add(What.VARIABLE, said, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
 
     def _boot_tool(self, first: int) -> None:
         """What stands behind its options, which go with all that they are given."""
