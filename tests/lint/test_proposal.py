@@ -48,6 +48,21 @@ CASES = {
         'grubby --update-kernel=ALL --args="rd.luks.uuid=luks-1"\n'
         'kernelstub -a "quiet"\nqemu-system-x86_64 -append "root=/dev/sda"\n',
     ),
+    "a value in the place of another": (
+        "a.sh",
+        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enabel=1=0\n",
+        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enable=1=0\n",
+    ),
+    "an option of a program that nobody knows": (
+        "a.sh",
+        "rocmcfg apply --set amdgpu.sg_display=0\n",
+        "rocmcfg apply --set amdgpu.sg_display=0\n",
+    ),
+    "what is typed behind a prompt": (
+        "a.md",
+        "```bash\n$ export PYTORCH_ROCM_ARCH=a\n$ grubby --args amdgpu.sg_display=0 --update-kernel X\n```\n",
+        "```bash\n$ export PYTORCH_ROCM_ARCH=a\n$ grubby --update-kernel X\n```\n",
+    ),
     "an instruction of which nothing is left": (
         "Dockerfile",
         "FROM x\nENV PYTORCH_ROCM_ARCH=a PYTORCH_ROCM_ARCH=b\nENV PATH=x PYTORCH_ROCM_ARCH=c\n",

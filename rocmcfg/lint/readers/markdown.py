@@ -26,7 +26,7 @@ _INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
 _LANGUAGES = {
     **{"shell": "sh", "shellsession": "console", "shell-session": "console", "terminal": "console"},
     **{"python": "py", "python3": "py", "docker": "dockerfile", "dotenv": "env", "ini": "service"},
-    **{"systemd": "service", "modprobe": "/modprobe.d/x.conf"},
+    **{"bash": "sh", "zsh": "sh", "systemd": "service", "modprobe": "/modprobe.d/x.conf"},
 }
 _CODE_OF_OTHERS = frozenset(
     ["c", "cpp", "c++", "rust", "go", "js", "java", "json", "html", "css", "sql", "log", "dmesg"]

@@ -40,6 +40,7 @@ _ADDS = regex(
     r"-[aou@]|--(?:args|(?:add-)?options|append(?:-if-missing)?|replace|unicode|command-line|cmdline)|-append"
     r"|kernelopts"
 )
+_OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=KEY=OLD=NEW
 _HANDS_ON = regex(
     r"-[eEx]|--(?:set)?env"
 )  # options of docker, systemd-run, mpirun: a variable is behind them
@@ -241,6 +242,8 @@ class _Reader:
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
             if behind or (equals and _ADDS.fullmatch(option)):
                 arguments = word if behind else word.cut(len(option) + 1)
+                if old := _OLD_VALUE.fullmatch(arguments.text):
+                    arguments = joined([arguments.cut(0, old.start(1)), arguments.cut(old.end(1))])
                 statement = self._range(number - behind, number)
                 kernel.read_arguments(arguments, self.out, self._given(word), statement)
 
@@ -262,7 +265,9 @@ class _Reader:
             if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
-                kernel.read_arguments(word, self.out, self.alone)
+                # an option before it would be given what comes next
+                alone = self.alone._replace(removable=self.alone.removable and before[:1] != "-")
+                kernel.read_arguments(word, self.out, alone)
             elif equals and before != "--build-arg" and names.concerns(name):
                 goes = self._range(number - (not inside), number) if handed else None
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
