@@ -20,7 +20,10 @@ from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, split
+from rocmcfg.model.state import CheckStatus
+from rocmcfg.records import receipt
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
+from rocmcfg.state.verify import verify
 
 _RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
@@ -39,13 +42,15 @@ class ProfileUse(NamedTuple):
 class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
     where nobody does. `meaning` and `verdict` are about the value that was asked about.
-    `running` is what the kernel or the caller's environment holds."""
+    `running` is what the kernel or the caller's environment holds. `waits` says what is applied, and for
+    which program it waits."""
 
     explanation: Explanation
     profiles: tuple[ProfileUse, ...] = ()
     next_boot: str | None = None
     source: str = ""
     running: str | None = None
+    waits: str = ""
 
 
 def explain_name(
@@ -84,7 +89,8 @@ def explain_name(
         if not near:
             raise
         raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None
-    return Explained(found, _users(view, found.name), *_values(view, found, facts, known, environment or {}))
+    values = _values(view, found, facts, known, environment or {})
+    return Explained(found, _users(view, found.name), *values, _waits(view, found.name))
 
 
 def explain_line(
@@ -197,6 +203,17 @@ def _values(
     if setting is None:
         return None, "", Running(view).parameter(parameter).value
     return setting.next_boot, setting.source, setting.running
+
+
+def _waits(view: HostView, name: str) -> str:
+    try:
+        applied = receipt.load(view)
+        mine = [s for s in applied.settings if name in (s.id, s.parameter)] if applied else []
+        checks = verify(view, mine, applied, ()).checks if mine else ()
+    except RocmcfgError:  # `status` tells why
+        return ""
+    pending = (c for c in checks if c.status is CheckStatus.PENDING_ACTIVATION)
+    return next((f"{c.desired} is applied, and {c.detail}" for c in pending), "")
 
 
 def _given_by(setting: Setting) -> str:
