@@ -44,8 +44,8 @@ def plan(
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
         again = printer.for_host(f"sudo {command_line(planned.request)}{' --trial' if terms else ''}")
-        if terms and printer.root_option and not printer.runs_tools:
-            again += " --chroot"  # only its own programs arm a trial
+        if (terms or not planned.changes) and printer.root_option and not printer.runs_tools:
+            again += " --chroot"  # only its own programs arm a trial, and do what is due where no file is
         printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
