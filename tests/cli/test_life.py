@@ -135,6 +135,14 @@ def test_history_tells_each_transaction_and_what_became_of_it(sample: Path) -> N
     text = rocmcfg("history", "--root", sample, "-v").out
     assert "rolled back" in text
     assert "karg.iommu=pt" in text
+    assert "karg.iommu=pt" in rocmcfg("history", "--root", sample).out, "what --set asked for has no profile"
+    second = rocmcfg("history", "2", "--root", sample)
+    assert "Transaction 2" in second.out
+    assert "gfx1201" not in second.out
+    assert [
+        d["transaction"] for d in rocmcfg("history", "2", "--root", sample, "--json").document["transactions"]
+    ] == [2]
+    assert rocmcfg("history", "7", "--root", sample, "--json").ids == ["RC4024"]
 
 
 def test_status_says_what_is_in_force_and_what_comes_next(sample: Path) -> None:
