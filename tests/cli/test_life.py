@@ -70,6 +70,9 @@ def test_plan_apply_verify_reboot_verify_replace_and_back_again(sample: Path) ->
     again = rocmcfg("apply", "--profile", "auto", "--root", sample, "--yes")
     assert again.code == 0
     assert "Already applied: nothing was changed." in again.out
+    tried = rocmcfg("apply", "--profile", "auto", "--trial", "--root", sample, "--yes")
+    assert "nothing was changed, and no trial is armed." in tried.out
+    assert f"To try it: `sudo rocmcfg rollback --root {sample}`, then reboot" in unfolded(tried.out)
     assert tree(sample) == menu
     assert rocmcfg("plan", "--profile", "auto", "--root", sample, "--detailed-exitcode").code == 0
 
