@@ -145,8 +145,11 @@ def _next(found: Status, root: str) -> list[str]:
         due = "A reboot is due: the running kernel still has what was taken back."
         step = "No AMD GPU was found, so there is nothing to suggest."
         if found.suggested:
-            sudo = "sudo " if found.facts.boot.hidden else ""
-            step = f"Next: {sudo}rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
+            sudo, loader = "sudo " if found.facts.boot.hidden else "", found.facts.boot.loader
+            what = f"--profile {' --profile '.join(found.suggested)}{root}"
+            step = f"Next: {sudo}rocmcfg plan {what}"
+            if loader and loader.renders and not loader.supported:  # a plan would be refused
+                step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
         elif found.facts.gpus:
             step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
         return [due, step] if found.reboot_required else [step]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.case import CASES, lay_out, read
 from tests.support.hosts import debian_grub_host, kernel_modules, make_root
 from tests.support.program import DEMO, Result, rocmcfg, unfolded
 from tests.support.trees import tree
@@ -245,3 +247,16 @@ def test_a_kernel_that_lacks_a_parameter_is_named_and_nothing_is_changed(tmp_pat
     assert (found.code, found.ids) == (0, ["RC4041"])
     assert rocmcfg("check-kernel", "6.16.3+deb13-amd64", "--root", root, "--json").ids == []
     assert tree(root) == before
+
+
+def test_a_host_that_another_program_builds_is_told_commands_that_work_on_it(tmp_path: Path) -> None:
+    lay_out(read(CASES / "nixos/rendered"), tmp_path)
+    root = tmp_path / "host"
+    wanted = f"--profile gfx1201 --root {root}"
+    said = unfolded(rocmcfg("status", "--root", root).out).replace("\\ ", "")
+    named = [f"rocmcfg render --format nixos {wanted}", f"rocmcfg verify {wanted}"]
+    assert said.endswith(f"Next: {named[0]} Then: {named[1]}")
+    for verb in ("plan", "verify"):
+        refused = unfolded(rocmcfg(verb, *shlex.split(wanted)).err)
+        assert [f"`{command}`" in refused for command in named] == [True, True], (verb, refused)
+    assert rocmcfg(*shlex.split(named[0])[1:]).code == 0
