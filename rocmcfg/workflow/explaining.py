@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rocmcfg.explain.explain import as_parameter, explain
@@ -206,14 +207,13 @@ def _values(
 
 
 def _waits(view: HostView, name: str) -> str:
-    try:
+    with suppress(RocmcfgError):  # `status` tells why
         applied = receipt.load(view)
         mine = [s for s in applied.settings if name in (s.id, s.parameter)] if applied else []
-        checks = verify(view, mine, applied, ()).checks if mine else ()
-    except RocmcfgError:  # `status` tells why
-        return ""
-    pending = (c for c in checks if c.status is CheckStatus.PENDING_ACTIVATION)
-    return next((f"{c.desired} is applied, and {c.detail}" for c in pending), "")
+        for check in verify(view, mine, applied, ()).checks if mine else ():
+            if check.status is CheckStatus.PENDING_ACTIVATION:
+                return f"{check.desired} is applied, and {check.detail}"
+    return ""
 
 
 def _given_by(setting: Setting) -> str:
