@@ -162,9 +162,8 @@ def _next(found: Status, root: str) -> list[str]:
 
 def _to_run(report: VerificationReport, root: str) -> list[str]:
     reboots = any(c.status in PENDING and c.target != "environment" for c in report.checks)
-    rest = f", then reboot{' it' * bool(root)}" if reboots else ""
-    inside = " inside that host" if root else ""
-    return [f"Next: run {' and '.join(report.program_due)}{inside}{rest}.", f"Or: {report.again}"]
+    inside, rest = " inside that host" if root else "", ", then a reboot" if reboots else ""
+    return [f"Due: {' and '.join(report.program_due)}{inside}{rest}.", f"Next: {report.again}"]
 
 
 def _issues(found: Status, root: str) -> list[tuple[str, str]]:

@@ -121,8 +121,8 @@ def test_pending_activation_of_the_menu(tmp_path: Path) -> None:
     assert rocmcfg("apply", "--set", LINE, "--root", root, "--yes").code == 0
     check(root, "amdgpu.runpm", "pending_activation", 6)
     for said in (unfolded(rocmcfg(verb, "--root", root).out) for verb in ("status", "verify")):
-        assert "Next: run update-grub inside that host, then reboot it." in said
-        assert f"Or: sudo rocmcfg apply --set {LINE} --root {root} --chroot" in said.replace("\\ ", "")
+        assert "Due: update-grub inside that host, then a reboot." in said
+        assert f"Next: sudo rocmcfg apply --set {LINE} --root {root} --chroot" in said.replace("\\ ", "")
     assert "0 is applied, and update-grub has not run" in unfolded(
         rocmcfg("explain", "amdgpu.runpm", "--root", root).out
     )
