@@ -44,8 +44,8 @@ def plan(
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
         again = printer.for_host(f"sudo {command_line(planned.request)}{' --trial' if terms else ''}")
-        if terms and printer.root_option and not printer.runs_tools:
-            again += " --chroot"  # only its own programs arm a trial
+        if (terms or not planned.changes) and printer.root_option and not printer.runs_tools:
+            again += " --chroot"  # only its own programs arm a trial, and do what is due where no file is
         printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
@@ -79,7 +79,7 @@ def apply(
     question, look = "Try this at the next boot?" if terms else "Apply this?", ["plan", *sys.argv[2:]]
     ask = hosts.asking(printer, host, yes, partial(plan_view.show, diff=diff), question, shlex.join(look))
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
-    _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed."), tries=terms is not None)
 
 
 def _request(printer: Printer, host: LocalHost, asks: Request, add: tuple[str, ...]) -> Request:
@@ -143,7 +143,7 @@ def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> N
         printer.line(f"The trial confirmed itself: applied as transaction {watched.transaction}.")
 
 
-def _say(printer: Printer, applied: Planned) -> None:
+def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
     from datetime import timedelta
 
     from rocmcfg.cli import plan_view
@@ -154,7 +154,11 @@ def _say(printer: Printer, applied: Planned) -> None:
     printer.line()
     if transaction is None:
         said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
-        printer.line(f"{said}: nothing was changed.")
+        printer.line(f"{said}: nothing was changed{', and no trial is armed' if tries else ''}.")
+        if tries and any(row.outcome is RowOutcome.APPLIED for row in made.rows):
+            back = printer.for_host("sudo rocmcfg rollback")
+            # what a trial falls back to must have booted (RC4332)
+            printer.wrapped(f"To try it: `{back}`, then reboot, then this again.", "")
         if not made.rows:
             plan_view.show_left_out(printer, made.skipped)
         for row in made.rows:

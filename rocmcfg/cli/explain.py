@@ -169,6 +169,8 @@ def _show_now(printer: Printer, found: Explained) -> None:
         return
     printer.heading("On this host")
     where = f"{found.next_boot} ({found.source})" if found.source else _UNSET[kind]
+    if found.waits:
+        where = f"{where.partition(';')[0]}; {found.waits}"
     if kind == "variable":
         here = [] if found.running is None else [("here", found.running or "set to nothing")]
         printer.pairs([("next login", where), *here])

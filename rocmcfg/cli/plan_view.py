@@ -220,6 +220,8 @@ def summary(
     entries = ", the boot entries" if any(step.own and not step.changes for step in due) else ""
     reboot = "; a reboot puts it into effect" if reboot_required else ""
     programs = f", {counted(len(run), 'program')} to run" if run else ""
+    if run and not changes and not entries:  # an earlier apply or undo has written its files
+        return f"{' and '.join(step.tool for step in run)} still to be run{reboot}{ends}."
     return f"{counted(len(changes), 'file')} to change{entries}{programs}{reboot}{ends}."
 
 

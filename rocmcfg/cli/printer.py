@@ -109,7 +109,7 @@ def counted(count: int, what: str) -> str:
 
 
 _FOR_A_HOST = regex(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|render|rollback|status|verify)"
     r"(?: [^`]*)?)`"
 )
 

@@ -20,7 +20,7 @@ def render(
     """Print a profile for NixOS, Guix or images.
 
     What is needed is decided for the machine of --gfx, --kernel and --rocm, where
-    one of them is given, and else for this host.
+    one of them is given, and else for this host, if it has an AMD GPU.
     """
     from rocmcfg.cli.doctor import named_machine
     from rocmcfg.workflow import rendering

@@ -163,13 +163,20 @@ class HistoryDocument(NamedTuple):
     transactions: tuple[Transaction, ...]
 
 
-def history(printer: Printer, root: str = opt.ROOT) -> None:
+def history(
+    printer: Printer,
+    number: str = opt.argument("[N]", "One transaction alone, in full.", "free", required=False),
+    root: str = opt.ROOT,
+) -> None:
     """List what was applied and taken back."""
     host = hosts.open_host(printer, root)
     if not host.offline and os.geteuid() != 0:
         raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
     journals = read_all(host)
-    rows = tuple(Transaction(one, past_trial(host, one, journals)) for one in journals)
+    shown = [one for one in journals if number in ("", str(one.id))]
+    if number and not shown:
+        raise fail("RC4024", f"there is no transaction {number}", hint="see `rocmcfg history`")
+    rows = tuple(Transaction(one, past_trial(host, one, journals)) for one in shown)
     printer.document((), HistoryDocument(rows))
     if not rows:
         printer.line("No transaction yet.")
@@ -177,10 +184,11 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
     cells = []
     for row in rows:
         header, when = row.journal.header, row.journal.header.time.replace("T", " ")[:16]
-        profiles = ",".join(header.profiles) or "-"
-        cells.append((str(row.journal.id), when, header.user, profiles, _state_of(row)))
-    printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
-    for row in rows if printer.verbose else ():
+        first, *more = (*header.profiles, *header.request.set, "-")
+        asked = f"{first} and {len(more) - 1} more" if more[1:] else first
+        cells.append((str(row.journal.id), when, header.user, asked, _state_of(row)))
+    printer.table(("N", "TIME (UTC)", "BY", "ASKED FOR", "STATE"), cells)
+    for row in rows if printer.verbose or number else ():
         printer.heading(f"Transaction {row.journal.id}")
         printer.wrapped(", ".join(row.journal.header.settings) or "no settings")
         for reason in row.trial.withheld if row.trial else ():

@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.model.diagnostic import has_errors
-from rocmcfg.model.state import OFFLINE, PASSES, CheckStatus, Request, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, PENDING, CheckStatus, Request, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -145,14 +145,25 @@ def _next(found: Status, root: str) -> list[str]:
         due = "A reboot is due: the running kernel still has what was taken back."
         step = "No AMD GPU was found, so there is nothing to suggest."
         if found.suggested:
-            sudo = "sudo " if found.facts.boot.hidden else ""
-            step = f"Next: {sudo}rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
+            sudo, loader = "sudo " if found.facts.boot.hidden else "", found.facts.boot.loader
+            what = f"--profile {' --profile '.join(found.suggested)}{root}"
+            step = f"Next: {sudo}rocmcfg plan {what}"
+            if loader and loader.renders and not loader.supported:  # a plan would be refused
+                step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
         elif found.facts.gpus:
             step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
         return [due, step] if found.reboot_required else [step]
-    if found.reboot_required and not found.report.program_due:  # verify says which
+    if found.report.program_due:
+        return _to_run(found.report, root)
+    if found.reboot_required:
         return [f"Next: reboot, then rocmcfg verify{root}"]
     return [f"Next: rocmcfg verify{root}"] if found.report.exit_code else []
+
+
+def _to_run(report: VerificationReport, root: str) -> list[str]:
+    reboots = any(c.status in PENDING and c.target != "environment" for c in report.checks)
+    inside, rest = " inside that host" if root else "", ", then a reboot" if reboots else ""
+    return [f"Due: {' and '.join(report.program_due)}{inside}{rest}.", f"Next: {report.again}"]
 
 
 def _issues(found: Status, root: str) -> list[tuple[str, str]]:
@@ -246,7 +257,8 @@ def _verdict(report: VerificationReport, option: str) -> str:
             return f"Configured: {said}. What runs cannot be seen on an offline host."
         return f"In effect: {said}."
     if report.status == "pending":
-        reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
-        rest = f"reboot, then run `rocmcfg verify{option}` again" if reboot else "run what apply left to you"
-        return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
+        said = f"Pending: {len(wrong)} of {total} settings."
+        if report.program_due:
+            return "\n".join([said, *_to_run(report, option)])
+        return f"{said} Next: reboot, then run `rocmcfg verify{option}` again."
     return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."

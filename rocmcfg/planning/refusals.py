@@ -144,7 +144,8 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
-    proves = "`rocmcfg verify --profile NAME` then checks"
+    asked = " --profile ".join((request and request.profiles) or ("NAME",))
+    proves = f"`rocmcfg verify --profile {asked}` then checks"
     why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
     back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
     summary = f"{what} of this host is {found.title}, {why}"

@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 from rocmcfg.backends import edits
+from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.state import command_line
-from rocmcfg.records.journal import digest
-from rocmcfg.records.receipt import Receipt
+from rocmcfg.records.journal import STATE_DIR, digest
+from rocmcfg.records.receipt import PATH, Receipt
+
+_UNFINISHED = f"{STATE_DIR}/undo.unfinished"  # the files that packaging/undo.sh takes, until it has ended
 
 
 def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
-    if receipt is None:
-        return []
-    return [
-        warning(
-            "RC5001",
-            f"{path} is not as rocmcfg left it",
-            location=path,
-            detail="it is gone" if view.read(path) is None else "its content was changed",
-            hint=_way_back(view, receipt, path),
-        )
-        for path in receipt.files
-        if not as_left(view, receipt, path)
-    ]
+    found: list[Diagnostic] = []
+    for path in receipt.files if receipt else ():
+        if receipt and not as_left(view, receipt, path):
+            said = f"{path} is not as rocmcfg left it"
+            detail, hint = _way_back(view, receipt, path)
+            found.append(warning("RC5001", said, location=path, detail=detail, hint=hint))
+    return found
 
 
-def _way_back(view: HostView, receipt: Receipt, path: str) -> str:
+def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
+    """What became of it, and what to do."""
+    if _taken_back(view, path):
+        due = " and ".join(sorted(receipt.activations.keys() - registry.WRITERS))
+        until = f"the next boot may have the settings still, until {due} has been run; " if due else ""
+        hint = f"undo.sh is not finished: {until}`sudo rocmcfg rollback` finishes it, or undo.sh, run again"
+        return "undo.sh took it back", hint
     if view.read(path) is not None:
-        return (
+        return "its content was changed", (
             "`sudo rocmcfg rollback --force` undoes that apply, and keeps a copy of the file; what is to "
             "stay of the edit belongs into a file of your own"
         )
+    gone = "it is gone"
     if path in edits.EDITORS:
-        return "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it"
+        return gone, "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it"
     again = command_line(receipt.request)
-    return f"`sudo {again}` writes it again; `sudo rocmcfg rollback` takes back what is left"
+    return gone, f"`sudo {again}` writes it again; `sudo rocmcfg rollback` takes back what is left"
+
+
+def _taken_back(view: HostView, path: str) -> bool:
+    """By an undo.sh that began after the apply and came to no end; its mark stays until another ends."""
+    try:
+        mark, applied = view.state(_UNFINISHED), view.state(PATH)
+    except Unreadable:
+        return False
+    if mark is None or applied is None or mark.mtime_ns < applied.mtime_ns:
+        return False
+    return path.encode() in mark.content.split(b"\n") and (path in edits.EDITORS or not view.exists(path))
 
 
 def as_left(view: HostView, receipt: Receipt | None, path: str) -> bool:

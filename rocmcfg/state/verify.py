@@ -16,6 +16,7 @@ from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import (
+    NOT_RUN,
     OFFLINE,
     ActivationState,
     Channel,
@@ -24,6 +25,7 @@ from rocmcfg.model.state import (
     DesiredSetting,
     Kind,
     VerificationReport,
+    command_line,
 )
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files
@@ -64,7 +66,8 @@ def verify(
     problems = changed_files(view, receipt)
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
     problems += (one._replace(severity=Severity.WARNING) for one in torn)
-    return VerificationReport(profiles, transaction, tuple(checks), tuple(problems))
+    again = f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else ""
+    return VerificationReport(profiles, transaction, tuple(checks), tuple(problems), again=again)
 
 
 def _look(
@@ -189,7 +192,7 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if same(configured.value, setting.text) and configured.value is not None:
         generator = _generator_left(host)
         if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
-            return CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
+            return CheckStatus.PENDING_ACTIVATION, f"{generator}{NOT_RUN}"
         return None
     if _written_by_us(host, setting):
         if configured.value is not None and configured.source:
@@ -204,7 +207,7 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
 
 def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
-        return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
+        return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool}{NOT_RUN}"
     given = host.receipt.deployment if host.receipt else ""
     if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
         short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", given)  # fedora-3c6dad6571….1
@@ -331,7 +334,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
     if wrong and set(wrong) <= made and _left(host, generator):
-        status, detail = CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
+        status, detail = CheckStatus.PENDING_ACTIVATION, f"{generator}{NOT_RUN}"
     elif wrong:
         missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
         said = f"{shown.source} sets it to {shown.value}" if shown else missing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rocmcfg.explain.explain import as_parameter, explain
@@ -20,7 +21,10 @@ from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest, split
+from rocmcfg.model.state import CheckStatus
+from rocmcfg.records import receipt
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
+from rocmcfg.state.verify import verify
 
 _RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
@@ -39,13 +43,15 @@ class ProfileUse(NamedTuple):
 class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
     where nobody does. `meaning` and `verdict` are about the value that was asked about.
-    `running` is what the kernel or the caller's environment holds."""
+    `running` is what the kernel or the caller's environment holds. `waits` says what is applied, and for
+    which program it waits."""
 
     explanation: Explanation
     profiles: tuple[ProfileUse, ...] = ()
     next_boot: str | None = None
     source: str = ""
     running: str | None = None
+    waits: str = ""
 
 
 def explain_name(
@@ -84,7 +90,8 @@ def explain_name(
         if not near:
             raise
         raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None
-    return Explained(found, _users(view, found.name), *_values(view, found, facts, known, environment or {}))
+    values = _values(view, found, facts, known, environment or {})
+    return Explained(found, _users(view, found.name), *values, _waits(view, found.name))
 
 
 def explain_line(
@@ -197,6 +204,16 @@ def _values(
     if setting is None:
         return None, "", Running(view).parameter(parameter).value
     return setting.next_boot, setting.source, setting.running
+
+
+def _waits(view: HostView, name: str) -> str:
+    with suppress(RocmcfgError):  # `status` tells why
+        applied = receipt.load(view)
+        mine = [s for s in applied.settings if name in (s.id, s.parameter)] if applied else []
+        for check in verify(view, mine, applied, ()).checks if mine else ():
+            if check.status is CheckStatus.PENDING_ACTIVATION:
+                return f"{check.desired} is applied, and {check.detail}"
+    return ""
 
 
 def _given_by(setting: Setting) -> str:

@@ -29,8 +29,8 @@ class Rendered(NamedTuple):
 
 
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
-    """`machine` is what the text is for; where it says nothing, it is for the host of the view. Raises
-    RocmcfgError with every reason against it."""
+    """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
+    an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
@@ -40,20 +40,27 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 
     known = catalogue.load()
-    given = machine != Options()
-    facts = _said(machine, known) if given else collect_facts(view)
+    given, facts = machine != Options(), _said(machine, known)
+    if not given:
+        here = collect_facts(view)
+        # what has no AMD GPU prints it for another machine; of a mounted image the kernels count all the same
+        given = not here.gpus and not view.offline
+        facts = facts if given else here
     base = (lambda _: Effective()) if given else read_configured(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
     request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))
     require_no_errors(problems)
-    head = (
+    told = FORMATS[format]
+    head = [
         f"Rendered by rocmcfg {rocmcfg.__version__} for {_named(facts)}:",
         f"profile {', '.join(names) or 'none'}, {len(resolution.desired)} settings; see rocmcfg explain NAME",
-    )
+        f"Use: {told.use}",
+    ]
+    if names:
+        head.append(f"Proof, once it has booted: rocmcfg verify --profile {' --profile '.join(names)}")
     text = rendered(format, of_settings(resolution.desired), head)
-    told = FORMATS[format]
     return Rendered(
         format, told.reader, told.use, text, resolution.desired, resolution.skipped, tuple(problems)
     )

@@ -84,7 +84,8 @@ def _verify_profiles(
         return check(view, known.settings, known, known.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
     request = known.request if known is not None and same else Request(tuple(wanted))
-    made = make_plan(view, loaded, request._replace(any_gpu=True), Known(facts, catalogue.load(), known))
+    fits = all(any(p.fits(g.gfx, g.integrated) for g in facts.gpus) for p in loaded if p.gfx)
+    made = make_plan(view, loaded, request._replace(any_gpu=not fits), Known(facts, catalogue.load(), known))
     report = check(view, made.settings + made.by_hand, None, made.profiles, pid)
     # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
     renders = facts.boot.loader is not None and facts.boot.loader.renders

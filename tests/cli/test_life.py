@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.case import CASES, lay_out, read
 from tests.support.hosts import debian_grub_host, kernel_modules, make_root
 from tests.support.program import DEMO, Result, rocmcfg, unfolded
 from tests.support.trees import tree
@@ -70,6 +72,9 @@ def test_plan_apply_verify_reboot_verify_replace_and_back_again(sample: Path) ->
     again = rocmcfg("apply", "--profile", "auto", "--root", sample, "--yes")
     assert again.code == 0
     assert "Already applied: nothing was changed." in again.out
+    tried = rocmcfg("apply", "--profile", "auto", "--trial", "--root", sample, "--yes")
+    assert "nothing was changed, and no trial is armed." in tried.out
+    assert f"To try it: `sudo rocmcfg rollback --root {sample}`, then reboot" in unfolded(tried.out)
     assert tree(sample) == menu
     assert rocmcfg("plan", "--profile", "auto", "--root", sample, "--detailed-exitcode").code == 0
 
@@ -135,6 +140,14 @@ def test_history_tells_each_transaction_and_what_became_of_it(sample: Path) -> N
     text = rocmcfg("history", "--root", sample, "-v").out
     assert "rolled back" in text
     assert "karg.iommu=pt" in text
+    assert "karg.iommu=pt" in rocmcfg("history", "--root", sample).out, "what --set asked for has no profile"
+    second = rocmcfg("history", "2", "--root", sample)
+    assert "Transaction 2" in second.out
+    assert "gfx1201" not in second.out
+    assert [
+        d["transaction"] for d in rocmcfg("history", "2", "--root", sample, "--json").document["transactions"]
+    ] == [2]
+    assert rocmcfg("history", "7", "--root", sample, "--json").ids == ["RC4024"]
 
 
 def test_status_says_what_is_in_force_and_what_comes_next(sample: Path) -> None:
@@ -234,3 +247,16 @@ def test_a_kernel_that_lacks_a_parameter_is_named_and_nothing_is_changed(tmp_pat
     assert (found.code, found.ids) == (0, ["RC4041"])
     assert rocmcfg("check-kernel", "6.16.3+deb13-amd64", "--root", root, "--json").ids == []
     assert tree(root) == before
+
+
+def test_a_host_that_another_program_builds_is_told_commands_that_work_on_it(tmp_path: Path) -> None:
+    lay_out(read(CASES / "nixos/rendered"), tmp_path)
+    root = tmp_path / "host"
+    wanted = f"--profile gfx1201 --root {root}"
+    said = unfolded(rocmcfg("status", "--root", root).out).replace("\\ ", "")
+    named = [f"rocmcfg render --format nixos {wanted}", f"rocmcfg verify {wanted}"]
+    assert said.endswith(f"Next: {named[0]} Then: {named[1]}")
+    for verb in ("plan", "verify"):
+        refused = unfolded(rocmcfg(verb, *shlex.split(wanted)).err)
+        assert [f"`{command}`" in refused for command in named] == [True, True], (verb, refused)
+    assert rocmcfg(*shlex.split(named[0])[1:]).code == 0

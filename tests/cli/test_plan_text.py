@@ -48,6 +48,9 @@ def test_the_end_says_how_to_undo_to_survive_and_to_go_on(root: Path) -> None:
     assert said.endswith(f"Next: {again}")
     next_one = shlex.split(again.removeprefix("sudo rocmcfg "))
     assert rocmcfg(*next_one, "--yes").code == 0
+    left = unfolded(rocmcfg("plan", "-p", "gfx1201", "--root", root).out)
+    assert "update-grub still to be run; a reboot puts it into effect" in left
+    assert left.endswith("--chroot"), "without it the apply would come to nothing"
 
 
 def test_variables_alone_need_no_way_back_from_a_black_screen(root: Path) -> None:

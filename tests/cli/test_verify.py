@@ -120,6 +120,12 @@ def test_pending_activation_of_the_menu(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     assert rocmcfg("apply", "--set", LINE, "--root", root, "--yes").code == 0
     check(root, "amdgpu.runpm", "pending_activation", 6)
+    for said in (unfolded(rocmcfg(verb, "--root", root).out) for verb in ("status", "verify")):
+        assert "Due: update-grub inside that host, then a reboot." in said
+        assert f"Next: sudo rocmcfg apply --set {LINE} --root {root} --chroot" in said.replace("\\ ", "")
+    assert "0 is applied, and update-grub has not run" in unfolded(
+        rocmcfg("explain", "amdgpu.runpm", "--root", root).out
+    )
 
 
 def test_pending_activation_of_the_initramfs(tmp_path: Path) -> None:
@@ -160,10 +166,16 @@ def test_after_undo_sh_the_way_on_is_to_forget_what_was_applied(applied: Applied
     subprocess.run(undo, check=False, capture_output=True)  # programs of that host are left to its user
     check(root, "amdgpu.runpm", "drift", 3)
     said = rocmcfg("verify", "--root", root, "--json").document["diagnostics"]
-    assert {(one["id"], one["detail"]) for one in said} == {("RC5001", "it is gone")}
+    assert {(one["id"], one["detail"]) for one in said} == {("RC5001", "undo.sh took it back")}
     assert all("`sudo rocmcfg rollback" in one["hint"] for one in said)
+    for text in (rocmcfg(verb, "--root", root).err for verb in ("status", "verify")):
+        assert "until update-grub has been run" in unfolded(text), "what undo.sh left to its user is due"
+        assert "rocmcfg apply" not in text, "nobody who takes it back wants it written again"
     assert rocmcfg("rollback", "--root", root, "--yes").code == 0
     assert "none applied" in rocmcfg("status", "--root", root).out
+    assert rocmcfg("apply", "--set", LINE, "--root", root, "--yes").code == 0
+    (root / "etc/default/grub.d/zz-rocmcfg.cfg").unlink()
+    assert "it is gone" in rocmcfg("verify", "--root", root).err, "an apply ends what undo.sh had begun"
 
 
 def test_drift_of_the_generated_menu(tmp_path: Path, applied: Applied) -> None:

@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.state import Request
+from rocmcfg.rendering.formats import FORMATS
+from rocmcfg.workflow.rendering import render
+from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
 SAMPLE = Path(__file__).parents[2] / "docs/demo/sample-host"
@@ -31,6 +37,33 @@ def rendered(*words: str, root: Path = SAMPLE, format: str = "ignition") -> list
 )
 def test_conditions_are_those_of_the_machine_that_is_named(machine: tuple[str, ...], cwsr: list[str]) -> None:
     assert rendered("--profile", "gfx1201", *machine) == cwsr
+
+
+class Running(LocalHost):
+    """A tree as the system that runs."""
+
+    offline = False
+
+
+def test_a_machine_without_an_amd_gpu_decides_nothing(tmp_path: Path) -> None:
+    """Who prints it on a laptop has it for another machine; with ROCm 7.3 gfx1201 needs no cwsr_enable."""
+    root = debian_grub_host(tmp_path, gfx=None, rocm="7.3.0")
+    request = Request(("gfx1201",))
+    made = render(Running(str(root)), request, "nixos", Options())
+    assert "for any GPU, any kernel, any ROCm:" in made.text
+    assert "amdgpu.cwsr_enable=0" in made.text
+    assert "RC2012" in [one.id for one in made.diagnostics], "which says what could not be told"
+    image = render(LocalHost(str(root)), request, "nixos", Options())
+    assert "kernel 6.12.107" in image.text
+    assert "amdgpu.cwsr_enable=0" not in image.text, "a mounted image has its kernels, and shows no GPU"
+
+
+@pytest.mark.parametrize("format", ["nixos", "bootc"])
+def test_the_text_itself_says_where_it_goes_and_how_it_is_proven(format: str) -> None:
+    done = rocmcfg("render", "--format", format, "--profile", "gfx1201", "--root", SAMPLE)
+    _, _, use, proof, *_ = done.out.splitlines()
+    assert use == f"# Use: {FORMATS[format].use}"
+    assert proof == "# Proof, once it has booted: rocmcfg verify --profile gfx1201"
 
 
 def test_auto_goes_by_the_gpu_that_is_named() -> None:
