@@ -100,10 +100,10 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
 
 def _is_plain(path: str) -> bool:
     """Whether patch(1) finds the lines of a diff in it as they are shown."""
+    from rocmcfg.host.files import read_callers_file
     from rocmcfg.lint.source import decode
 
-    with open(path, "rb") as file:
-        content = file.read()
+    content = read_callers_file(path, 1 << 24)[0] or b""
     return decode(content).encode() == content and b"\r" not in content
 
 

@@ -418,7 +418,7 @@ def test_what_to_do_next_names_the_host_that_was_asked_about(tmp_path: Path) -> 
 
     assert f"Next: rocmcfg plan --profile gfx1201 {named}" in said("status")
     assert f"rocmcfg rollback {named}" in said("apply", "-p", "gfx1201", "--yes")
-    assert f"Next: rocmcfg verify {named}" in said("status")
+    assert f"Next: sudo rocmcfg apply --profile gfx1201 {named} --chroot" in said("status")
     assert f"`rocmcfg profile validate mine {named}`" in said("profile", "new", "mine")
 
 
