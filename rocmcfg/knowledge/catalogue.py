@@ -71,7 +71,9 @@ def load() -> Catalogue:
             lambda: _with_sources("kernel_arguments"), lambda name, row: noun(KernelArgument, row, name=name)
         ),
         variables=_OnDemand(
-            lambda: drop_ins.added("environment", _variables(), Variable, ("summary",)),
+            lambda: drop_ins.added(
+                "environment", _variables(_data("environment")), Variable, ("summary",), _variables
+            ),
             lambda name, row: noun(Variable, row, name=name),
         ),
         traps=_OnDemand(
@@ -202,10 +204,9 @@ def _with_sources(file: str) -> dict[str, Any]:
     return {name: {**row, "sources": [*row.get("sources", ()), *common]} for name, row in document.items()}
 
 
-def _variables() -> dict[str, Any]:
+def _variables(document: dict[str, Any]) -> dict[str, Any]:
     """`[[family]]` stands for variables of one kind: `names` goes from a name to its summary, and what the
     family says holds for each."""
-    document = _data("environment")
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
         rows |= {name: {**family, "summary": summary} for name, summary in family.pop("names").items()}

@@ -82,6 +82,8 @@ def test_what_is_added_counts_and_says_where_it_came_from(filled: Path, tmp_path
         assert f"  /{LOCAL}/{file}.toml\n" in run("explain", name, "-v", root=filled).out
     assert "RX 9999" in run("explain", "gfx1299", root=filled).out
     assert run("lint", add(filled, "x.env", "OUR_VARIABLE=1\n"), root=filled).code == 0
+    add(filled, "environment.toml", '[[family]]\nreader = "ours"\n[family.names]\nOUR_OWN = "One of ours."\n')
+    assert "One of ours." in run("explain", "OUR_OWN", root=filled).out
 
 
 def test_the_nearer_one_wins(filled: Path) -> None:
