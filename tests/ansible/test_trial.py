@@ -110,7 +110,7 @@ def test_a_trial_is_rejected_once_and_leaves_the_host_as_it_was(site: Site) -> N
     site.play([TRY])
     reboot(site.host), reboot(site.host)  # the second one is what a panic or a power cycle brings
     refused, over = site.play([TRY, REJECT]).results
-    assert (refused["failed"], "is over and not taken away yet" in refused["msg"]) == (True, True)
+    assert (refused["failed"], "is over, and nothing else" in refused["msg"]) == (True, True)
     assert (over["changed"], over["reboot_required"]) == (True, False)
     assert site.configuration() == found
 
@@ -132,10 +132,10 @@ def test_absent_ends_a_trial_and_takes_back_what_was_applied_before(site: Site) 
     assert (site.configuration(), next_boot(site.host)) == (found, "")
 
 
-WAITS = "a trial (transaction 1) waits for the next boot"
+WAITS = "a trial (transaction 1) is armed"
 REFUSED: dict[str, dict[str, Any]] = {
     f"{WAITS}, and nothing else": {"set": {"amdgpu.runpm": "0"}},
-    f"{WAITS}, and nothing": {"confirm_after": "10m"},
+    f"{WAITS}, and nothing else is applied": {"confirm_after": "10m"},
     WAITS: {"trial": False},
     "write a time such as": {"confirm_after": "soon"},
     "goes with trial: true": {"trial": False, "confirm_after": "10m"},
