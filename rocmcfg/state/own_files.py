@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rocmcfg.backends import edits
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.state import command_line
@@ -26,6 +25,8 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     """What became of it, and what to do."""
     if _taken_back(view, path):
+        from rocmcfg.backends.boot import registry
+
         due = " and ".join(sorted(receipt.activations.keys() - registry.WRITERS))
         until = f"the next boot may have the settings still, until {due} has been run; " if due else ""
         hint = f"undo.sh is not finished: {until}`sudo rocmcfg rollback` finishes it, or undo.sh, run again"
