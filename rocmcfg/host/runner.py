@@ -21,7 +21,7 @@ OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/
 _PATH = ":".join(OFFLINE_PATH)
 # and of NixOS and Guix System there
 _ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
-_QUERY_TIMEOUT = 120.0
+_QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
 _BLOCK = 64 << 10
