@@ -264,7 +264,8 @@ def _tell_fix(printer: Printer, one: Found) -> None:
         printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
         printer.to_copy("Fix for good:    " if cure.once else "Fix for good:", cure.command)
-    if cure.profile and cure.command.startswith("sudo"):
+    # with --set it is what is applied already, and the cure
+    if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
         printer.said("  It sets what else this GPU needs, shows all of it, and asks first.")
     for name in cure.unset:
         printer.said(f"Fix: take away {name}")

@@ -242,7 +242,8 @@ class _Reader:
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
             if behind or (equals and _ADDS.fullmatch(option)):
                 arguments = word if behind else word.cut(len(option) + 1)
-                if old := _OLD_VALUE.fullmatch(arguments.text):
+                given = self.words[number - 1].text if behind else option
+                if given == "--replace" and (old := _OLD_VALUE.fullmatch(arguments.text)):
                     arguments = joined([arguments.cut(0, old.start(1)), arguments.cut(old.end(1))])
                 statement = self._range(number - behind, number)
                 kernel.read_arguments(arguments, self.out, self._given(word), statement)
