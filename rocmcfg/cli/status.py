@@ -163,7 +163,8 @@ def _next(found: Status, root: str) -> list[str]:
 def _to_run(report: VerificationReport, root: str) -> list[str]:
     reboots = any(c.status in PENDING and c.target != "environment" for c in report.checks)
     inside, rest = " inside that host" if root else "", ", then a reboot" if reboots else ""
-    return [f"Due: {' and '.join(report.program_due)}{inside}{rest}.", *([f"Next: {report.again}"] if report.again else ())]
+    due = f"Due: {' and '.join(report.program_due)}{inside}{rest}."
+    return [due, f"Next: {report.again}"] if report.again else [due]
 
 
 def _issues(found: Status, root: str) -> list[tuple[str, str]]:
