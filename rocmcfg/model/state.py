@@ -119,7 +119,6 @@ class CheckStatus(str, Enum):
 
 # Said of a check that only files could answer.
 OFFLINE = "configured; an offline host has no running state"
-NOT_RUN = " has not run since the apply"  # behind the name of a program
 PASSES = frozenset({CheckStatus.IN_EFFECT, CheckStatus.REWRITTEN_BY_DRIVER})
 PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION})
 
@@ -144,8 +143,8 @@ Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 @published("status", "profiles", "transaction", "trial", "checks")
 class VerificationReport(NamedTuple):
     """`record_lost`: files of ours are on the host, and no receipt says what they shall be. `trial` is the
-    transaction of the trial, where a trial was checked and not what is applied. `again` is the command that
-    runs what is due."""
+    transaction of the trial, where a trial was checked and not what is applied. `program_due` is what has to
+    run before a reboot can do any good, and `again` the command that runs it."""
 
     profiles: tuple[str, ...]
     transaction: int | None
@@ -153,6 +152,7 @@ class VerificationReport(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     record_lost: bool = False
     trial: int | None = None
+    program_due: tuple[str, ...] = ()
     again: str = ""
 
     @property
@@ -166,12 +166,6 @@ class VerificationReport(NamedTuple):
         if statuses <= PASSES and undone:
             return ExitCode.DONE
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
-
-    @property
-    def program_due(self) -> tuple[str, ...]:
-        """What is to be run before a reboot can do any good."""
-        due = (c.detail for c in self.checks if c.status is CheckStatus.PENDING_ACTIVATION)
-        return tuple(dict.fromkeys(said.partition(NOT_RUN)[0] for said in due))
 
     @property
     def status(self) -> Overall:

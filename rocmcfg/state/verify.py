@@ -16,7 +16,6 @@ from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import (
-    NOT_RUN,
     OFFLINE,
     ActivationState,
     Channel,
@@ -45,6 +44,7 @@ class _Host(NamedTuple):
     env_files: dict[str, dict[str, Assignment]]
     later: dict[str, Assignment]
     pid_environment: dict[str, str] | None
+    due: dict[str, None]  # the programs that checks were found to wait for
 
     @property
     def entries(self) -> tuple[Entry, ...] | None:
@@ -67,7 +67,10 @@ def verify(
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
     problems += (one._replace(severity=Severity.WARNING) for one in torn)
     again = f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else ""
-    return VerificationReport(profiles, transaction, tuple(checks), tuple(problems), again=again)
+    due = tuple(host.due)
+    return VerificationReport(
+        profiles, transaction, tuple(checks), tuple(problems), program_due=due, again=again
+    )
 
 
 def _look(
@@ -86,6 +89,7 @@ def _look(
         _env_files(view, receipt, targets) if variables else {},
         environment_targets.later_assignments(view, targets) if variables else {},
         _environ(view, pid) if pid is not None else None,
+        {},
     )
 
 
@@ -192,7 +196,7 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if same(configured.value, setting.text) and configured.value is not None:
         generator = _generator_left(host)
         if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
-            return CheckStatus.PENDING_ACTIVATION, f"{generator}{NOT_RUN}"
+            return _waits_for(host, generator)
         return None
     if _written_by_us(host, setting):
         if configured.value is not None and configured.source:
@@ -207,7 +211,7 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
 
 def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
-        return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool}{NOT_RUN}"
+        return _waits_for(host, host.menu.tool)
     given = host.receipt.deployment if host.receipt else ""
     if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
         short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", given)  # fedora-3c6dad6571….1
@@ -247,6 +251,11 @@ def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
 
 def _left(host: _Host, tool: str) -> bool:
     return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
+
+
+def _waits_for(host: _Host, tool: str) -> Verdict:
+    host.due[tool] = None
+    return CheckStatus.PENDING_ACTIVATION, f"{tool} has not run since the apply"
 
 
 def _generator_left(host: _Host) -> str:
@@ -334,7 +343,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
     if wrong and set(wrong) <= made and _left(host, generator):
-        status, detail = CheckStatus.PENDING_ACTIVATION, f"{generator}{NOT_RUN}"
+        status, detail = _waits_for(host, generator)
     elif wrong:
         missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
         said = f"{shown.source} sets it to {shown.value}" if shown else missing

@@ -100,6 +100,14 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     assert len(lines) <= 13
 
 
+def test_a_cure_beside_what_is_applied_is_not_said_to_set_more(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    assert rocmcfg("apply", "-p", "debug-gemm", "--root", root, "--yes").code == 0
+    found = unfolded(rocmcfg("doctor", OVERREAD, "--root", root).out)
+    assert "--profile debug-gemm --set env.TORCH_BLAS_PREFER_HIPBLASLT=0" in found
+    assert "It sets what else" not in found
+
+
 def test_a_line_that_several_faults_print_says_so_and_how_to_tell_them_apart(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
     log = tmp_path / "app.log"

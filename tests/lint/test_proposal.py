@@ -50,8 +50,10 @@ CASES = {
     ),
     "a value in the place of another": (
         "a.sh",
-        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enabel=1=0\n",
-        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enable=1=0\n",
+        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enabel=1=0\n"
+        "grubby --args=amdgpu.runpm=1=0 --info=ALL\n",
+        "rpm-ostree kargs --replace=amdgpu.runpm=1=0\nrpm-ostree kargs --replace=amdgpu.cwsr_enable=1=0\n"
+        "grubby --info=ALL\n",
     ),
     "an option of a program that nobody knows": (
         "a.sh",
