@@ -77,7 +77,8 @@ def apply(
     host = hosts.open_host(printer, *place, changes=True)
     request = _request(printer, host, asks, add)
     question, look = "Try this at the next boot?" if terms else "Apply this?", ["plan", *sys.argv[2:]]
-    ask = hosts.asking(printer, host, yes, partial(plan_view.show, diff=diff), question, shlex.join(look))
+    show = partial(plan_view.show, diff=diff, brief=yes and not (diff or printer.verbose))
+    ask = hosts.asking(printer, host, yes, show, question, shlex.join(look))
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."), tries=terms is not None)
 

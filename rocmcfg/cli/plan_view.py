@@ -11,6 +11,7 @@ from rocmcfg.judging.conditions import UNTOLD
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped, command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
@@ -50,11 +51,12 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
+def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool = False) -> None:
     """The whole plan, its files as diffs with `diff` or -v. Its end says what it amounts to and how it
-    is taken back."""
+    is taken back. With `brief` for who has agreed already: what is set, and what it amounts to."""
     made = planned.plan
-    printer.pairs(host_rows(planned.facts), indent="")
+    if not brief:
+        printer.pairs(host_rows(planned.facts), indent="")
     if planned.removed:
         printer.heading(f"Removed ({len(planned.removed)}): applied now, and not in this plan")
         printer.wrapped(", ".join(planned.removed))
@@ -62,9 +64,26 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.line("  To keep it as well:")
         printer.line(f"    sudo {command_line(planned.keeping)}{printer.root_option}")
     if made.rows:
-        printer.heading("Settings")
+        printer.heading("Settings" if brief or printer.verbose else "Settings (-v: why here, sources, notes)")
     for row in made.rows:
-        show_setting(printer, row)
+        show_setting(printer, row, brief=brief, why=printer.verbose)
+    if not brief:
+        _show_what_it_takes(printer, planned, diff)
+    printer.line()
+    if made.empty:
+        printer.line("In sync: nothing to change.")
+    else:
+        ends = "; the next boot is the trial" if planned.trial else ""
+        due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
+        amount = summary(made.changes, due, made.reboot_required and not ends, ends)
+        printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
+        _show_ways_back(printer, planned, brief)
+    # last, where nobody who agrees to it misses them
+    remarks(printer, [one for one in made.diagnostics if one.id != _UNSURE])
+
+
+def _show_what_it_takes(printer: Printer, planned: Planned, diff: bool) -> None:
+    made = planned.plan
     if made.skipped:
         printer.heading("Left out")
     show_left_out(printer, made.skipped)
@@ -77,20 +96,14 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.wrapped(" ".join(marked))
     show_changes(printer, made.changes, made.due, diff)
     show_activations(printer, made.activations, made.tools)
-    for note in dict.fromkeys(note for profile in planned.profiles for note in profile.notes):
+    if printer.verbose:
+        show_notes(printer, planned.profiles)
+
+
+def show_notes(printer: Printer, profiles: Sequence[Profile]) -> None:
+    for note in dict.fromkeys(note for profile in profiles for note in profile.notes):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
-    remarks(printer, [one for one in made.diagnostics if one.id != _UNSURE])
-    printer.line()
-    if made.empty:
-        printer.line("In sync: nothing to change.")
-        return
-    ends = "; the next boot is the trial" if planned.trial else ""
-    due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
-    amount = summary(made.changes, due, made.reboot_required and not ends, ends)
-    printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
-    if not planned.trial:
-        _show_ways_back(printer, planned)
 
 
 def show_left_out(printer: Printer, skipped: Sequence[Skipped]) -> None:
@@ -106,14 +119,17 @@ def _kinds(settings: Sequence[DesiredSetting]) -> str:
     return f"{counted(len(settings), 'setting')} ({said})" if len(kinds) > 1 else said
 
 
-def _show_ways_back(printer: Printer, planned: Planned) -> None:
+def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
     from rocmcfg.backends.boot import registry
 
+    if planned.trial:
+        return
     made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"
     line = made.command_line
     added = [word for mark, word in line.marked if mark == "+"] if line else []
-    printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
-    if added and made.may_try:
+    if not brief:  # once it is applied, this is said
+        printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
+    if added and made.may_try and not brief:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     if added and made.boot_backend != "uki":
         key = registry.backend(made.boot_backend).EDIT_KEY
@@ -125,8 +141,9 @@ def _show_ways_back(printer: Printer, planned: Planned) -> None:
         printer.said("If the screen stays black: see that chapter of `man rocmcfg`.")
 
 
-def show_setting(printer: Printer, row: SettingRow) -> None:
-    """With its cost and how sure it is: whoever agrees to it has to know."""
+def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why: bool = True) -> None:
+    """With its cost and how sure it is: whoever agrees to it has to know. `why` it applies here is said, too,
+    and always where that cannot be told. With `brief` only what it is."""
     setting = row.setting
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
@@ -141,19 +158,23 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
         details.append(f"already there: {row.source} has it, so it is not written twice")
     elif row.current is not None:
         details.append(f"instead of {row.current} ({row.source})")
-    decided = setting.decision if setting.decision != "always" else ""
-    unsure = decided.startswith(UNTOLD)
-    details += [setting.because, f"{decided}; --without {setting.id} leaves it out" if unsure else decided]
-    details.append(f"cost: {setting.cost}" if setting.cost else "")
-    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
-    if setting.confidence == "asked for":
-        confidence += f" by many, shown to help by nobody; --without {setting.id} leaves it out"
-    origin = f"from {setting.location}" if printer.verbose else ""
-    details.append("; ".join(filter(None, (confidence, origin))))
+    if not brief:
+        details += _reasons(setting, why=why, origin=printer.verbose)
     for text in filter(None, details):
         printer.wrapped(text, indent="      ")
     for link in setting.evidence if printer.verbose else ():
         printer.line(f"      {link}")
+
+
+def _reasons(setting: DesiredSetting, *, why: bool, origin: bool) -> list[str]:
+    decided = setting.decision if why and setting.decision != "always" else ""
+    if setting.decision.startswith(UNTOLD):
+        decided = f"{setting.decision}; --without {setting.id} leaves it out"
+    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
+    if setting.confidence == "asked for":
+        confidence += f" by many, shown to help by nobody; --without {setting.id} leaves it out"
+    sure = "; ".join(filter(None, (confidence, f"from {setting.location}" if origin else "")))
+    return [setting.because, decided, f"cost: {setting.cost}" if setting.cost else "", sure]
 
 
 def show_changes(
@@ -162,9 +183,9 @@ def show_changes(
     """With what our own steps write into files of others."""
     changes = [*files, *(change for step in due for change in step.changes)]
     if not diff and not printer.verbose:
-        rows = [(f"{_MARKS[c.kind]} {c.path}", c.reason) for c in changes]
+        rows = [(f"{_MARKS[one.kind]} {one.path}", "") for one in changes]
         if len(rows) > _FILES:
-            rows[_FILES:] = [(f"and {len(rows) - _FILES} more", rows[-1][1])]
+            rows[_FILES:] = [(f"and {len(rows) - _FILES} more", "")]
         printer.section("Files (--diff shows them)", rows)
         return
     if changes:

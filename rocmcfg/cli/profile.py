@@ -127,9 +127,7 @@ def show(
     if planned.plan.skipped:
         printer.heading("and leaves out")
     plan_view.show_left_out(printer, planned.plan.skipped)
-    for note in profile.notes:
-        printer.line()
-        printer.wrapped(f"Note: {note}", indent="")
+    plan_view.show_notes(printer, planned.profiles)
     plan_view.remarks(printer, [d for d in planned.plan.diagnostics if d.id.startswith("RC2")])
 
 

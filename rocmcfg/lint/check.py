@@ -170,6 +170,8 @@ def verdicts(checked: Checked) -> list[Verdict]:
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
         text, replacement = checked.source.text[slice(*token)], spelt.text or ""
         setting = spelt.setting if replacement else ""
+        if fate is Fate.TAKE_OUT and spelt.setting:
+            summary += f"; {spelt.setting} stands for it"
         place = checked.source.place(each.start)
         found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
     rank = {fate: number for number, fate in enumerate(Fate)}

@@ -32,7 +32,7 @@ def test_files_are_named_and_shown_as_diffs_where_asked(root: Path) -> None:
     drop_in = "/etc/default/grub.d/zz-rocmcfg.cfg"
     ask = ("-p", "gfx1201", "--root", root)
     listed = rocmcfg("plan", *ask).out
-    assert f"  + {drop_in}  kernel command line: amdgpu.cwsr_enable" in listed
+    assert f"  + {drop_in}\n" in listed
     assert f"+++ {drop_in}" not in listed
     for words in (("plan", "--diff"), ("plan", "-v"), ("apply", "--dry-run")):
         assert f"+++ {drop_in}" in rocmcfg(*words, *ask).out, words
@@ -99,3 +99,23 @@ def test_where_no_gpu_is_seen_a_profile_that_is_named_gives_its_variables(root: 
     assert "DISABLE_ADDMM_CUDA_LT=1" in rocmcfg("env", "--profile", "gfx1201", "--root", root).out
     assert rocmcfg("render", "-p", "gfx1201", "--format", "cloud-init", "--root", root).code == 0
     assert rocmcfg("env", "--root", root).code == 1, "auto has nothing to go by"
+
+
+def test_who_has_agreed_already_reads_what_is_set_and_no_more(root: Path) -> None:
+    ask = ("-p", "gfx1201", "--root", root)
+    applied = rocmcfg("apply", *ask, "--yes").out
+    assert "amdgpu.cwsr_enable = 0  → kernel command line" in applied
+    assert "4 settings (1 kernel argument, 3 variables): 5 files to change" in applied
+    assert "If the screen stays black:" in unfolded(applied)
+    for left_to_plan in ("cost:", "confidence:", "System", "Files", "Left out"):
+        assert left_to_plan not in applied
+    assert applied.count("Undo:") == 1
+    rocmcfg("rollback", "--root", root, "--yes")
+    assert "cost:" in rocmcfg("apply", *ask, "--yes", "-v").out
+
+
+def test_a_plan_keeps_why_it_applies_here_and_its_notes_for_verbose(root: Path) -> None:
+    ask = ("plan", "-p", "gfx1201", "--root", root)
+    brief, verbose = (unfolded(rocmcfg(*ask, *more).out) for more in ((), ("-v",)))
+    for said in ("needed: ROCm 7.1.0 is >7.0.2", "Note: With two or more of these cards"):
+        assert (said in brief, said in verbose) == (False, True)

@@ -37,7 +37,6 @@ def test_a_trial_says_at_each_stage_what_it_is_and_what_is_next(root: Path) -> N
     begun = run(root, "apply", *CWSR, "--trial", "--confirm-after", "10m", "--yes")
     assert begun.code == 0
     assert "The next boot is a trial (transaction 1)." in begun.out
-    assert "amdgpu.cwsr_enable=0 panic=10 rocmcfg.trial=" in begun.out
     armed = run(root, "status").out
     assert "waits for the next boot, and confirms itself 0:10:00 later" in " ".join(armed.split())
     assert run(root, "verify").code == 6

@@ -283,6 +283,8 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     assert said["amdgpu.noretry=0"] == ("take out", ""), "what would be written is the default"
     assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff77fff")
     assert said["iommu=pt"] == ("keep", "")
+    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0")
+    assert off.endswith("; amdgpu.ppfeaturemask=0xfff77fff stands for it")
     assert [one["verdict"] for one in found["verdicts"]] == sorted(
         (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "keep"].index
     )
