@@ -87,10 +87,9 @@ def _show_what_it_takes(printer: Printer, planned: Planned, diff: bool) -> None:
     if made.skipped:
         printer.heading("Left out")
     show_left_out(printer, made.skipped)
-    line = made.command_line
     if planned.trial:
         _show_trial(printer, planned.trial)
-    elif line and line.before != line.after:
+    elif (line := made.command_line) and line.before != line.after:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
         marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
         printer.wrapped(" ".join(marked))
@@ -125,8 +124,7 @@ def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
     if planned.trial:
         return
     made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"
-    line = made.command_line
-    added = [word for mark, word in line.marked if mark == "+"] if line else []
+    added = [word for mark, word in made.command_line.marked if mark == "+"] if made.command_line else []
     if not brief:  # once it is applied, this is said
         printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
     if added and made.may_try and not brief:

@@ -112,8 +112,6 @@ _FOR_A_HOST = regex(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|render|rollback|status|verify)"
     r"(?: [^`]*)?)`"
 )
-
-
 # A label and a command, which is to be copied whole
 _COMMAND = regex(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")
 
