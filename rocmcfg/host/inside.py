@@ -12,8 +12,7 @@ import errno
 import os
 import pwd
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from rocmcfg.model.named_tuple import NamedTuple
 
@@ -62,16 +61,10 @@ class Root:
         if hasattr(self, "descriptor"):
             os.close(self.descriptor)
 
-    @contextmanager
-    def place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
-        """Where `path` leads to. The directory is there, the name in it need not be. Raises OSError."""
-        walk = _Walk(self.descriptor)
-        try:
-            walk.go(path, follow_last)
-            names = [*walk.names, walk.last] if walk.last != "." else walk.names
-            yield Place(walk.directory, walk.last, "/" + "/".join(names))
-        finally:
-            walk.up_to(0)
+    def place(self, path: str, *, follow_last: bool = True) -> _Walk:
+        """Where `path` leads to, for as long as `with` holds it. The directory is there, the name need not
+        be. Raises OSError."""
+        return _Walk(self, path, follow_last)
 
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
         """The first part of `path`, from the root on, that somebody else than root may change: another's, or
@@ -81,12 +74,9 @@ class Root:
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
         names, and each of those is looked at itself.
         """
-        walk = _Walk(self.descriptor, watched=True)
-        try:
-            with suppress(FileNotFoundError, NotADirectoryError):
-                walk.go(path, True)
-        finally:
-            walk.up_to(0)
+        walk = _Walk(self, path, watched=True)
+        with suppress(FileNotFoundError, NotADirectoryError), walk:
+            pass
         return walk.weak, walk.found
 
 
@@ -94,28 +84,41 @@ class _Walk:
     """`names` are the folders on the way from the root, `directory` is the last of them, which is open;
     `last` is the name in it at which the path ends. `watched`: the walk looks for a `Weakness`."""
 
-    def __init__(self, root: int, *, watched: bool = False) -> None:
-        self._open = [root]
-        self._watched = watched
+    def __init__(self, root: Root, path: str, follow_last: bool = True, *, watched: bool = False) -> None:
+        self._root = root  # open for as long as the walk is
+        self._open = [root.descriptor]
+        self._path, self._follow_last, self._watched = path, follow_last, watched
         self.names: list[str] = []
         self.last = "."
         self.weak: Weakness | None = None
         self.found: os.stat_result | None = None
-        self._look(root, "")
+
+    def __enter__(self) -> Place:
+        self._look(self._open[0], "")
+        try:
+            self._go()
+        except BaseException:
+            self._up_to(0)
+            raise
+        names = [*self.names, self.last] if self.last != "." else self.names
+        return Place(self.directory, self.last, "/" + "/".join(names))
+
+    def __exit__(self, *_: object) -> None:
+        self._up_to(0)
 
     @property
     def directory(self) -> int:
         return self._open[-1]
 
-    def go(self, path: str, follow_last: bool) -> None:
-        pending = [part for part in path.split("/") if part not in ("", ".")][::-1]
+    def _go(self) -> None:
+        pending = [part for part in self._path.split("/") if part not in ("", ".")][::-1]
         links = 0
         while pending:
             part = pending.pop()
             if part == "..":
-                self.up_to(max(0, len(self.names) - 1))
+                self._up_to(max(0, len(self.names) - 1))
                 continue
-            if not pending and not follow_last:
+            if not pending and not self._follow_last:
                 self.last = part
                 return
             try:
@@ -128,7 +131,8 @@ class _Walk:
                 return
             kept = False
             try:
-                kind = stat.S_IFMT(os.fstat(step).st_mode)
+                found = os.fstat(step)
+                kind = stat.S_IFMT(found.st_mode)
                 if kind == stat.S_IFLNK:
                     links += 1
                     if links > _LINK_LIMIT:
@@ -136,13 +140,13 @@ class _Walk:
                     self._look(step, part)
                     target = os.readlink("", dir_fd=step)
                     if target.startswith("/"):
-                        self.up_to(0)
+                        self._up_to(0)
                     pending += [name for name in target.split("/")[::-1] if name not in ("", ".")]
                     continue
                 self._look(step, part)
                 if not pending:
                     self.last = part
-                    self.found = os.fstat(step)
+                    self.found = found
                     return
                 if kind != stat.S_IFDIR:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -153,7 +157,7 @@ class _Walk:
                 if not kept:
                     os.close(step)
 
-    def up_to(self, depth: int) -> None:
+    def _up_to(self, depth: int) -> None:
         """Back to one of the folders on the way, and to the root."""
         while len(self.names) > depth:
             self.names.pop()

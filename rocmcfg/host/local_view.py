@@ -7,8 +7,8 @@ import errno
 import functools
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import BinaryIO
 
 from rocmcfg.host import lent, runner
@@ -202,17 +202,14 @@ class LocalView:
         )
         return ("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", self.root, *argv)
 
-    @contextmanager
-    def _place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
+    def _place(self, path: str, *, follow_last: bool = True) -> AbstractContextManager[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
         if not self._walked:
-            yield Place(None, path, path)
-            return
+            return nullcontext(Place(None, path, path))
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
             raise FileNotFoundError(errno.ENOENT, "it is not of this host's own boot", path)
-        with self._tree.place(path, follow_last=follow_last) as place:
-            yield place
+        return self._tree.place(path, follow_last=follow_last)
 
     @functools.cached_property
     def _tree(self) -> Root:

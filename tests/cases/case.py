@@ -193,15 +193,17 @@ class Written:
 
     def __init__(self) -> None:
         self.expectations: dict[str, str] = {}
+        self._before: Files = {}
 
     def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> None:
         """`closing`: the rollback at the end, of which the programs that it runs are noted, and a failure."""
         host = stage.place / "host"
-        before = files(host)
+        before = self._before or files(host)
         said = stage.run(typed)
         if said.code or not closing:
             self._add("transcript.txt", typed, [stage.normal(line) for line in said.lines])
-        changed = difference(before, files(host)) if typed.program == "rocmcfg" and not closing else []
+        self._before = {} if closing else files(host)
+        changed = difference(before, self._before) if typed.program == "rocmcfg" and not closing else []
         if changed:
             self._add("tree.diff", typed, changed)
         if said.ran:

@@ -30,7 +30,7 @@ def test_case(name: str) -> None:
     assert played.applied == case.applied, "test_undo_sh.py plays what was applied"
     changed = _differences(case, played.expectations)
     assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
-    new = made - diagnostics.read(diagnostics.TABLE)
+    new = made - diagnostics.recorded()
     assert not new, f"{diagnostics.TABLE.name} does not have these yet; UPDATE_GOLDEN=1 adds them"
 
 

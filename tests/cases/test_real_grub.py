@@ -25,7 +25,7 @@ def _generates(folder: Path) -> bool:
     return tools.exists() and any(name in tools.read_text() for name in _GENERATORS)
 
 
-pytestmark = pytest.mark.bulk
+pytestmark = [pytest.mark.bulk, pytest.mark.slow]
 FOLDERS = {name: folder for name, folder in cases().items() if _generates(folder)}
 
 

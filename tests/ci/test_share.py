@@ -143,10 +143,10 @@ def test_every_part_has_its_turn_and_no_share_takes_too_long(script: ModuleType)
 def test_there_is_a_file_for_each_path_that_a_part_guards(script: ModuleType) -> None:
     files = [
         str(path.relative_to(SOURCE))
-        for top in ("docs", "rocmcfg", "packaging", "tests")
+        for top in ("docs", "profiles", "rocmcfg", "packaging", "tests")
         for path in (SOURCE / top).rglob("*")
     ]
-    files += ["CONTRIBUTING.md", "pyproject.toml", "requirements.lock"]
+    files += ["CONTRIBUTING.md", "README.md", "pyproject.toml", "requirements.lock"]
     for part in script.PARTS:
         for guard in part.guards:
             assert fnmatch.filter(files, guard), guard

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(
     params=[
         # odd, so that it falls on the beginning of a step as well as on its middle
-        pytest.param(5, id="a sample", marks=pytest.mark.bulk),
+        pytest.param(9, id="a sample", marks=pytest.mark.bulk),
         pytest.param(1, id="every step", marks=pytest.mark.faults),
     ]
 )

@@ -22,6 +22,7 @@ PAGES = (
 )
 
 
+@pytest.mark.slow
 def test_generated_parts_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, str(REPOSITORY / "docs/generate.py"), "--check"],

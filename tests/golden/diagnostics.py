@@ -85,6 +85,12 @@ def read(path: Path) -> set[Text]:
     return found
 
 
+@functools.cache
+def recorded() -> set[Text]:
+    """As the table was when the tests began."""
+    return read(TABLE)
+
+
 def write(path: Path, texts: Iterable[Text]) -> None:
     blocks = []
     for text in sorted(texts):

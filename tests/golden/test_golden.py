@@ -30,7 +30,7 @@ def test_transcript(name: str) -> None:
         difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
     )
     assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
-    new = made - diagnostics.read(diagnostics.TABLE)
+    new = made - diagnostics.recorded()
     assert not new, f"{diagnostics.TABLE.name} does not have these yet; UPDATE_GOLDEN=1 adds them"
 
 

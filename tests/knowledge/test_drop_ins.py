@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -99,52 +100,60 @@ def test_the_nearer_one_wins(filled: Path) -> None:
     assert "A fault of our cluster" in run("explain", shipped, root=filled).out
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "says"),
-    [
-        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
-        ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
-        ("issues/bad.toml", "title = \n", "TOML syntax"),
-        ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]+.*)+"), "can take hours"),
-        ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]|7)*"), "can take hours"),
-        ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
-        ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
-        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
-        ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
-        (
-            "parameters.toml",
-            TABLES["parameters"].replace("7.4.0", "seven"),
-            "amdgpu.brandnew: epochs.0.from: 'seven' is no release of a kernel",
-        ),
-        ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
-        ("gpus.toml", 'gpu = "x"\n', "is no table"),
-        ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
-        ("gpus.toml", "schema = 2\n", "schema: must be 1"),
-        ("issues/Node.Bus.toml", ISSUE, "no file of this name is read"),
-        ("issues/x.TOML", ISSUE, "no file of this name is read"),
-        ("our-fault.toml", ISSUE, "call it issues/NAME.toml"),
-        ("issue/our-fault.toml", ISSUE, "no file of this name is read"),
-        ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
-        ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
-        (
-            "environment.toml",
-            '[BAD]\nsummary = "x"\ntraps = [{values = ["1"], kind = "bad", summary = "x", kernel = "6"}]\n',
-            "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
-            "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
-        ),
-        (
-            "environment.toml",
-            '[BAD]\nsummary = "x"\nacts_on = {gfxx = ["gfx9"]}\n',
-            "BAD: acts_on.gfxx: unknown key",
-        ),
-    ],
-)
-def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text: str, says: str) -> None:
+WRONG = [
+    ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: is missing"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
+    ("issues/bad.toml", "title = \n", "TOML syntax"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]+.*)+"), "can take hours"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]|7)*"), "can take hours"),
+    ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
+    ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
+    ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
+    ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
+    (
+        "parameters.toml",
+        TABLES["parameters"].replace("7.4.0", "seven"),
+        "amdgpu.brandnew: epochs.0.from: 'seven' is no release of a kernel",
+    ),
+    ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
+    ("gpus.toml", 'gpu = "x"\n', "is no table"),
+    ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
+    ("gpus.toml", "schema = 2\n", "schema: must be 1"),
+    ("issues/Node.Bus.toml", ISSUE, "no file of this name is read"),
+    ("issues/x.TOML", ISSUE, "no file of this name is read"),
+    ("our-fault.toml", ISSUE, "call it issues/NAME.toml"),
+    ("issue/our-fault.toml", ISSUE, "no file of this name is read"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
+    ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
+    (
+        "environment.toml",
+        '[BAD]\nsummary = "x"\ntraps = [{values = ["1"], kind = "bad", summary = "x", kernel = "6"}]\n',
+        "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
+        "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
+    ),
+    (
+        "environment.toml",
+        '[BAD]\nsummary = "x"\nacts_on = {gfxx = ["gfx9"]}\n',
+        "BAD: acts_on.gfxx: unknown key",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "says"), WRONG)
+def test_what_is_wrong_is_left_out_and_told(root: Path, name: str, text: str, says: str) -> None:
     add(root, name, text)
     checked = run("knowledge", "check", root=root)
     assert checked.code == 1
     assert "warning[RC1030]" in checked.err
     assert says in " ".join(checked.err.split())
+
+
+@pytest.mark.parametrize("turn", range(max(Counter(name for name, _, _ in WRONG).values())))
+def test_what_is_wrong_stops_nothing(root: Path, turn: int) -> None:
+    """Of the texts above as many at once as there are names, until each had its turn."""
+    for name in {name for name, _, _ in WRONG}:
+        texts = [text for other, text, _ in WRONG if other == name]
+        add(root, name, texts[turn % len(texts)])
     for words in (("plan", "-p", "gfx1201"), ("apply", "-p", "gfx1201", "--yes"), ("rollback", "--yes")):
         ran = run(*words, root=root)
         assert (ran.code, "Traceback" in ran.err) == (0, False), ran.err

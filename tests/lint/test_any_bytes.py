@@ -73,7 +73,7 @@ HUGE = [
 ]  # fmt: skip
 
 
-@pytest.mark.bulk
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(FileKind))
 def test_no_text_takes_longer_than_its_length(kind: FileKind) -> None:
     """A regular expression or a search that looks twice shows in how the time grows."""
