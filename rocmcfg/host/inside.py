@@ -81,7 +81,7 @@ class Root:
 
 
 class _Walk:
-    """`names` are the folders on the way from the root, `directory` is the last of them, which is open;
+    """`names` are the folders on the way from the root, `_open` the root and these, open;
     `last` is the name in it at which the path ends. `watched`: the walk looks for a `Weakness`."""
 
     def __init__(self, root: Root, path: str, follow_last: bool = True, *, watched: bool = False) -> None:
@@ -101,14 +101,10 @@ class _Walk:
             self._up_to(0)
             raise
         names = [*self.names, self.last] if self.last != "." else self.names
-        return Place(self.directory, self.last, "/" + "/".join(names))
+        return Place(self._open[-1], self.last, "/" + "/".join(names))
 
     def __exit__(self, *_: object) -> None:
         self._up_to(0)
-
-    @property
-    def directory(self) -> int:
-        return self._open[-1]
 
     def _go(self) -> None:
         pending = [part for part in self._path.split("/") if part not in ("", ".")][::-1]
@@ -122,7 +118,7 @@ class _Walk:
                 self.last = part
                 return
             try:
-                step = os.open(part, _STEP, dir_fd=self.directory)
+                step = os.open(part, _STEP, dir_fd=self._open[-1])
             except FileNotFoundError:
                 self._missing(part)
                 if pending:
@@ -175,7 +171,7 @@ class _Walk:
 
     def _missing(self, name: str) -> None:
         """In a sticky directory that is everybody's, anybody can make it."""
-        if self._watched and self.weak is None and os.fstat(self.directory).st_mode & stat.S_IWOTH:
+        if self._watched and self.weak is None and os.fstat(self._open[-1]).st_mode & stat.S_IWOTH:
             self._weak_at(name, 0, None)
 
     def _weak_at(self, name: str, owner: int, mode: int | None) -> None:

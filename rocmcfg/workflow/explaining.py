@@ -86,10 +86,12 @@ def explain_name(
     except RocmcfgError:
         others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
         returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
-        near = closest(text, [*others, *returned])
+        numbers = [f"profile.{name}" for name in in_our_words.numbers(view)]
+        near = numbers if text.startswith("profile.") else closest(text, [*others, *returned])[:1]
         if not near:
             raise
-        raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None
+        hint = f"did you mean {', '.join(near)}?"
+        raise fail("RC6001", f"nothing is known of {text!r}", hint=hint) from None
     values = _values(view, found, facts, known, environment or {})
     return Explained(found, _users(view, found.name), *values, _waits(view, found.name))
 

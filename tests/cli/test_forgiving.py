@@ -277,3 +277,10 @@ def test_a_root_before_the_command_is_meant_for_it(root: Path) -> None:
         found = rocmcfg("--root", root, *words)
         assert (found.code, found.out) == (0, rocmcfg(*words, "--root", root).out)
     assert rocmcfg("--root", root).code == 2
+
+
+def test_an_unknown_number_of_a_profile_leads_to_those_that_there_are(root: Path) -> None:
+    said = unfolded(rocmcfg("plan", "--set", "profile.gpu_memory=96G", "--root", root).err)
+    command = said.partition("`rocmcfg ")[2].partition("`")[0]
+    answer = unfolded(rocmcfg(*shlex.split(command), "--root", root).err)
+    assert "did you mean profile.gtt_gib" in answer
