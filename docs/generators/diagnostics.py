@@ -81,7 +81,7 @@ ONE_MEANING = {
     "RC7101": "unknown: nothing has or reads this name",
     "RC7102": "misspelt: nothing has or reads this name, and another one is meant",
     "RC7103": "illegal value: the driver would not load, or the reader does not take it",
-    "RC7104": "inverted: the value does the opposite of what it is set for",
+    "RC7104": "inverted: the value does the opposite of what is meant",
     "RC7105": "presence only: 0 counts as set",
     "RC7106": "build only: read when software is compiled, never when it runs",
     "RC7107": "deprecated",

@@ -72,7 +72,7 @@ class Verdict(NamedTuple):
 GRAVE = ("dangerous", "inverted")
 # What a value of each kind does, as it stands behind the value.
 SAID_OF_TRAPS: dict[TrapKind, str] = {
-    "inverted": "does the opposite of what it is set for",
+    "inverted": "does the opposite of what is meant",
     "dangerous": "is harmful",
     "default": "is what happens anyway",
     "obsolete": "is no longer needed",

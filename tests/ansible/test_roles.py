@@ -118,12 +118,16 @@ def test_the_readme_begins_with_a_play_that_works(site: Site) -> None:
     (play,) = yaml.safe_load(found[1])
     assert play["roles"] == ["rocmcfg.amdgpu.install", "rocmcfg.amdgpu.apply"]
     assert play["hosts"] == "gpus"
-    careful = yaml.safe_load(readme.split("```yaml\n")[2].split("```")[0])
     known = yaml.safe_load((support.SOURCE / "roles/apply/meta/argument_specs.yml").read_text())
-    assert {*careful} - {"rocmcfg_install_package"} <= {*known["argument_specs"]["main"]["options"]}
+    asked = re.findall(r"gpus\.yml(?: -e (.*))?$", readme, re.M)
+    extra = {name for line in asked for name in re.findall(r"(rocmcfg_\w+)=", line)}
+    assert len(extra) > 3
+    assert extra <= {*known["argument_specs"]["main"]["options"]}
+    (back,) = (line for line in asked if "rocmcfg_state=absent" in line)
     assert play["vars"].pop("rocmcfg_install_package") == f"dist/{DEB}"
     trees = {name: site.add(name) for name in ("first", "second", "third")}
     before = {name: tree(root, times=False) for name, root in trees.items()}
+    clean = {name: tree(root, state=False, times=False) for name, root in trees.items()}
     hosts: dict[str, dict[str, object]] = {name: {} for name in trees}
     del play["hosts"], play["become"]  # all of them, and by who runs this test
     own = play | {"roles": play["roles"][1:]}
@@ -136,6 +140,26 @@ def test_the_readme_begins_with_a_play_that_works(site: Site) -> None:
     assert done.status == 0, done.output
     assert all((root / "var/lib/rocmcfg/receipt.json").exists() for root in trees.values())
     assert done.output.count("needs a reboot") >= len(trees)
+
+    # nothing here may reboot
+    left = back.replace("rocmcfg_reboot_ok=true", "rocmcfg_reboot_ok=false")
+    undone = site.run(hosts, *f"-e {left}".split(), **own)
+    assert undone.status == 0, undone.output
+    assert {name: tree(root, state=False, times=False) for name, root in trees.items()} == clean
+
+
+def test_what_needs_no_trial_is_applied_without_one(site: Site) -> None:
+    """A fleet is mixed: some of its hosts need variables alone, which a trial has no part in."""
+    root = site.add("variables")
+    trial = SETTING | {"rocmcfg_trial": True, "rocmcfg_trial_must_hold": True}
+    rehearsed = site.run({"variables": {}}, "--check", variables=trial)
+    assert rehearsed.recap["variables"].failed == 0, rehearsed.output
+    done = site.run({"variables": {}}, variables=trial)
+    assert done.recap["variables"].failed == 0, done.output
+    assert "RC4311" in done.output, "a trial was asked for"
+    assert (root / "etc/environment.d/90-rocmcfg.conf").exists()
+    again = site.run({"variables": {}}, variables=trial)
+    assert again.recap["variables"].failed + again.recap["variables"].changed == 0, again.output
 
 
 @pytest.fixture

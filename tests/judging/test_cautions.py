@@ -16,7 +16,7 @@ SHIPPED = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
 @pytest.mark.parametrize(
     ("text", "severity", "says"),
     [
-        ("amdgpu.noretry=0", "warning", "opposite of what it is set for"),
+        ("amdgpu.noretry=0", "warning", "opposite of what is meant"),
         ("amdgpu.gpu_recovery=1", "info", "is what happens anyway"),
         ("amdgpu.gpu_recovery=0", "warning", "is harmful"),
         ("env.GPU_DEVICE_ORDINAL=0", "info", "HIP_VISIBLE_DEVICES"),
