@@ -16,8 +16,6 @@ from generators import commands, completions, diagnostics, profile_keys
 from generators.commands import Argument, Command, Option
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# What the README's section ends with, and the manual has no page for.
-_ELSEWHERE = "Step by step: [rescue shell](docs/how-to/rescue-shell.md)."
 # Nearly every command has these; the page does not say which.
 COMMON = ("--root", "--chroot", "--json", "--quiet", "--verbose", "--debug", "--help")
 # What a page shows as usage; the test holds each against the command line.
@@ -173,18 +171,18 @@ def _exit_codes() -> list[tuple[str, str]]:
 
 
 def _black_screen() -> list[str]:
-    text = re.sub(r"^<!-- .* -->\n", "", _section("The screen stays black"), flags=re.M)
-    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text.replace(_ELSEWHERE, ""))
+    """The README's steps, and at their end what is to be done by hand: who reads this may have no network."""
+    pages = ("README.md", "The screen stays black"), ("docs/how-to/rescue-shell.md", "By hand")
+    text = "".join(re.sub(r"^<!-- .* -->\n", "", _section(*page), flags=re.M) for page in pages)
+    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
     steps = re.split(r"^\d\. ", text, flags=re.M)[1:]
     return [step.strip() for step in steps]
 
 
-def _section(title: str) -> str:
-    found = re.search(
-        rf"^## {re.escape(title)}\n(.*?)^## ", (REPOSITORY / "README.md").read_text(), re.M | re.S
-    )
+def _section(page: str, title: str) -> str:
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)^## ", (REPOSITORY / page).read_text(), re.M | re.S)
     if not found:
-        sys.exit(f"README.md has no section {title!r}, which the manual page takes its text from")
+        sys.exit(f"{page} has no section {title!r}, which the manual page takes its text from")
     return found[1]
 
 
