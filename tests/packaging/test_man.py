@@ -82,7 +82,14 @@ def test_what_several_commands_take_is_said_once() -> None:
 
 def test_what_to_do_when_the_screen_stays_black_is_on_the_page() -> None:
     steps = rendered(PROGRAM).partition(" WHEN THE SCREEN STAYS BLACK ")[2].partition(" FILES ")[0]
-    for text in ("1. After", "amdgpu.cwsr_enable=1", "modprobe.blacklist=amdgpu", "undo.sh", "6. With GRUB", "rocmcfg.begin"):
+    for text in (
+        "1. After",
+        "amdgpu.cwsr_enable=1",
+        "modprobe.blacklist=amdgpu",
+        "undo.sh",
+        "6. With GRUB",
+        "rocmcfg.begin",
+    ):
         assert text in steps
     assert "](" not in steps
 
