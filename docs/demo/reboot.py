@@ -316,6 +316,15 @@ def load_amdgpu(root: Path, cmdline: str) -> bool:
     return True
 
 
+def load_ttm(root: Path, cmdline: str) -> None:
+    """The memory manager's limits, which the profile for Strix Halo sets, as they are written."""
+    for word in cmdline.split():
+        name, equals, text = word.removeprefix("ttm.").partition("=")
+        path = root / "sys/module/ttm/parameters" / name
+        if word.startswith("ttm.") and equals and path.is_file():
+            replace_text(path, text + "\n")
+
+
 def reboot(root: Path) -> bool:
     """Boot the first entry; return whether the driver loaded."""
     cmdline = boot_line(root)
@@ -324,6 +333,7 @@ def reboot(root: Path) -> bool:
     replace_text(root / "proc/sys/kernel/random/boot_id", boot_id + "\n")
     say(f"reboot: new boot id {boot_id}")
     say(f"  kernel command line: {cmdline}")
+    load_ttm(root, cmdline)
     loaded = load_amdgpu(root, cmdline)
     say("  a real host loads the real driver here; only that shows that a GPU works with these values")
     return loaded
