@@ -30,6 +30,7 @@ _PROGRAMS = {
     "tee": 'exec cat >"$PLAYED_HOST$1"',
     "journalctl": f"exec cat {DEMO}/fault.log",
     "dmesg": f"exec cat {DEMO}/fault.log",
+    "uname": '[ "$1" = -r ] && exec cat "$PLAYED_HOST/proc/sys/kernel/osrelease"\nexec /bin/uname "$@"',
     "python3": f'exec {sys.executable} "$@"',
     # A container would start where the file with its variables is there.
     "docker": '[ "$2" = --env-file ] && exec cat "$PLAYED_HOST$3" >/dev/null',

@@ -190,8 +190,10 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         _answer(printer, one)
         _show_evidence(printer, found, one)
     for one in () if printer.verbose else told[1:]:
-        issue = one.match.issue
-        printer.said(f"Also {_sure(one.match).lower()}: {issue.title} ({issue.id})")
+        issue, command = one.match.issue, one.cure.command.split()
+        too = command and {*command} <= {*told[0].cure.command.split()}
+        covered = "; the fix above is its fix, too" if too else ""
+        printer.said(f"Also {_sure(one.match).lower()}: {issue.title} ({issue.id}){covered}")
     if near:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
     for one in near:
@@ -261,7 +263,7 @@ def _tell_fix(printer: Printer, one: Found) -> None:
         printer.said(f"This line has another known cause as well: {too}.")
         _tell_apart(printer, (match.issue, *one.alike))
     if cure.once:
-        printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
+        printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
         printer.to_copy("Fix for good:    " if cure.once else "Fix for good:", cure.command)
     # with --set it is what is applied already, and the cure

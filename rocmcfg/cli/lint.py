@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
-from rocmcfg.host.files import is_piped_in
+from rocmcfg.host.files import is_piped_in, read_callers_file
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-
-
 _FINE = 8  # settings that are named although nothing is wrong with them
 _SHORT = 60  # characters of a setting that is shown as it stands
 
@@ -66,7 +64,7 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
     for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
-        _verdicts(printer, found.verdicts)
+        _verdicts(printer, found)
         for proposed in found.proposals:
             printer.diff(proposed.diff)
             printer.line()
@@ -100,7 +98,6 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
 
 def _is_plain(path: str) -> bool:
     """Whether patch(1) finds the lines of a diff in it as they are shown."""
-    from rocmcfg.host.files import read_callers_file
     from rocmcfg.lint.source import decode
 
     content = read_callers_file(path, 1 << 24)[0] or b""
@@ -123,23 +120,38 @@ def _show_fine(printer: Printer, found: Linted) -> None:
         printer.said(f"{said} What each does: rocmcfg explain NAME")
 
 
-def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
+def _verdicts(printer: Printer, found: Linted) -> None:
     """Each setting once in each file; those of which nothing is said in one row."""
-    for file in dict.fromkeys(one.file for one in found):
+    for file in dict.fromkeys(one.file for one in found.verdicts):
         rows: dict[tuple[str, str], None] = {}
         fine: dict[str, None] = {}
-        for one in (one for one in found if one.file == file):
-            if one.severity is None and one.fate.value == "keep":
+        for one in (one for one in found.verdicts if one.file == file):
+            cured = _cured(found, one)
+            if one.severity is None and one.fate.value == "keep" and not cured:
                 fine[cut(_line(one.text))] = None
                 continue
             instead = f" → {_line(one.replacement)}" if one.replacement else ""
-            said = one.summary.removeprefix(f"{one.text} ") or "follows from the others"
+            parts = filter(None, (one.summary.removeprefix(f"{one.text} "), cured))
+            said = ("; the new one " if one.setting else "; ").join(parts) or "follows from the others"
             rows[f"{one.fate.value:<8}  {cut(_line(one.text))}{instead}", said] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
-            printer.pairs([("keep    ", ", ".join(fine))])
+            none = " (no known cures here)" if found.purposes is not None else ""
+            printer.pairs([("keep    ", f"{', '.join(fine)}{none}")])
+    changed = {one.setting for one in found.verdicts}
+    also = (one.also for one in found.purposes or () if one.setting in changed)
+    for said in dict.fromkeys(filter(None, also)):
+        printer.said(f"Also: {said}")
     printer.line()
+
+
+def _cured(found: Linted, one: Verdict) -> str:
+    """What a setting that is kept, or the one that stands in for it, is known to be good for."""
+    of = [each for each in found.purposes or () if each.setting == (one.setting or one.text)]
+    if not of:
+        return "cures no known issue here" if one.setting and found.purposes is not None else ""
+    return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -27,7 +27,7 @@ _NAME = 0.6  # of the width, at most, for a name beside its text
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # What a word means where it is a cell of a table, the name of a row, or begins a line before a colon.
 _MEANS = {
-    **dict.fromkeys(("in effect", "rewritten by driver", "fix now, no root", "fix for good", "next"), "good"),
+    **dict.fromkeys(("in effect", "rewritten by driver", "try now, no root", "fix for good", "next"), "good"),
     **dict.fromkeys(("pending", "pending reboot", "pending activation", "costs", "cost"), "warning"),
     **dict.fromkeys(("drift", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"),
 }

@@ -185,9 +185,15 @@ def is_default(setting: Spelling, kernels: Sequence[Kernel], known: Catalogue) -
     feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     parameter = known.parameters.get(feature.parameter if feature else setting.id)
     default = default_mask(parameter, kernels) if parameter else None
-    if feature:
-        return feature.is_on(default) is setting.enabled
-    return default is not None and default == as_number(setting.value)
+    return bool(parameter and default is not None and reaches(setting, parameter.id, str(default), known))
+
+
+def reaches(asked: Spelling, id: str, text: str | None, known: Catalogue) -> bool:
+    """Whether this value does what is `asked`, which may be a feature of the mask."""
+    feature = known.features.get(asked.name) if asked.kind is Kind.FEATURE else None
+    if feature is not None and id == feature.parameter:
+        return feature.is_on(as_number(text)) is asked.enabled
+    return id == asked.id and (text is None if asked.value is None else same(text or "", asked.value))
 
 
 def features_of(parameter: Parameter, known: Catalogue) -> list[Feature]:

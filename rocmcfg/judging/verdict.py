@@ -70,8 +70,7 @@ class Verdict(NamedTuple):
 
 
 GRAVE = ("dangerous", "inverted")
-# What a value of each kind does, as it stands behind the value.
-SAID_OF_TRAPS: dict[TrapKind, str] = {
+_SAID_OF_TRAPS: dict[TrapKind, str] = {
     "inverted": "does the opposite of what is meant",
     "dangerous": "is harmful",
     "default": "is what happens anyway",
@@ -80,6 +79,11 @@ SAID_OF_TRAPS: dict[TrapKind, str] = {
     "no_effect": "has no effect here",
     "limited": "is reached in part here",
 }
+
+
+def said_of(trap: ValueTrap) -> str:
+    """What its value does, as it stands behind the value."""
+    return _SAID_OF_TRAPS[trap.kind] + (f": {trap.does}" if trap.does else "")
 
 
 def meets(trap: ValueTrap, value: str | None) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
 from rocmcfg.judging.parameters import default_mask, features_of
-from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, SAID_OF_TRAPS, About, Verdict
+from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, About, Verdict, said_of
 from rocmcfg.lint.assignment import Assignment, Trust, What
-from rocmcfg.lint.remark import Remark, error, info, warning
+from rocmcfg.lint.remark import CLASSES, Remark, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
@@ -27,15 +27,7 @@ _CMDLINE = (
     "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
 )
 _KINDS = {What.ARGUMENT: Kind.KARG, What.VARIABLE: Kind.ENV}
-_OF_A_TRAP = {
-    "inverted": "RC7104",
-    "dangerous": "RC7109",
-    "no_effect": "RC7113",
-    "default": "RC7114",
-    "obsolete": "RC7115",
-    "misread": "RC7116",
-    "limited": "RC7120",
-}
+_OF_A_TRAP = {kind: id for id, kind in CLASSES.items()}
 
 
 class Knowledge(NamedTuple):
@@ -333,7 +325,7 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
     if unsure and trap.acts_on:
         which = "not every GPU" if case.machine.gpus else "no GPU"
         why += f" That is so on {trap.acts_on.words()}; {which} is known here."
-    said = f"{written} {SAID_OF_TRAPS[kind]}"
+    said = f"{written} {said_of(trap)}"
     if kind == "no_effect":
         on_kernels = f"kernel {case.machine.releases(trap.kernel)}" if trap.kernel else "some hosts"
         where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else on_kernels

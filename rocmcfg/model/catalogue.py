@@ -69,7 +69,7 @@ class ValueTrap(NamedTuple):
     """A legal value that does not do what people think.
 
     `values` are texts as written (numbers are compared as numbers), ranges such as "4..9", or "*" for any.
-    `kind`: inverted (the opposite of what is meant), default (changes nothing), no_effect, dangerous,
+    `kind`: inverted (`does` what it is not meant to), default (changes nothing), no_effect, dangerous,
     obsolete, misread (something else), limited (right, and reached in part). `acts_on` restricts it to
     hardware, `kernel` to a range such as ">=6.19". `asked`: told to those who ask for the name; a file
     with the value is right enough, and lint keeps silent. `intended`: a regular expression for words
@@ -84,6 +84,7 @@ class ValueTrap(NamedTuple):
     kernel: RangeText = ""
     asked: bool = False
     intended: Expression = ""
+    does: str = ""
 
 
 class Epoch(NamedTuple):

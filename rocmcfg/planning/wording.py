@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
+from rocmcfg.judging.verdict import GRAVE, About, Verdict, said_of
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
@@ -68,7 +68,7 @@ def is_caution(verdict: Verdict, asked: Spelling) -> bool:
 def _caution(verdict: Verdict, case: _Case) -> _Text:
     asked, machine, trap, unsure = case.asked, case.machine, verdict.trap, verdict.holds is None
     if trap is not None:
-        said = f"{asked} {SAID_OF_TRAPS[trap.kind]}" + (", on some GPUs" if unsure else "")
+        said = f"{asked} {said_of(trap)}" + (", on some GPUs" if unsure else "")
         detail = trap.summary
         if unsure and trap.acts_on is not None:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."

@@ -175,7 +175,7 @@ def _parameter_status(host: _Host, setting: DesiredSetting, configured: Effectiv
         return not_booted(host.view, host.receipt, host.loader)
     if setting.rewritten:
         return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
-    return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
+    return CheckStatus.DRIFT, "changed since this boot set it (a reboot undoes it), or replaced by the driver"
 
 
 def _unseen(host: _Host) -> Verdict:

@@ -58,7 +58,8 @@ def draft(
     redact = redactor_of(view, environment)
     for line in found.unknown:
         redact.learn(line.text)
-    healthy = "\n".join(map(_healthy, HEALTHY))
+    logs = (read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log") for name in HEALTHY)
+    healthy = b"\n".join(logs).decode()
     remarks: list[Diagnostic] = []
     signatures: dict[str, str] = {}
     for line in found.unknown:
@@ -76,10 +77,6 @@ def draft(
         raise fail("RC8009", said, detail=detail, hint="name a log of the fault: --from-log FILE")
     cures = list(cure) or _applied(view)
     return Drafted(_file(found, signatures, cures, redact), tuple(signatures)), tuple(remarks)
-
-
-def _healthy(name: str) -> str:
-    return read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log").decode()
 
 
 def pattern_of(sample: str) -> str:

@@ -10,6 +10,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
+from rocmcfg.judging.parameters import reaches
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.lint import proposal, superseded
@@ -39,20 +40,21 @@ class Proposal(NamedTuple):
 
 
 class Purpose(NamedTuple):
-    """What a setting is good for here: the known issue that it is a cure of."""
+    """What a setting is good for here: the known issue that it cures, and `also` what else that takes."""
 
     setting: str
     issue: str
     confidence: str
     cost: str
+    also: str
 
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
 class Linted(NamedTuple):
     """`outcome` is there where a file could not be read, as where a command stopped. `proposals`, `verdicts`
     and `apply_with`, the command by which rocmcfg would make the settings, are filled with --fix alone.
-    `fine` are the settings of which nothing is said, `purposes` says what they are good for; None where no
-    GPU is known. `read` counts the settings that were judged.
+    `fine` are the settings of which nothing is said, `purposes` says what they are good for, and with --fix
+    what stands in for others; None where no GPU is known. `read` counts the settings that were judged.
     `activation` are the commands that make the boot menu of this host anew from a file with a proposal."""
 
     findings: tuple[Finding, ...]
@@ -107,7 +109,9 @@ def lint(
         if (text := each.source.text[one.start : one.stop]) not in told
     }
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
-    purposes = _purposes(view, fine, knowledge, stated=bool(gpus or versions))
+    parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
+    become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
+    purposes = _purposes(view, {**fine, **become}, knowledge, stated=bool(gpus or versions))
     return Linted(
         tuple(findings),
         len(checked),
@@ -140,10 +144,10 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
 
 
 def _purposes(
-    view: HostView, fine: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
+    view: HostView, settings: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
 ) -> Iterator[Purpose]:
     """By the issues of this host, or of the GPUs that were `stated` in its place."""
-    if not fine:
+    if not settings:
         return
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
     if stated:
@@ -153,10 +157,11 @@ def _purposes(
         from rocmcfg.workflow.planning import collect_facts
 
         issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
-    for text, setting in fine.items():
+    for text, setting in settings.items():
         for one in issues:
-            if setting in one.workaround.settings:
-                yield Purpose(text, one.id, one.confidence, one.cost)
+            cures = one.workaround.settings
+            if any(reaches(cure, setting.id, setting.value, knowledge.catalogue) for cure in cures):
+                yield Purpose(text, one.id, one.confidence, one.cost, "".join(one.workaround.steps[:1]))
 
 
 def _check(
@@ -194,7 +199,7 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    pasted = [path for path in files if _is_setting(path) and not os.path.exists(path)]
+    pasted = [path for path in files if ("=" in path or argument(path)) and not os.path.exists(path)]
     texts = [(PASTED, " ".join(pasted))] if pasted else []
     for path in dict.fromkeys(path for path in files if path not in pasted):
         try:
@@ -219,10 +224,6 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             continue
         texts.append((path, decode(content)))
     return texts
-
-
-def _is_setting(text: str) -> bool:
-    return "=" in text or argument(text) is not None
 
 
 def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]]:

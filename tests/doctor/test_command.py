@@ -85,7 +85,7 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     found = rocmcfg("doctor", OVERREAD, "--root", host)
     lines = found.out.splitlines()
     assert lines[0].startswith("Very likely: ")
-    assert "Fix now, no root: rocmcfg run -p gfx1201 -- PROGRAM" in lines
+    assert "Try now, no root: rocmcfg run -p gfx1201 -- PROGRAM" in lines
     at = next(i for i, line in enumerate(lines) if line.startswith("Fix for good: "))
     command = lines[at].partition(":")[2]
     while command.endswith("\\"):  # as a shell reads it
@@ -96,8 +96,9 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     assert "DTVB1" not in found.out
     assert "0.8" not in found.out, "scores are for -v"
     assert "  It sets what else this GPU needs, shows all of it, and asks first." in lines
-    assert "Also: PyTorch 2.7 to 2.11 may ignore" in found.out, "the cure without which it is none"
-    assert len(lines) <= 13
+    assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore" in lines, "without it it is no cure"
+    assert len(lines) <= 14
+    assert "; the fix above is its fix, too" not in found.out
 
 
 def test_a_cure_beside_what_is_applied_is_not_said_to_set_more(tmp_path: Path) -> None:

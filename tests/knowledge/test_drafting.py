@@ -69,7 +69,7 @@ def test_a_cure_is_a_setting(root: Path, log: Path) -> None:
 def test_what_healthy_machines_print_is_no_sign(
     root: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafting, "_healthy", lambda _: "[drm] *ERROR* frob 99 of nobody failed (-5)")
+    monkeypatch.setattr(drafting, "read_own_file", lambda _: b"[drm] *ERROR* frob 99 of nobody failed (-5)")
     made = rocmcfg("issues", "new", log, "--root", root, "--json")
     assert made.code == 0, made.err
     DOCUMENTS["knowledge new"].model_validate(made.document)

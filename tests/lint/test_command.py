@@ -295,10 +295,11 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     again = _lint(root, "--fix", file)
     assert (again.code, again.document["proposals"]) == (0, [])
     shown = rocmcfg("lint", "--fix", file, "--root", root).out
-    assert (
-        f"keep      {', '.join(one['text'] for one in again.document['verdicts'] if not one['summary'])}"
-        in shown
-    )
+    cured = {one["setting"] for one in again.document["purposes"]}
+    left = [one["text"] for one in again.document["verdicts"] if not one["summary"]]
+    assert f"keep      {', '.join(one for one in left if one not in cured)} (no known cures here)" in shown
+    assert cured == {"amdgpu.cwsr_enable=0"}
+    assert "keep      amdgpu.cwsr_enable=0             cures " in shown
 
 
 @pytest.mark.parametrize("mask", ["0xffffffff", "0xffff", "0xfffd7fff"])
@@ -359,6 +360,35 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
     assert "against" not in fixed.out
     assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]
+
+
+@pytest.mark.parametrize(
+    ("gfx", "cures"), [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here")]
+)
+def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
+    tmp_path: Path, gfx: str, cures: str
+) -> None:
+    """amdgpu.gfxoff=0 does nothing; the mask that it becomes acts, whether or not that is wanted."""
+    text = tmp_path / "cmdline"
+    text.write_text("amdgpu.gfxoff=0 amdgpu.cwsr_enable=0 pci=noats\n")
+    found = rocmcfg("lint", "--fix", text, "--gfx", gfx)
+    told = " ".join(found.out.split())
+    assert f"amdgpu.gfxoff is not a parameter of any kernel; the new one cures {cures}" in told
+    if gfx == "gfx1201":
+        assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (confirmed)" in told
+        assert "keep pci=noats (no known cures here)" in told
+    else:
+        assert "keep amdgpu.cwsr_enable=0, pci=noats (no known cures here)" in told
+    unknown = rocmcfg("lint", "--fix", text, "--root", tmp_path).out
+    assert "cures" not in unknown, "of no GPU nothing can be said"
+
+
+def test_fix_tells_what_else_a_cure_that_it_writes_takes(tmp_path: Path) -> None:
+    text = tmp_path / "run.sh"
+    text.write_text("export TORCH_USE_HIPBLASLT=0\n")
+    told = " ".join(rocmcfg("lint", "--fix", text, "--gfx", "gfx1201").out.split())
+    assert "the new one cures rdna4-hipblaslt-gltr-overread (confirmed) and 1 more" in told
+    assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore TORCH_BLAS_PREFER_HIPBLASLT=0" in told
 
 
 @pytest.mark.parametrize("judged_for", ["", "--gfx 7900xtx --kernel 6.18.2"])

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.knowledge import catalogue
@@ -138,6 +138,7 @@ _SCRIPT = st.recursive(
 
 @settings(max_examples=300)
 @given(_SCRIPT)
+@example("options amdgpu gfxoff=0 noretry=0; args=(-e TORCH_USE_HIPBLASLT=0)")
 def test_a_shell_reads_what_is_left_of_a_script(script: str) -> None:
     text = f"{script}\n"
     after = _fixed("a.sh", text)

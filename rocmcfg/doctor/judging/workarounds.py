@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.parameters import is_default, reaches
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import BootChain, Facts, Kernel
@@ -15,7 +16,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.spelling import Spelling, as_number, same
+from rocmcfg.model.spelling import Spelling, same
 from rocmcfg.model.state import (
     PASSES,
     PENDING,
@@ -74,10 +75,9 @@ def where_in_force(
         seen = kargs if kargs is not None else (host.running.kargs if host else ())
         return "the kernel's command line" if contains(read_by_kernel(seen), wanted) else ""
     feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
-    current, where = _parameter(feature.parameter if feature else setting.id, kargs, host)
-    if feature is not None:
-        return where if feature.is_on(as_number(current)) is setting.enabled else ""
-    return where if current is not None and same(current, setting.value) else ""
+    id = feature.parameter if feature else setting.id
+    current, where = _parameter(id, kargs, host)
+    return where if current is not None and reaches(setting, id, current, known) else ""
 
 
 def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known: Catalogue) -> str:
@@ -89,7 +89,7 @@ def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known
         absent = setting.kind is Kind.KARG and kargs is not None
         then = "it was not then" if absent else "this log does not say whether it was then"
         return f"in force now ({where}); {then}"
-    if any(_is(setting, one, known) for one in host.applied):
+    if any(reaches(setting, one.parameter or one.id, one.text, known) for one in host.applied):
         return "applied, not in effect before the reboot"
     return ""
 
@@ -99,8 +99,6 @@ def _stands(
 ) -> IssueHere | None:
     """How a host stands to an issue that it may have. None where its cure is what kernels do by themselves,
     and nobody has them do otherwise here."""
-    from rocmcfg.judging.parameters import is_default
-
     cure = issue.workaround.settings
     said = [done(setting, None, host, known) for setting in cure]
     state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
@@ -152,17 +150,6 @@ def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, .
         if concerned and all(word.lower() in text for word in words):
             found.append(IssueHere(one, "open" if one.confidence == "confirmed" else "reported"))
     return tuple(found)
-
-
-def _is(setting: Spelling, one: DesiredSetting, known: Catalogue) -> bool:
-    if setting.kind is not Kind.FEATURE:
-        return one.id == setting.id and (
-            one.text is None if setting.value is None else same(one.text or "", setting.value)
-        )
-    feature = known.features.get(setting.name)
-    if feature is None or one.parameter != feature.parameter:
-        return False
-    return feature.is_on(as_number(one.text)) is setting.enabled
 
 
 def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) -> tuple[str | None, str]:

@@ -254,8 +254,8 @@ def _nothing_readable(view: HostView) -> Diagnostic:
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
         return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
-    detail = "`journalctl -k` and `dmesg` show nothing: they may be root's alone here"
-    hint = "sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE"
+    detail = "`journalctl -k` and `dmesg` show nothing; on many hosts they do so to root alone"
+    hint = "name a log: rocmcfg doctor --log FILE; or, if you are not root: sudo rocmcfg doctor"
     return warning("RC8001", summary, detail=detail, hint=hint)
 
 

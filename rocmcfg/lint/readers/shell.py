@@ -208,9 +208,7 @@ class _Reader:
         rest = self.words[at + 1 :]
         if name == "options" and len(rest) > 1:
             first, last = self.command.words[at], self.command.words[-1]
-            end = self.piece.text.find("\n", last.stop)
-            line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
-            kernel.read_options_line(line, self.out, self.where)
+            kernel.read_options_line(self.piece.cut(first.start, last.stop), self.out, self.where)
         elif name in ("modprobe", "insmod"):
             _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
         elif name == "set":
