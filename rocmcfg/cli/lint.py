@@ -71,7 +71,7 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
         if found.command:
             printer.line("With rocmcfg, which can take it back:")
             printer.to_copy(" ", f"{found.command}{printer.root_option}")
-        if not found.proposals:
+        if found.files and not found.proposals:
             printer.line("Nothing to propose.")
     counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
     said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)

@@ -117,7 +117,7 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
     elif not dot and key:
         ids = called(view, key)
         if len(ids) != 1:
-            raise RocmcfgError(_not_one(text, ids, instead))
+            raise RocmcfgError(_not_one(view, text, ids, instead))
         key = ids[0]
     size = _SIZE.fullmatch(value)
     unit = BYTES.get(_unit(view, key), 0) if size else 0
@@ -160,13 +160,13 @@ def _unit(view: HostView, id: str) -> str:
     return number[0].unit if number else known.unit if known else ""
 
 
-def _not_one(text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:
+def _not_one(view: HostView, text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:
     key, equals, value = text.partition("=")
     if ids:
         choices = (instead(text, f"{id}{equals}{value}") for id in ids)
         return error("RC2001", f"--set {text!r} fits several settings", hint="\n".join(choices))
     known = catalogue.load()
-    every = [p.name for p in known.parameters.values()]
+    every = [*numbers(view), *(p.name for p in known.parameters.values())]
     near = closest(key, list(dict.fromkeys([*every, *known.features, *known.arguments, *known.variables])))
     found = parse(text)
     if not near or not isinstance(found, Diagnostic):

@@ -171,6 +171,7 @@ def test_a_number_of_a_profile_takes_a_size(tmp_path: Path, text: str) -> None:
         ("pages_limit=2G", "--set amdttm.pages_limit=2G"),
         ("cwsr_enble=0", "did you mean cwsr_enable"),
         ("HSA_ENABLE_SDMAA=0", "did you mean HSA_ENABLE_SDMA"),
+        ("gttgib=96", "did you mean gtt_gib"),
         ("cwsr_enable", "write --set amdgpu.cwsr_enable=VALUE"),
         ("quite_unknown_thing=0", "env.NAME=VALUE"),
     ],
