@@ -59,7 +59,7 @@ def stock_values() -> str:
     }
     defaults = {name: known.parameters[name].epochs[-1].default for name in sorted(named)}
     words = [f"`{name}={default}`" for name, default in defaults.items() if default]
-    return _folded(f"   {', '.join(words)}.", "   ")
+    return _folded(f"   {' '.join(words)}", "   ")
 
 
 def _folded(text: str, indent: str) -> str:
