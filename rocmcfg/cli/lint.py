@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _FINE = 8  # settings that are named although nothing is wrong with them
+_NO_CURE = "cures no known issue here: take it out, unless you want just that"
 _SHORT = 60  # characters of a setting that is shown as it stands
 
 
@@ -75,9 +76,9 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
             printer.line("Nothing to propose.")
     counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
     said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
-    where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
+    where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked"
     if found.files:
-        printer.line(f"{said or 'Nothing found'} {where}")
+        printer.said(f"{said or 'Nothing found'} {where}{f' for {found.gpus}' if found.gpus else ''}.")
     if found.read and found.purposes is None:
         printer.said("No GPU is known here: --gfx GFX judges for one.")
     if not fix:
@@ -150,7 +151,7 @@ def _cured(found: Linted, one: Verdict) -> str:
     """What a setting that is kept, or the one that stands in for it, is known to be good for."""
     of = [each for each in found.purposes or () if each.setting == (one.setting or one.text)]
     if not of:
-        return "cures no known issue here" if one.setting and found.purposes is not None else ""
+        return _NO_CURE if one.setting and found.purposes is not None else ""
     return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 

@@ -58,14 +58,13 @@ def draft(
     redact = redactor_of(view, environment)
     for line in found.unknown:
         redact.learn(line.text)
-    logs = (read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log") for name in HEALTHY)
-    healthy = b"\n".join(logs).decode()
+    healthy = b"\n".join(read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log") for name in HEALTHY)
     remarks: list[Diagnostic] = []
     signatures: dict[str, str] = {}
     for line in found.unknown:
         sample = " ".join(redact(line.text).split())
         pattern = pattern_of(sample)
-        if re.search(pattern, healthy):
+        if re.search(pattern, healthy.decode()):
             summary = f"healthy machines print this too, so that it is no sign: {sample}"
             remarks.append(info("RC8008", summary, hint="name a log of the fault alone"))
         elif len(signatures) < _MOST:

@@ -67,6 +67,7 @@ class Linted(NamedTuple):
     fine: tuple[str, ...] = ()
     purposes: tuple[Purpose, ...] | None = None
     activation: tuple[str, ...] = ()
+    gpus: str = ""
 
     @property
     def outcome(self) -> Literal["nothing_changed"] | None:
@@ -123,6 +124,7 @@ def lint(
         tuple(fine),
         tuple(purposes) if knowledge.machine.named else None,
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
+        knowledge.machine.gpu_names,
     )
 
 

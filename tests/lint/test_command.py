@@ -363,7 +363,8 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gfx", "cures"), [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here")]
+    ("gfx", "cures"),
+    [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here: take it out, unless you")],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     tmp_path: Path, gfx: str, cures: str
@@ -380,6 +381,7 @@ def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     else:
         assert "keep amdgpu.cwsr_enable=0, pci=noats (no known cures here)" in told
     unknown = rocmcfg("lint", "--fix", text, "--root", tmp_path).out
+    assert f"3 settings checked for {gfx}." in told
     assert "cures" not in unknown, "of no GPU nothing can be said"
 
 
