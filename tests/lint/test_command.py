@@ -364,7 +364,7 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("gfx", "cures"),
-    [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here: take it out, unless you")],
+    [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here: take it out, unless")],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     tmp_path: Path, gfx: str, cures: str
