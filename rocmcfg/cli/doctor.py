@@ -192,7 +192,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     for one in () if printer.verbose else told[1:]:
         issue, command = one.match.issue, one.cure.command.split()
         too = command and {*command} <= {*told[0].cure.command.split()}
-        covered = "; the fix above is its fix, too" if too else ""
+        covered = "; the fix for good is its fix, too" if too else ""
         printer.said(f"Also {_sure(one.match).lower()}: {issue.title} ({issue.id}){covered}")
     if near:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")

@@ -111,9 +111,9 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
     without a scope is known of several things, or of none."""
     key, equals, value = text.partition("=")
     scope, dot, _ = key.partition(".")
-    scoped = scope.lower() in ("feature", "profile")
+    scoped = scope.lower() in ("feature", "features", "profile")  # a profile writes features.NAME
     if dot and (scoped or canonical(key).lower() in catalogue.load().parameters):
-        key = key.lower()
+        key = re.sub(r"^features\.", "feature.", key.lower())
     elif not dot and key:
         ids = called(view, key)
         if len(ids) != 1:

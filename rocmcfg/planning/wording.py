@@ -135,7 +135,7 @@ def _parameter(verdict: Verdict, case: _Case) -> _Text:
         if found is not None and found.mask and _DIGITS.fullmatch(asked.value or ""):
             hint = f"hexadecimal digits begin with 0x: write 0x{asked.value}"
         elif found is not None and found.mask:
-            hint = f"{id} is a mask; to switch one feature write features.NAME = false; rocmcfg does the rest"
+            hint = f"{id} is a mask; switch one feature by --set feature.NAME=false"
         kernels = f"kernel{'s' if len(verdict.kernels) > 1 else ''} {on}"
         said = f"{id} = {asked.value} would stop {asked.module} from loading"
         return error("RC2104", said, detail=f"{kernels}: {why}", hint=hint)

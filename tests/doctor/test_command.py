@@ -98,7 +98,7 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     assert "  It sets what else this GPU needs, shows all of it, and asks first." in lines
     assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore" in lines, "without it it is no cure"
     assert len(lines) <= 14
-    assert "; the fix above is its fix, too" not in found.out
+    assert "; the fix for good is its fix, too" not in found.out
 
 
 def test_a_cure_beside_what_is_applied_is_not_said_to_set_more(tmp_path: Path) -> None:
