@@ -11,7 +11,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
-from rocmcfg.host.files import is_piped_in, read_callers_file
+from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
         _show_fine(printer, found)
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
-        only = found.proposals[0].file if files and not found.proposals[1:] else ""
-        if only != "-" and os.path.isfile(only) and _is_plain(only):
+        only = found.proposals[0].file
+        if files and not found.proposals[1:] and found.proposals[0].plain:
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
             command = f"rocmcfg lint --fix{judged_for} {name}{printer.root_option} | {sudo}patch {name}"
@@ -95,14 +95,6 @@ def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, ju
             printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
-
-
-def _is_plain(path: str) -> bool:
-    """Whether patch(1) finds the lines of a diff in it as they are shown."""
-    from rocmcfg.lint.source import decode
-
-    content = read_callers_file(path, 1 << 24)[0] or b""
-    return decode(content).encode() == content and b"\r" not in content
 
 
 def _show_fine(printer: Printer, found: Linted) -> None:

@@ -179,11 +179,7 @@ class SettingTable(BaseModel, extra="forbid"):
     )
 
 
-def _long_form(row: Any) -> Any:
-    return row if isinstance(row, dict) else {"value": row}
-
-
-Row = Annotated[SettingTable, BeforeValidator(_long_form)]
+Row = Annotated[SettingTable, BeforeValidator(lambda row: row if isinstance(row, dict) else {"value": row})]
 
 
 class ProfileFile(BaseModel, extra="forbid"):

@@ -65,11 +65,8 @@ def has_unwanted(view: HostView, wanted: Sequence[DesiredSetting], booted: Value
 def kernel_gets(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
     """What the header of a journal says of these settings. Variables are no business of the kernel's, and
     what is the user's own argument as well stays when ours goes."""
-    return {_name(s): s.text for s in settings if s.channel is not Channel.ENVIRONMENT and not s.adopted_from}
-
-
-def _name(setting: DesiredSetting) -> str:
-    return setting.parameter or (setting.karg if adds_up(setting.name) else setting.name)
+    ours = [s for s in settings if s.channel is not Channel.ENVIRONMENT and not s.adopted_from]
+    return {s.parameter or (s.karg if adds_up(s.name) else s.name): s.text for s in ours}
 
 
 def booted_with(view: HostView) -> Values | None:

@@ -12,7 +12,6 @@ from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, info
-from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import parse
@@ -115,15 +114,12 @@ def _file(found: Diagnosis, signatures: Mapping[str, str], cure: Sequence[str], 
         f"settings = {_text(cure)}",
     ]
     for pattern, sample in signatures.items():
-        known = sorted(one.id for one in catalogue.known_issues() if _has(one, pattern))
+        every = ((one.id, of.samples) for one in catalogue.known_issues() for of in one.signatures)
+        known = sorted({id for id, said in every if any(re.search(pattern, each) for each in said)})
         rows += ["", *(f"# {one} has it too" for one in known), "[[signature]]"]
         rows += [f"pattern = {_text(pattern)}", f'strength = "{"generic" if known else "typical"}"']
         rows += [f"samples = {_text([sample])}"]
     return "\n".join([*rows, ""])
-
-
-def _has(issue: KnownIssue, pattern: str) -> bool:
-    return any(re.search(pattern, sample) for one in issue.signatures for sample in one.samples)
 
 
 def _text(value: str | Sequence[str]) -> str:

@@ -37,6 +37,7 @@ _SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.PROFILE}
 class Proposal(NamedTuple):
     file: str
     diff: str
+    plain: bool  # patch(1) finds its lines in the file as they are shown
 
 
 class Purpose(NamedTuple):
@@ -102,13 +103,9 @@ def lint(
         problems.append(warning("RC7005", said, hint=hint))
     told = {finding.text for finding in findings}  # the running command line has what a file has
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
-    diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
-    fine = {
-        text: spelled(one)
-        for each in checked
-        for one in each.assignments
-        if (text := each.source.text[one.start : one.stop]) not in told
-    }
+    diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
+    every = ((each.source.text[one.start : one.stop], one) for each in checked for one in each.assignments)
+    fine = {text: spelled(one) for text, one in every if text not in told}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
     become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
@@ -126,6 +123,11 @@ def lint(
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
     )
+
+
+def _is_plain(read: Checked) -> bool:
+    text, path = read.source.text, read.file
+    return "\r" not in text and os.path.isfile(path) and os.path.getsize(path) == len(text.encode())
 
 
 def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
@@ -149,21 +151,18 @@ def _purposes(
     view: HostView, settings: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
 ) -> Iterator[Purpose]:
     """By the issues of this host, or of the GPUs that were `stated` in its place."""
-    if not settings:
-        return
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
     if stated:
         issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
-    else:
+    elif settings:
         from rocmcfg.doctor.judging.origin import known_here
         from rocmcfg.workflow.planning import collect_facts
 
         issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
     for text, setting in settings.items():
-        for one in issues:
-            cures = one.workaround.settings
-            if any(reaches(cure, setting.id, setting.value, knowledge.catalogue) for cure in cures):
-                yield Purpose(text, one.id, one.confidence, one.cost, "".join(one.workaround.steps[:1]))
+        for one, cure in ((one, one.workaround) for one in issues):
+            if any(reaches(each, setting.id, setting.value, knowledge.catalogue) for each in cure.settings):
+                yield Purpose(text, one.id, one.confidence, one.cost, "".join(cure.steps[:1]))
 
 
 def _check(

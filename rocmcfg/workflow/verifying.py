@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import ExitCode, Severity, info
-from rocmcfg.model.state import Request, VerificationReport
+from rocmcfg.knowledge import catalogue
+from rocmcfg.model import spelling
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, Severity, info
+from rocmcfg.model.facts import Machine
+from rocmcfg.model.state import CheckStatus, Request, VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished
@@ -19,11 +22,28 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     """Compare with the trial that is on, else with the receipt, or with profiles, applied by us or not."""
     report = _verify(view, names, pid)
     if not view.kernel_is_lent:
-        return report
+        return report._replace(diagnostics=(*report.diagnostics, *_reached_in_part(view, report)))
     said = "the kernel that runs was booted by another system, which has lent this root its /proc"
     detail = "What is configured is judged, and nothing that runs."
     lent = info("RC5005", said, detail=detail, hint="boot that host, and have it verify itself")
     return report._replace(diagnostics=(lent, *report.diagnostics))
+
+
+def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
+    """What the kernel that runs has the value of, and may not give all of."""
+    known = catalogue.load()
+    for one in (one for one in report.checks if one.status is CheckStatus.IN_EFFECT and one.running):
+        parameter = known.parameters.get(one.name)
+        if parameter and any(trap.kind == "limited" for trap in parameter.traps):
+            from rocmcfg.facts import gpus, kernels
+            from rocmcfg.judging.judge import judge
+            from rocmcfg.planning.wording import worded
+
+            running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
+            machine = Machine(running, gpus.read_gpus(view, known.gpus))
+            asked = spelling.parameter(one.name, one.desired)
+            found = [v for v in judge(asked, machine, known) if v.trap_kind == "limited"]
+            yield from filter(None, (worded(v, asked, "", known, machine) for v in found))
 
 
 def _verify(view: HostView, names: Sequence[str], pid: int | None) -> VerificationReport:
@@ -71,7 +91,7 @@ def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.knowledge import profiles
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first
@@ -90,6 +110,6 @@ def _verify_profiles(
     # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
     renders = facts.boot.loader is not None and facts.boot.loader.renders
     done = renders and report.exit_code is not ExitCode.DIFFERENCES
-    told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
-    told = [d for d in told if not (done and d.id == "RC3015")]
+    worse = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
+    told = [d for d in worse if not (done and d.id == "RC3015")]
     return report._replace(diagnostics=(*told, *report.diagnostics))

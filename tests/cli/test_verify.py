@@ -206,6 +206,21 @@ def test_drift_of_the_kernel_itself(applied: Applied) -> None:
     assert "a reboot undoes it" in row["detail"]
 
 
+@pytest.mark.parametrize(("kernel", "limited"), [("6.14.0-37-generic", True), ("6.17.0-14-generic", False)])
+def test_what_this_kernel_reaches_in_part_is_not_just_called_in_effect(
+    applied: Applied, kernel: str, limited: bool
+) -> None:
+    line = "ttm.pages_limit=4096"
+    root = applied(line, host={"gfx": "gfx1151", "kernels": (kernel,)})
+    booted(root, line)
+    parameter = root / "sys/module/ttm/parameters/pages_limit"
+    parameter.parent.mkdir(parents=True, exist_ok=True)
+    parameter.write_text("4096\n")
+    check(root, "ttm.pages_limit", "in_effect", 0)
+    said = rocmcfg("verify", "--root", root).err
+    assert (f"may not give all of {line}" in unfolded(said)) is limited
+
+
 def test_drift_of_a_variable(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     assert rocmcfg("apply", "--set", "env.HSA_XNACK=0", "--root", root, "--yes").code == 0
