@@ -154,20 +154,32 @@ class LocalHost(LocalView):
                 held.enter_context(self._folder(os.path.dirname(path)))
                 place = held.enter_context(self._place(path, follow_last=False))
                 taken = lock.exclusive(place, path, stays=not self.offline)
-                self._lock_is_ours = held.enter_context(taken)
+                self._lock = held.enter_context(taken)
             except OSError as problem:
                 raise Unwritable(path, problem, root=self.root) from problem
             try:
                 yield
             finally:
-                self._lock_is_ours = None
+                self._lock = None
 
     def require_lock(self) -> None:
         """Raises Locked where the lock is not, or no longer, ours."""
         from rocmcfg.host import lock
 
-        if self._lock_is_ours is None or not self._lock_is_ours():
+        if self._lock is None or not self._lock.is_named():
             raise Locked(lock.FILE, "", lost=True)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let others know, as long as this lasts, that we hold the lock and wait for somebody's answer."""
+        if self._lock is None:
+            yield
+            return
+        self._lock.note(True)
+        try:
+            yield
+        finally:
+            self._lock.note(False)
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
