@@ -74,8 +74,9 @@ class LocalHost(LocalView):
             except OSError as problem:
                 raise Unwritable(there, problem, root=self.root) from problem
 
-    def writable_problem(self, path: str) -> str:
-        """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
+    def writable_problem(self, path: str, size: int = 0) -> str:
+        """Say why a file of `size` bytes cannot be written at `path`, beside what is there now: a read-only
+        file system, no permission, no room. Empty where nothing is in the way."""
         probe = self._existing(path)
         if probe != path and not self.is_dir(probe):
             return f"{probe} is not a directory"
@@ -84,8 +85,14 @@ class LocalHost(LocalView):
             with self._place(folder) as place:
                 descriptor = os.open(place.name, os.O_PATH | os.O_CLOEXEC, dir_fd=place.directory)
                 try:
-                    if os.statvfs(descriptor).f_flag & os.ST_RDONLY:
+                    system = os.statvfs(descriptor)
+                    if system.f_flag & os.ST_RDONLY:
                         return "the file system is read-only"
+                    # root may take what is reserved for it; a file system without a limit has no blocks
+                    blocks = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+                    free = blocks * system.f_frsize
+                    if system.f_blocks and free < size:
+                        return f"the file system is full: it takes {size} bytes, and {free} are free"
                 finally:
                     os.close(descriptor)
                 if not os.access(place.name, os.W_OK, dir_fd=place.directory):

@@ -29,7 +29,7 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import recovery
-from rocmcfg.transaction.parts import change_by_tool, keeper_of, unwritable
+from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
 
 
@@ -184,12 +184,9 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
-    paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
-    paths += [block for tool in plan.tools if (block := keeper_of(tool).BLOCK)]
-    paths += [place for activation in plan.due if activation.own for place in activation.writes_at]
-    if host.runs_tools:
-        paths += [output for activation in plan.due for output in activation.outputs]
-    problems = unwritable(host, paths)
+    room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
+    room |= dict.fromkeys([block for tool in plan.tools if (block := keeper_of(tool).BLOCK)], 0)
+    problems = unwritable(host, {**room, journal.STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         hint = "install the package that brings it, then run the command again"
