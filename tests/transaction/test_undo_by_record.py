@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.fat import CHAINS
-from tests.support.hosts import other_host
+from tests.support.hosts import debian_grub_host, other_host
 from tests.support.program import rocmcfg
 
 APPLY = ("apply", "--set", "amdgpu.runpm=0", "--yes")
@@ -41,3 +41,15 @@ def test_our_part_behind_a_quote_that_somebody_opened_is_taken_back(
     for path in written:
         assert "rocmcfg" not in path.read_text(), path
         assert f"foo={quote}bar" in path.read_text()
+
+
+def test_a_menu_that_hides_our_arguments_in_a_quote_is_due_all_the_same(tmp_path: Path) -> None:
+    """Without the program that generates it, an undo leaves that program to the user."""
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg(*APPLY, "--root", root).code == 0
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text().replace(" quiet", ' foo="bar quiet amdgpu.runpm=0'))
+    undone = rocmcfg("rollback", "--yes", "--root", root)
+    assert undone.code == 0, undone
+    assert "RC4016" in undone.err
+    assert "update-grub" in undone.out + undone.err

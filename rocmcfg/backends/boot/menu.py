@@ -139,6 +139,11 @@ def no_entry(menu: Menu) -> Diagnostic:
     return error("RC3102", said, location=menu.path, hint=hint)
 
 
+def _enclosed(kargs: Sequence[Karg], text: str) -> bool:
+    """Whether an argument stands inside another one, whose quote nobody closed."""
+    return any(text in karg.text.split() for karg in kargs if karg.text.count('"') % 2)
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""
@@ -148,7 +153,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterabl
         yield no_entry(menu)
     for entry in () if menu.unreadable else menu.normal:
         missing = [text for text in wanted if not contains(entry.kargs, text)]
-        left = [text for text in unwanted if contains(entry.kargs, text)]
+        left = [text for text in unwanted if contains(entry.kargs, text) or _enclosed(entry.kargs, text)]
         if missing or left:
             said = [f"misses {' '.join(missing)}"] if missing else []
             said += [f"still has {' '.join(left)}"] if left else []
