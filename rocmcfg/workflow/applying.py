@@ -137,7 +137,7 @@ def _withdraw(
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
     approved = Approved(known.profiles, tuple(s for s in known.settings if s.id not in harmful))
     summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
-    said = [warning("RC4042", summary, hint="see `rocmcfg history`; `rocmcfg rollback` brings it back")]
+    said = [warning("RC4042", summary, hint="see `rocmcfg history`")]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
     except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
