@@ -19,7 +19,7 @@ LOCAL = "/etc/rocmcfg/knowledge.d"
 TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
 _FILE = regex(rf"issues/[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml|(?:{'|'.join(TABLES)})\.toml")
 _MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # of what has no such name, what was meant to be read
-_MOST = 1 << 20  # bytes of one file of knowledge.d
+MOST_OF_A_FILE = 1 << 20  # bytes of one file of knowledge.d, also in a bundle
 MOST_OF_A_BUNDLE = 16 << 20
 
 
@@ -79,8 +79,9 @@ def _folder(view: HostView, folder: str) -> Layer:
             tables = ", ".join(f"{table}.toml" for table in TABLES)
             hint = f"call it issues/NAME.toml, in small letters, digits and hyphens, or one of {tables}"
             left_out(f"{folder}/{name}", "no file of this name is read", hint)
-    found = ((name, read_trusted(view, f"{folder}/{name}", _MOST)) for name in names if is_file(name))
-    return Layer(folder, {name: content for name, content in found if content is not None})
+    files = [name for name in names if is_file(name)]
+    found = {name: read_trusted(view, f"{folder}/{name}", MOST_OF_A_FILE) for name in files}
+    return Layer(folder, {name: content for name, content in found.items() if content is not None})
 
 
 def _bundles(view: HostView) -> Iterator[Layer]:

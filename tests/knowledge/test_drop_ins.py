@@ -321,6 +321,9 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     bundle.write_text(content.replace('"version": 7', '"version": 6'))
     sign()
     problem(install(), "RC1034", 1)
+    bundle.write_text(content.replace('"version": 7', '"version": 99990101000000'))
+    sign()
+    assert "still to come" in problem(install(), "RC1036", 1), "it would lock newer ones out"
     bundle.write_text(content.replace('"version": 7', '"version": 8').replace("[0-9]+", "[0-9"))
     sign()
     assert "is not a regular expression" in " ".join(problem(install(), "RC1030", 1).split())
@@ -376,6 +379,8 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
         {"files": {"issues/x.toml": 7}},
         {"files": {"issues/x.toml": "\ud800"}},
         {"files": {"x.toml": "x"}},
+        {"version": 10**18},
+        {"files": {"issues/x.toml": "#" * (1 << 20) + "\n"}},
     ],
 )
 def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
@@ -385,6 +390,19 @@ def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
     assert bundle.parse(json.dumps(right).encode(), "x").version == 7
     with pytest.raises(bundle.Broken):
         bundle.parse(json.dumps({**right, **change}).encode(), "x")
+
+
+def test_no_key_of_a_bundle_stands_twice() -> None:
+    """Of two, another reader would take the other one."""
+    from rocmcfg.knowledge import bundle
+
+    for content in (
+        '{"schema": 1, "name": "site", "version": 7, "version": 8, "files": {"gpus.toml": ""}}',
+        '{"schema": 1, "name": "site", "version": 7, "files": {"gpus.toml": "", "gpus.toml": "a"}}',
+    ):
+        with pytest.raises(bundle.Broken) as stop:
+            bundle.parse(content.encode(), "x")
+        assert "stands twice" in stop.value.diagnostics[0].detail
 
 
 def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:
