@@ -175,7 +175,7 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
     """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
-    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_(\d+))?")
+    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_([0-9]{1, 9}))?")
     for name, (value, where) in variables.items():
         match = per_node.fullmatch(name)
         if match is None or not value:

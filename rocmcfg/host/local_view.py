@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host import lent, runner
 from rocmcfg.host.files import log_from, read_at_most
-from rocmcfg.host.inside import Place, Root, Weakness
+from rocmcfg.host.inside import Place, Root, Weakness, require_possible
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
 
@@ -208,6 +208,7 @@ class LocalView:
     def _place(self, path: str, *, follow_last: bool = True) -> AbstractContextManager[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
+        require_possible(path)
         if not self._walked:
             return nullcontext(Place(None, path, path))
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
@@ -242,7 +243,7 @@ class LocalView:
             with self._place(path, follow_last=follow_last) as place:
                 follow = follow_last and not self._walked
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
-        except (OSError, ValueError):  # a NUL is in no name
+        except (OSError, ValueError):  # an empty text is no path
             return None
 
     def _listed(self, path: str) -> list[str]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.regex import Expression
+from rocmcfg.model.regex import Expression, fullmatch, is_stopped
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.state import Kind
 from rocmcfg.model.version import KernelVersion, RangeText, Release
@@ -303,7 +303,9 @@ class Variable(NamedTuple):
         """Whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
-        return re.fullmatch(self.pattern, text, re.DOTALL) is not None if self.pattern else not self.values
+        if not self.pattern:
+            return not self.values
+        return fullmatch(self.pattern, text, re.DOTALL) is not None or is_stopped(self.pattern)
 
 
 # What has values and traps of its own.

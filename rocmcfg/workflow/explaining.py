@@ -19,7 +19,7 @@ from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import regex, search
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.model.state import CheckStatus
 from rocmcfg.records import receipt
@@ -169,7 +169,7 @@ def _kernel_name(text: str) -> Explained:
         raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
     remarks = [f"{name}: {said}" for name, said in found.parts]
     for issue in catalogue.known_issues():
-        if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
+        if any("Cijk_" in s.pattern and search(s.pattern, found.name) for s in issue.signatures):
             remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
     return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)))

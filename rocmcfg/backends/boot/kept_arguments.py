@@ -6,7 +6,6 @@ they mark. An argument that was there before us is adopted, is not in that file,
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from rocmcfg.backends.boot.contract import Keeper, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose
 from rocmcfg.backends.boot.menu import Menu, behind_separator, size, too_long
 from rocmcfg.backends.boot.ostree import deployments
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
@@ -109,7 +109,7 @@ def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, 
     if asked is None:
         return None, "no program of this host can be run"
     try:
-        document = json.loads(asked.stdout) if asked.ok else None
+        document = json_value(asked.stdout) if asked.ok else None
     except ValueError:
         document = None
     said = (asked.stderr or asked.stdout).strip()

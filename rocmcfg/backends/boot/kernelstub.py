@@ -14,7 +14,6 @@ Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a re
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,6 +24,7 @@ from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, not_asked_for
 from rocmcfg.backends.boot.one_shot import SecondEntry
+from rocmcfg.host.foreign import json_value, parsing
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
@@ -99,14 +99,12 @@ class _Kernelstub(KeptChain):
 def user(view: HostView) -> dict[str, Any]:
     """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
-    try:
-        found: dict[str, dict[str, Any]] = json.loads(text or "")
+    with parsing(CONFIGURATION, "it is not what kernelstub writes"):
+        found: dict[str, dict[str, Any]] = json_value(text or "")
         options = found["user"]["kernel_options"]
-    except (ValueError, KeyError, TypeError) as problem:
-        raise Unreadable(CONFIGURATION, "it is not what kernelstub writes") from problem
-    if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
-        raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
-    return found["user"]
+        if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+            raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
+        return found["user"]
 
 
 def _of(entry: Entry) -> Entry:

@@ -13,7 +13,6 @@ remember it (save_selected_entry). `bootctl`, which chooses as the loader does, 
 from __future__ import annotations
 
 import fnmatch
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
 from rocmcfg.backends.boot.menu import Menu, no_trial_in, on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -178,7 +178,7 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
     asked = view.query(_LIST)
     lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
     try:
-        said: list[Any] = [json.loads(line) for line in lines if line.strip()]
+        said: list[Any] = [json_value(line) for line in lines if line.strip()]
     except ValueError:
         return ()
     rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said

@@ -168,7 +168,7 @@ def _said(view: HostView, path: str) -> tuple[Karg, ...]:
 
 
 def _number(subvolume: str) -> int:
-    found = re.search(r"\.snapshots/(\d+)/", subvolume)
+    found = re.search(r"\.snapshots/([0-9]{1,18})/", subvolume)
     return int(found[1]) if found else 0
 
 

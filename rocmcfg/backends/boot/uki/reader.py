@@ -18,7 +18,7 @@ from rocmcfg.model.regex import regex
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
-_STUB = regex(r"systemd-stub (\d+)")
+_STUB = regex(r"systemd-stub ([0-9]{1,9})")
 _COUNTER = regex(r"\+\d+(?:-\d+)?(?=\.|\Z)")
 _MACHINE = regex(r"([0-9a-f]{32})[-.]")
 _OS = regex(r"^ID=[\"']?([^\"'\s]+)", re.MULTILINE)
