@@ -385,6 +385,7 @@ def test_every_parameter_whose_value_is_a_text_has_a_pattern_that_takes_the_docu
     }
     documented = {
         "amdgpu.disable_cu": "0.0.3,1.0.7",
+        "amdgpu.lockup_timeout": "10000,60000,10000,10000",
         "amdgpu.virtual_display": "0000:26:00.0,4;0000:27:00.0",
     }
     assert texts == {*documented}, "one more: give it a pattern in parameter_notes.toml"
