@@ -38,6 +38,8 @@ SAID = {
     "RC1003": "KEY: not what the format wants there (one diagnostic per key)",
     "RC3003": "PROGRAM: failed, did not end in time, or is not installed",
     "RC3103": "a boot entry misses an argument, or still has one that was taken away",
+    "RC3108": "an argument holds what the boot loader reads as something else: GRUB a semicolon as the end of a "
+    "command",
     "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
     "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
     "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "

@@ -121,7 +121,8 @@ class Parameter(NamedTuple):
 
     `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
     is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
-    that go from post to post, and the features that are switched in them by accident.
+    that go from post to post, and the features that are switched in them by accident. `pattern`: a regular
+    expression for the whole value of one whose type is a text; empty where its grammar is not known.
     """
 
     module: str
@@ -149,6 +150,7 @@ class Parameter(NamedTuple):
     sources: tuple[str, ...] = ()
     copied: Mapping[int, tuple[str, ...]] = _NOTHING
     lacks: tuple[KernelVersion, ...] = ()
+    pattern: str = ""
 
     @property
     def id(self) -> str:

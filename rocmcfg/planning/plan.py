@@ -22,7 +22,14 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, image_problems, newer_kernel, refused
+from rocmcfg.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    refused,
+    swallowed,
+)
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -102,12 +109,14 @@ def _plan(
     entries = boot.menu.entries if boot is not None else ()
     problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
+    problems += swallowed(view, facts, desired, boot)
 
     loader = facts.boot.loader.name if facts.boot.loader else ""
     trial = registry.trial(loader)
     may_try = False
     if boot is not None and kargs:
         backend = registry.backend(loader)
+        problems += backend.refused(boot.menu, kargs)
         problems += backend.preflight(view, boot, kargs)
         problems += backend.unmanaged(view)
         if trial is not None and view.runs_tools:

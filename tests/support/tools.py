@@ -29,6 +29,7 @@ PACKAGES = (
     "fish",
     "groff-base",
     "grub-common",
+    "grub-emu",
     "guile-3.0",
     "ignition",
     "initramfs-tools-core",

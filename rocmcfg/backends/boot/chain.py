@@ -13,6 +13,7 @@ from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.specials import Special, not_handed_on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -27,9 +28,11 @@ class Chain(BootReader, ABC):
     """`OWNED` are the files that hold something of ours: all of it, or a part, where an editor is known
     (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
     `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
-    begins that the loader leaves in LoaderInfo; without one, what is found is proof."""
+    begins that the loader leaves in LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an
+    argument must not hold, since the loader or a program on the way to it would not hand it on as it is."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
+    SPECIAL: tuple[Special, ...]
     TITLE: str
     MANUAL: str
     EDIT_KEY = "e"
@@ -65,6 +68,10 @@ class Chain(BootReader, ABC):
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
+
+    def refused(self, menu: Menu, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """The arguments that would not reach the kernel as they are by this loader."""
+        return not_handed_on(self.SPECIAL, kargs, menu.carrier or menu.path)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import loader_entries, specials
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked
@@ -96,6 +96,7 @@ class _GrubBls(EntryChain):
         f"and append the same to GRUB_CMDLINE_LINUX in {DEFAULTS}, so that it lasts"
     )
     LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)
     TRIAL = _Trial()
     ASSIGNED = (DEFAULTS, DEFAULT)
 

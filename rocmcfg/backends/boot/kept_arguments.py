@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Keeper, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose
@@ -81,6 +82,7 @@ class KeptChain(Chain, Keeper):
 
 
 class DeploymentChain(KeptChain):
+    SPECIAL = (*specials.GRUB, *specials.KERNEL)  # ostree does not say which loader reads its entries
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries
+from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries, specials
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
@@ -38,6 +38,7 @@ class _Kernelstub(KeptChain):
 
     NAME = "kernelstub"
     TITLE = "kernelstub (Pop!_OS)"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
     TOOL = NAME

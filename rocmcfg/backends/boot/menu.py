@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains, separator
 from rocmcfg.model.named_tuple import NamedTuple
 
 NO_FILE = "there is no such file"
@@ -60,18 +60,17 @@ def size(texts: Iterable[str]) -> int:
     return sum(len(text.encode()) + 1 for text in texts)
 
 
-def separator(foreign: Sequence[Karg]) -> Karg | None:
-    """The `--` behind which the kernel passes everything on to init; ours would stand behind it too."""
-    return next((karg for karg in foreign if karg.text == "--"), None)
-
-
-def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[Diagnostic]:
+def behind_separator(
+    foreign: Sequence[Karg], kargs: Sequence[str], *, built_in: bool = False
+) -> Iterable[Diagnostic]:
+    """Which arguments would stand behind a `--`, where the kernel hands everything to init. kmod reads those
+    of modules there too (libkmod-config.c); a driver that is `built_in` has no kmod."""
     found = separator(foreign)
     if found is None:
         return
     hint = "move the “--” and what follows it out of that file, or leave the argument away"
     for text in kargs:
-        if "." not in text.partition("=")[0]:  # kmod reads a module's there too
+        if built_in or "." not in text.partition("=")[0]:
             said = f"{text} would stand behind a “--”, where the kernel passes everything on to init"
             yield error("RC3109", said, location=found.source, hint=hint)
 

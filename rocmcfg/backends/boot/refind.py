@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import efi, loader_entries, roles
+from rocmcfg.backends.boot import efi, loader_entries, roles, specials
 from rocmcfg.backends.boot.chain import MenuChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import Written
@@ -35,6 +35,9 @@ _STANZA = regex(r'^[ \t]*menuentry[ \t]+"?([^"{\n]+?)"?[ \t]*\{([^}]*)\}', re.MU
 _LINUX = regex(r"^[ \t]*loader[ \t]+\S*(?:vmlinuz|bzimage|/linux|\\linux)", re.MULTILINE | re.IGNORECASE)
 _DISABLED = regex(r"^[ \t]*disabled\b", re.MULTILINE)
 
+# refind/linux.c, AddKernelToSubmenu; refind/config.c, ReadTokenLine
+_SPECIAL = specials.specials("rEFInd", {"%v": "the version of the kernel", "\n": "the end of the line"})
+
 
 class _Refind(MenuChain):
     """Rows of a title and its arguments. In them blanks, `=` and `,` separate, `#` outside of quotes ends a
@@ -46,6 +49,7 @@ class _Refind(MenuChain):
     EDIT_KEY = "F2 twice"
     NO_TRIAL = "it has no entry that it boots once by itself"
     LOADER = "refind"
+    SPECIAL = (*_SPECIAL, *specials.KERNEL)
     MANUAL = "append inside the quotes of each line of {path}: {kargs}"
     NO_ENTRY = (
         "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "

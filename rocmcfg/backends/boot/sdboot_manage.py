@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends.boot import appended_assignment, loader_entries
+from rocmcfg.backends.boot import appended_assignment, loader_entries, specials
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER
@@ -36,6 +36,7 @@ class _SdbootManage(EntryChain):
     TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'
     LOADER = "systemd-boot"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # bash sources its configuration
     ASSIGNED = (_CONFIG, _OPTIONS)
 
     def here(self, view: HostView) -> tuple[str, ...]:

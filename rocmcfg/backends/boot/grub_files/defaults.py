@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
@@ -42,6 +43,7 @@ class DefaultsChain(Chain):
     `CURE` what to do about it."""
 
     LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)  # a shell reads what 10_linux copies
     LOSER: str
     CURE: str
 
@@ -82,16 +84,6 @@ class DefaultsChain(Chain):
             yield no_entry(observed.menu)
         length = longest_line(observed.menu, kargs) - size(k.text for k in observed.ours)
         yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
-        for text in kargs:
-            if ";" in text:  # 10_linux copies the arguments into its script without quotes
-                yield error(
-                    "RC3108",
-                    f"{text}: GRUB reads a semicolon as the end of a command",
-                    location=parts.own[0],
-                    hint="leave it away, or give it a value without one"
-                    if "." not in text.partition("=")[0]
-                    else "write module parameters to modprobe.d instead: --via modprobe",
-                )
         if lost_at := _dropped_by(parts, kargs):
             said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
             yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
