@@ -19,8 +19,8 @@ from rocmcfg.host.problems import CommandResult
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PATH = ":".join(OFFLINE_PATH)
-# and of NixOS and Guix System there
-_ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
+# and of NixOS and Guix System there; the hooks of `backends/templates` and packaging/undo.sh have the same
+ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
 _QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
@@ -44,7 +44,7 @@ def folders_of_programs() -> list[str]:
     """Where programs of the running host are looked for, first one first. Root gets the system's alone: sudo
     and su may let a PATH through in which a folder is somebody else's."""
     if os.geteuid() == 0:
-        return _ROOTS_PATH.split(":")
+        return ROOTS_PATH.split(":")
     own = [part for part in os.environ.get("PATH", "").split(":") if part.startswith("/")]
     return [*own, *_PATH.split(":")]
 

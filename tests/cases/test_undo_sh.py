@@ -42,8 +42,8 @@ if os.path.exists(own):
     os.execv(own, [own, root, *words[1:]])
 os.execv(sys.executable, [sys.executable, "-IS", {fake_tools.__file__!r}, words[0], root, *words[1:]])
 """
-# `sh -c … PLACE COMMAND…`: the command, with the stand-ins where programs are looked for first, and the kernel's /proc
-# mounted on the host. What the stand-ins read there is what was recorded, which lies above it.
+# `sh -c … PLACE COMMAND…`: the command, with the stand-ins where programs are looked for first, and the
+# kernel's /proc mounted on the host. What the stand-ins read there is what was recorded, which lies above it.
 _MOUNTED = """
 place=$1 && shift
 mount --bind "$place/bin" /usr/local/sbin || exit

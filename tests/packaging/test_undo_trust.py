@@ -1,5 +1,5 @@
-"""undo.sh, run by root for a tree that somebody else has a hand in: nothing outside of it is touched, and no program
-of it is run."""
+"""undo.sh, run by root for a tree that somebody else has a hand in: nothing outside of it is touched, and no
+program of it is run."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_link_inside_the_tree_is_followed_there(host: Path, link: str, shell: 
 
 
 def test_on_the_running_host_links_are_the_kernels(host: Path) -> None:
-    """The script as somebody runs it on the host itself: in a root of its own, with the programs of this machine."""
+    """As somebody runs it on the host itself: in a root of its own, with the programs of this machine."""
     require_root()
     require_tool("unshare", "util-linux")
     (host / "data").mkdir()
@@ -180,9 +180,11 @@ def test_on_the_running_host_links_are_the_kernels(host: Path) -> None:
     (host / "etc/profile.d").symlink_to("/data/profile.d")
     (host / "undo.sh").write_text(SCRIPT.read_text())
     inside = """
-        cd "$1" && mkdir usr proc dev && mount --rbind /usr usr && mount -t proc proc proc && mount --rbind /dev dev &&
+        cd "$1" && mkdir usr proc dev && mount --rbind /usr usr && mount -t proc proc proc &&
+        mount --rbind /dev dev &&
         for name in bin sbin lib lib64; do
-          if [ -L "/$name" ]; then ln -s "$(readlink "/$name")" "$name"; else mkdir "$name" && mount --rbind "/$name" "$name"; fi
+          if [ -L "/$name" ]; then ln -s "$(readlink "/$name")" "$name"; continue; fi
+          mkdir "$name" && mount --rbind "/$name" "$name"
         done && exec chroot . /bin/sh /undo.sh
     """
     done = subprocess.run(
@@ -226,9 +228,7 @@ def test_a_program_of_the_callers_path_is_not_run_by_root(
 
 
 @SHELLS
-def test_it_stops_while_rocmcfg_is_at_work_on_the_tree_from_outside(
-    host: Path, shell: tuple[str, ...]
-) -> None:
+def test_it_stops_while_rocmcfg_is_at_work_on_the_tree(host: Path, shell: tuple[str, ...]) -> None:
     from rocmcfg.host.local import LocalHost
 
     before = tree(host)
@@ -246,9 +246,8 @@ def test_rocmcfg_stops_while_it_is_at_work(host: Path, tmp_path: Path) -> None:
     from rocmcfg.host.problems import Locked
 
     require_tool("flock", "util-linux")
-    holds = SCRIPT.read_text().replace(
-        "\nundo() {\n", "\nundo() { hold && echo held && read -r _; exit; }\nunused() {\n"
-    )
+    waits = "\nundo() { hold && echo held && read -r _; exit; }\nunused() {\n"
+    holds = SCRIPT.read_text().replace("\nundo() {\n", waits)
     script = tmp_path / "undo.sh"
     script.write_text(holds)
     with subprocess.Popen(
