@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import os
+import pwd
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
+from rocmcfg.host.inside import Root
 from rocmcfg.host.problems import CommandResult
 
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
@@ -34,10 +36,29 @@ MARK = "ROCMCFG_STARTED"
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("HOME", "TERM", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("HOME", "TERM") if name in os.environ}
+    if temporary := temporary_folder():
+        kept["TMPDIR"] = temporary
+    if os.geteuid() == 0:  # programs read their settings there, and sudo and su may leave it the caller's
+        kept["HOME"] = "/root"
+        with suppress(KeyError):
+            kept["HOME"] = pwd.getpwuid(0).pw_dir
     # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
     fixed = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     return {**kept, **fixed, "PATH": ":".join(folders_of_programs())}
+
+
+def temporary_folder() -> str:
+    """TMPDIR of the caller; empty where there is none, and for root where others may change the folder or a
+    part of the way to it: whoever can rename what root makes there chooses what an image is made of."""
+    asked = os.environ.get("TMPDIR", "")
+    if os.geteuid() != 0 or not asked:
+        return asked
+    with suppress(OSError):
+        weak, found = Root("/").weakness(asked)
+        if asked.startswith("/") and weak is None and found is not None:
+            return asked
+    return ""
 
 
 def folders_of_programs() -> list[str]:

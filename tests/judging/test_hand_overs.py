@@ -134,8 +134,8 @@ NAMES_A_PLACE = re.compile(
     "|CMD|COMMAND|HOST|SOCK|URL|ADDR|PROFIL|SCRIPT|HOOK|FLAGS|OPTIONS|REDIRECT|DATA|MODULE|OVERRIDE|NAME|CERT|PREFIX"
     "|PATTERN|TARGET|DRIVER|CORE"
 )
-# Names that such a part does not make a place. Nothing need be said where the reader takes a closed list of words,
-# or a pattern that no path fits.
+# Names that such a part does not make a place. Nothing need be said where the reader takes a closed list of
+# words, or a pattern that no path fits.
 HARMLESS = {
     "AMDGPU_TARGET": "the name of a chip",
     "GPU_TARGET": "the name of a chip",
@@ -144,6 +144,7 @@ HARMLESS = {
     "NCCL_IGNORE_CPU_AFFINITY": "a number: is it 0?",
     "NCCL_SOCKET_IFNAME": "names of network interfaces, compared with those that are there",
     "RCCL_LOG_LEVEL": "a number",
+    "TORCH_COMPILE_DEBUG": "a number: is it 0?",
     "TORCH_SHOW_CPP_STACKTRACES": "a number: is it 0?",
 }
 
