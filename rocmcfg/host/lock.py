@@ -69,8 +69,8 @@ def _taken(place: Place, path: str) -> int:
                 raise OSError(errno.EPERM, "it is not ours")
             os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
             try:
-                if path == FILE:  # what 0.1.0 takes, which may be at work while its package is replaced
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # what packaging/undo.sh takes, and 0.1.0, which may be at work while its package is replaced
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
                 # without being taken, and a fork does not lose it
                 fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)

@@ -340,7 +340,7 @@ class HandOver(NamedTuple):
     """Settings that hand over the machine: who chooses the value chooses what runs as root or as every user.
 
     `names` and `but` are patterns: what is meant, and what of it hands over nothing. `folders`: harmless
-    where all of the value lies in one of them (empty: never). `bare`: a name without a slash is as well.
+    where all of the value lies in one of them (empty: nowhere). `bare`: a name without a slash is as well.
     `gives` ends the sentence "… hands over the machine: ".
     """
 
@@ -355,7 +355,7 @@ class HandOver(NamedTuple):
         if not matches(name, self.names) or matches(name, self.but):
             return False
         # ld.so(8): LD_LIBRARY_PATH knows both separators, and an empty part is the folder one is in
-        return not self.folders or not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
+        return not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
 
     def _harmless(self, part: str) -> bool:
         if "/" not in part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import eq
 
-from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed
@@ -127,6 +127,7 @@ def _plan(
     later = environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, entries, changed, known)
     problems += [*wrong, *unproven]
+    problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
     tools: tuple[ToolChange, ...] = ()
     if boot is not None and loader in registry.KEEPERS:
         tools = registry.argument_keeper(loader).changes(view, boot, kargs)
