@@ -177,6 +177,10 @@ class EntryChain(Chain):
             said = f"no entry of {menu.path} is for everyday use of this system"
             roles = "\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries)
             yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
+        yield from self.of_later_kernels(view, kargs)
+
+    def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would keep the arguments from the entries of later kernels."""
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -227,7 +231,7 @@ def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
         yield warning("RC3110", said, hint=hint)
 
 
-def set_anew(name: str, path: str) -> Diagnostic:
+def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
     said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
-    hint = "move it above the lines of rocmcfg, or make it append"
+    hint = f"{cure}, or make it append"
     return error("RC3120", said, location=path, hint=hint)
