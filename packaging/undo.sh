@@ -37,6 +37,7 @@ OWNED='/etc/default/grub.d/zz-rocmcfg.cfg
 /etc/rocmcfg/kernel-arguments
 /etc/rocmcfg/limine-trial
 /etc/limine-entry-tool.d/zz-rocmcfg.conf
+/etc/sdboot-manage.conf.d/zz-rocmcfg.conf
 /etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf
 /etc/kernel/cmdline.d/90-rocmcfg.conf
 /etc/modprobe.d/zz-rocmcfg.conf

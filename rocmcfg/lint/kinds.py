@@ -33,7 +33,7 @@ _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
     (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
-    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf)$"),
+    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf(?:\.d/[^/]+)?)$"),
     (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
     (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
     (FileKind.DOCKER_ENV, r"rocmcfg/env$|/env\.list$|/docker[\w.-]*\.env$"),

@@ -119,6 +119,7 @@ def _plan(
         problems += backend.refused(boot.menu, kargs)
         problems += backend.preflight(view, boot, kargs)
         problems += backend.unmanaged(view)
+        problems += backend.remarks(view, boot.menu)
         if trial is not None and view.runs_tools:
             may_try = not has_errors(trial.problems(view, boot, kargs))
     problems += environment_targets.problems(view, env_targets, [s for s in desired if s.kind is Kind.ENV])

@@ -259,6 +259,8 @@ def _host_paths(view: HostView) -> list[str]:
         *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),
         "/etc/default/limine",
         "/etc/sdboot-manage.conf",
+        *drop_ins(view, ("/usr/lib/sdboot-manage.conf.d",), ".conf"),
+        *drop_ins(view, ("/etc/sdboot-manage.conf.d",), ".conf"),
         "/etc/kernel/cmdline",
         *_entries(view),
         *modprobe.files(view),

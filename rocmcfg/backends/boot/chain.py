@@ -12,6 +12,7 @@ from rocmcfg.backends.boot.contract import PROGRAMS, BootReader, BootTrial, Obse
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
+from rocmcfg.backends.boot.loader_files import SYSTEMD_BOOT
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, behind_separator, size, too_long
 from rocmcfg.backends.boot.specials import Special, not_handed_on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
@@ -77,7 +78,15 @@ class Chain(BootReader, ABC):
         """Entries that boot without our arguments, whatever we do."""
         return ()
 
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        """What there is to say of entries that are for no everyday use."""
+        return ()
+
     def told(self, view: HostView) -> tuple[str, ...]:
+        """What says that this loader booted the host: itself, or systemd-boot, which started it."""
+        if program := loader_entries.passed_on(view):
+            is_this = self.LOADER and self.LOADER in program.rpartition("/")[2].lower()
+            return (f"systemd-boot started {program}",) if is_this else ()
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
 
     def detect(self, view: HostView) -> Detection | None:
@@ -96,6 +105,7 @@ class EntryChain(Chain):
     is the hint where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
+    RULES = SYSTEMD_BOOT
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
     NO_ENTRY = (
         "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
@@ -110,7 +120,7 @@ class EntryChain(Chain):
         return entry_options.from_cmdline(view)
 
     def read(self, view: HostView) -> Menu:
-        return entry_options.menu(view)
+        return entry_options.menu(view, self.RULES)
 
     def observe(self, view: HostView) -> Observed:
         """What others ask for counts where every entry has it, those of later kernels as well."""
@@ -161,13 +171,16 @@ class EntryChain(Chain):
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
         """`tried`: with what a trial that is on record has there."""
-        for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
+        for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
-                yield path, partial(loader_entries.with_arguments, ours=part)
+                yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
 
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        return loader_entries.left_out(view, menu)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
@@ -182,8 +195,14 @@ class EntryChain(Chain):
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
             said = f"no entry of {menu.path} is for everyday use of this system"
-            roles = "\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries)
+            roles = "\n".join(
+                f"{one.title}: {one.role.value}, {one.why}".rstrip(", ") for one in menu.entries
+            )
             yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
+        yield from self.of_later_kernels(view, kargs)
+
+    def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would keep the arguments from the entries of later kernels."""
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -234,7 +253,7 @@ def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
         yield warning("RC3110", said, hint=hint)
 
 
-def set_anew(name: str, path: str) -> Diagnostic:
+def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
     said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
-    hint = "move it above the lines of rocmcfg, or make it append"
+    hint = f"{cure}, or make it append"
     return error("RC3120", said, location=path, hint=hint)

@@ -27,6 +27,7 @@ from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
 from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
+from rocmcfg.backends.boot.loader_files import GRUB as GRUB_RULES
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -99,6 +100,7 @@ class _GrubBls(EntryChain):
     SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)
     TRIAL = _Trial()
     ASSIGNED = (DEFAULTS, DEFAULT)
+    RULES = GRUB_RULES
 
     def here(self, view: HostView) -> tuple[str, ...]:
         """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
@@ -121,7 +123,8 @@ class _GrubBls(EntryChain):
 
     def assigned(self, view: HostView) -> tuple[str, str]:
         """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
-        names = {karg.text.strip("${}") for one in loader_entries.read(view) for karg in one.kargs}
+        entries = loader_entries.read(view, rules=self.RULES)
+        names = {karg.text.strip("${}") for one in entries for karg in one.kargs}
         return ("", "") if "kernelopts" in names else self.ASSIGNED
 
     def variable(self, view: HostView) -> str:

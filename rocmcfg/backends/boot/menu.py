@@ -27,7 +27,8 @@ class Role(str, Enum):
 class Entry(NamedTuple):
     """An entry of the boot menu. `id` is the loader's own name for it; `path` is the kernel's file and
     `initrds` those of its initramfs, as the loader names them; `release` is empty where no name tells it.
-    `kargs` are the arguments that the kernel gets, without the kernel's path."""
+    `kargs` are the arguments that the kernel gets, without the kernel's path. `why` says in words why it has
+    this role, where the role itself does not say enough."""
 
     id: str
     title: str
@@ -36,6 +37,7 @@ class Entry(NamedTuple):
     initrds: tuple[str, ...]
     kargs: tuple[Karg, ...]
     role: Role
+    why: str = ""
 
 
 class Menu(NamedTuple):

@@ -67,18 +67,23 @@ class _Refind(MenuChain):
 
     def written(self, view: HostView, path: str, text: str) -> Iterator[Written]:
         root, at = roles.root_of(view), 0
+        rows: list[tuple[str, tuple[Karg, ...], int, int]] = []
         for line in text.split("\n"):
             found = _ROW.match(line.rstrip("\r"))
             if found:
                 title = (found[1] or found[2] or "").replace('""', '"')
                 kargs = split(found[3].replace('""', '"'), path)
-                entry = Entry(title, title, "", "", (), kargs, roles.told((title,), kargs, root))
-                yield Written(entry, at + found.start(3), at + found.end(3), '"')
+                rows.append((title, kargs, at + found.start(3), at + found.end(3)))
             at += len(line) + 1
+        settled = roles.settled([roles.judged((title,), kargs, root) for title, kargs, _, _ in rows])
+        for (title, kargs, start, end), one in zip(rows, settled, strict=True):
+            yield Written(Entry(title, title, "", "", (), kargs, one.role, one.why), start, end, '"')
 
     def told(self, view: HostView) -> tuple[str, ...]:
         """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
         on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""
+        if loader_entries.passed_on(view):
+            return super().told(view)
         if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
             return ()
         current = efi.value(view, "BootCurrent", efi.GLOBAL)[:2]

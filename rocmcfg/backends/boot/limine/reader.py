@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.backends.boot.roles import Judged
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -67,11 +68,11 @@ def folders(view: HostView) -> Iterator[str]:
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    for one, role in judged_in(view, text):
+    for one, judgement in _judged_in(view, text):
         version = _VERSION.search(one.comments)
         name, release = "/".join(one.titles), version[1] if version else ""
-        kargs = split(one.cmdline, path)
-        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role)
+        kargs, (role, why, _) = split(one.cmdline, path), judgement
+        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role, why)
         yield Written(entry if one.protocol else None, one.start, one.end)
 
 
@@ -82,19 +83,28 @@ def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
 
 
 def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
+    return ((one, judgement.role) for one, judgement in _judged_in(view, text))
+
+
+def _judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Judged]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
-    for one in sections(text):
-        of = _MACHINE.findall(one.comments)[-1:]
-        another = bool(of and machine_id) and of != [machine_id]
-        if one.titles == (TRIAL,):
-            role = Role.TRIAL
-        elif "Snapshots" in one.titles[:-1]:
-            role = Role.SNAPSHOT  # the tree of limine-snapper-sync
-        elif another or one.protocol not in ("linux", *_IMAGES) or not one.cmdline:
-            role = Role.FOREIGN
-        else:
-            role = roles.told((*one.titles, *one.initrds), split(one.cmdline), root)
-        yield one, role
+    every = list(sections(text))
+    yield from zip(every, roles.settled([_judged(one, machine_id, root) for one in every]), strict=True)
+
+
+def _judged(one: Section, machine_id: str, root: roles.Root) -> Judged:
+    of = _MACHINE.findall(one.comments)[-1:]
+    if one.titles == (TRIAL,):
+        return Judged(Role.TRIAL)
+    if "Snapshots" in one.titles[:-1]:
+        return Judged(Role.SNAPSHOT, "it starts a snapshot")  # the tree of limine-snapper-sync
+    if of and machine_id and of != [machine_id]:
+        return Judged(Role.FOREIGN, "its machine-id is not that of this system")
+    if one.protocol not in ("linux", *_IMAGES):
+        return Judged(Role.FOREIGN, "it starts no Linux kernel")
+    if not one.cmdline:
+        return Judged(Role.FOREIGN, "it has no command line")
+    return roles.judged(one.titles, split(one.cmdline), root, one.kernel, one.initrds)
 
 
 def sections(text: str) -> Iterator[Section]:
