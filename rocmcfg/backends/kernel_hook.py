@@ -34,8 +34,8 @@ def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dic
 
 
 def problems(view: HostView, written: Iterable[str]) -> list[Diagnostic]:
-    """A warning where the hooks that are `written` would not find rocmcfg, for they look where root's programs
-    are. Which programs a host gets that is only mounted is not known here."""
+    """A warning where the hooks that are `written` would not find rocmcfg: they look where root's programs
+    are. What a host gets that is only mounted is not known here."""
     hook = next((path for path in written if path in PATHS), "")
     if not hook or view.offline or view.has_tool("rocmcfg"):
         return []

@@ -21,10 +21,12 @@ def rollback(
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     journal.require_sight(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
         if (planned.journals or planned.activations) and not confirm(planned):
             return None
+        host.require_no_package_manager()  # that began while the user read what would be undone
         with interrupts.held():
             ends.note_rejected(host, planned.journals)
             done = carry_out(host, planned, progress, logged_as="rolled back", force=force)
@@ -46,6 +48,7 @@ def reject(
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
     if not standing.anything_left(host):
         return _nothing_undone(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         journal.require_finished(host)
         made = standing.plan_without(host, force=force)

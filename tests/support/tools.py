@@ -41,6 +41,8 @@ PACKAGES = (
     "mtools",
     "nix-bin",
     "openssh-client",
+    "pacman-package-manager",
+    "rpm",
     "shellcheck",
     "strace",
     "systemd",
