@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from os.path import dirname
 
 from rocmcfg.backends.templates import script
-from rocmcfg.host.runner import ROOTS_PATH
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, warning
 
@@ -35,10 +34,10 @@ def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dic
 
 
 def problems(view: HostView, written: Iterable[str]) -> list[Diagnostic]:
-    """A warning where the hooks that are `written` would not find rocmcfg: they look in the system's folders
-    alone. Which programs a host gets that is only mounted is not known here."""
+    """A warning where the hooks that are `written` would not find rocmcfg: they look where root's programs
+    are. What a host gets that is only mounted is not known here."""
     hook = next((path for path in written if path in PATHS), "")
-    if not hook or view.offline or any(view.exists(f"{folder}/rocmcfg") for folder in ROOTS_PATH.split(":")):
+    if not hook or view.offline or view.has_tool("rocmcfg"):
         return []
     return [
         warning(

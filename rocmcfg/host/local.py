@@ -169,6 +169,20 @@ class LocalHost(LocalView):
             finally:
                 self._lock = None
 
+    def wait_for_package_manager(self, progress: Callable[[str], None]) -> None:
+        """Wait until no package manager is at work here. Raises PackageManagerAtWork when it takes too long.
+        The lock must not be held meanwhile: a hook of the package manager may want it."""
+        from rocmcfg.host import package_manager
+
+        package_manager.wait(self._place, progress)
+
+    def require_no_package_manager(self) -> None:
+        """Raises PackageManagerAtWork."""
+        from rocmcfg.host import package_manager
+
+        if (found := package_manager.at_work(self._place)) is not None:
+            raise package_manager.PackageManagerAtWork(found)
+
     def require_lock(self) -> None:
         """Raises Locked where the lock is not, or no longer, ours."""
         from rocmcfg.host import lock

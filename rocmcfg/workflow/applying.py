@@ -47,6 +47,7 @@ def apply(
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
 
     require_trusted(host)  # before a lock is written there
+    host.wait_for_package_manager(progress)
     with host.lock():
         require_finished(host)
         if confirms is None:
@@ -65,6 +66,7 @@ def apply(
             return planned._replace(plan=made._replace(activations=(*left, *skipped)))
         if not confirm(planned):
             return None
+        host.require_no_package_manager()  # that began while the user read the plan
         now = planned_now() if asks else planned
         changed = [
             error(

@@ -22,6 +22,7 @@ def rollback(
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     journal.require_sight(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
         if not force:
@@ -30,6 +31,7 @@ def rollback(
             return None
         if not force:  # a kernel may have been installed while somebody was asked
             _require_kernels_take(host, planned)
+        host.require_no_package_manager()  # that began while the user read what would be undone
         with interrupts.held():
             ends.note_rejected(host, planned.journals)
             done = carry_out(host, planned, progress, logged_as="rolled back", force=force)
@@ -74,6 +76,7 @@ def reject(
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
     if not standing.anything_left(host):
         return _nothing_undone(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         journal.require_finished(host)
         made = standing.plan_without(host, force=force)

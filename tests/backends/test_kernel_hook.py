@@ -125,7 +125,8 @@ def test_a_program_that_the_hook_would_not_find_is_named(
     monkeypatch.setattr(LocalHost, "offline", False)
     assert [one.id for one in kernel_hook.problems(view, [POSTINST])] == ["RC3035"]
     assert not kernel_hook.problems(view, ["/etc/modprobe.d/zz-rocmcfg.conf"])
-    (Path(view.root) / "usr/local/bin/rocmcfg").touch()
+    program = Path(view.root) / "usr/local/bin/rocmcfg"
+    program.touch(0o755)
     assert not kernel_hook.problems(view, [POSTINST])
 
 

@@ -42,6 +42,8 @@ PACKAGES = (
     "mtools",
     "nix-bin",
     "openssh-client",
+    "pacman-package-manager",
+    "rpm",
     "shellcheck",
     "strace",
     "systemd",
