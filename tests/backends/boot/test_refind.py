@@ -90,9 +90,7 @@ def test_bytes_that_are_no_text_stay_as_they_are() -> None:
         ('menuentry "open" {\n  loader /vmlinuz\n', ["open"]),
     ],
 )
-def test_stanzas_that_cannot_be_written_are_reported(
-    tmp_path: Path, conf: str, titles: list[str]
-) -> None:
+def test_stanzas_that_cannot_be_written_are_reported(tmp_path: Path, conf: str, titles: list[str]) -> None:
     root = make_root(tmp_path, {"efi/EFI/refind/refind.conf": conf})
     found = [*BACKEND.unmanaged(LocalHost(str(root)))]
     assert [one.id for one in found] == ["RC3127"] * bool(titles)
