@@ -265,7 +265,8 @@ menus() {
   for mounted in $PARTITIONS; do
     glob "$mounted/loader/entries/*.[cC][oO][nN][fF]" "$mounted/limine.conf" "$mounted/limine/limine.conf" \
       "$mounted/boot/limine.conf" "$mounted/boot/limine/limine.conf" "$mounted/EFI/*/limine.conf" \
-      "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf"
+      "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf" \
+      "$mounted/refind.conf" "$mounted/EFI/*/refind.conf"
   done
 }
 

@@ -66,7 +66,7 @@ def _without(
 ) -> Resolution:
     """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
-    why = f"rocmcfg cannot configure {loader.title} yet" if loader else NO_LOADER
+    why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
     yours = warning(
         "RC3030",
         f"{why}; the kernel's arguments are yours to add: {join(kargs)}",

@@ -160,9 +160,8 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
     asked = " --profile ".join((request and request.profiles) or ("NAME",))
     proves = f"`rocmcfg verify --profile {asked}` then checks"
-    why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
     back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
-    summary = f"{what} of this host is {found.title}, {why}"
+    summary = f"{what} of this host is {found.title}, {found.refusal}"
     hint = f"{back}add the lines by hand as shown; {proves} them"
     if found.renders and request is not None:
         summary = f"this host is {found.title}: its own configuration says which arguments it boots with"

@@ -102,7 +102,7 @@ def asked(view: HostView) -> str:
 
 
 def said(carrier: str) -> str:
-    return " ".join(line for line in carrier.splitlines() if not line.startswith("#"))
+    return " ".join(line for line in carrier.split("\n") if line and not line.startswith("#"))
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:

@@ -106,8 +106,10 @@ class _ProxmoxBootTool(Chain):
                 f"{TOOL}: {observed.menu.unreadable}",
                 detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
                 location=PARTITIONS,
-                hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
-                "`proxmox-boot-tool clean` what is gone for good",
+                hint="as root, see `proxmox-boot-tool status`, and take out with `proxmox-boot-tool clean` "
+                "what is gone for good"
+                if view.runs_tools
+                else "add --chroot, with which the programs of that host look into them",
             )
         elif _with_grub(view):
             yield from GRUB.preflight(view, observed, kargs)

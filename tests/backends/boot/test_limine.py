@@ -126,6 +126,25 @@ def test_macros_stand_for_their_text_and_lines_keep_their_number() -> None:
     assert text[section.start : section.end] == "  cmdline: ${A} ${UNKNOWN}quiet"
 
 
+@pytest.mark.parametrize(
+    ("program", "firmware", "said"),
+    [
+        ("BOOTX64.EFI", "", "x86-64 UEFI"),
+        ("limine_aa64.efi", "", "aarch64 UEFI"),
+        ("limine-bios.sys", "sys/firmware/acpi/tables/x", "x86-64 BIOS"),
+    ],
+)
+def test_limine_defines_two_macros_itself(tmp_path: Path, program: str, firmware: str, said: str) -> None:
+    text = "/a\nprotocol: linux\ncmdline: ${ARCH} ${FW_TYPE}\n"
+    files = {
+        "boot/limine.conf": text,
+        f"boot/EFI/limine/{program}": "",
+        **({firmware: ""} if firmware else {}),
+    }
+    host = LocalHost(str(make_root(tmp_path, files)))
+    assert [one.cmdline for one, _ in reader.judged(host)] == [said]
+
+
 def with_arguments(content: bytes, ours: bytes | None, role: Role) -> bytes:
     """Every entry of a limine.conf, taken for one of this role."""
 

@@ -6,6 +6,7 @@ line of every entry but the recovery ones, which get the former alone: what is a
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
@@ -21,10 +22,13 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains, tokens
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
 
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
 _VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
+_SNAPSHOTS = "/etc/grub.d/41_snapshots-btrfs"  # of grub-btrfs, line 200 of its 4.12
+_LAST_RESORT = regex(r"fallback|\b0-rescue\b", re.IGNORECASE)
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
@@ -91,6 +95,21 @@ class DefaultsChain(Chain):
         if observed.unknown_at:
             said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
             yield info("RC3106", said, location=observed.unknown_at)
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        """Entries of last resort that GRUB's scripts give the same arguments as all others: 10_linux of Arch
+        its fallback entries, that of Fedora 0-rescue where entries are no files."""
+        named = (one.title for one in menu.normal if _LAST_RESORT.search(" ".join((one.title, one.path))))
+        spare = [*named, *(["the snapshots of grub-btrfs"] if view.exists(_SNAPSHOTS) else [])]
+        if spare:
+            said = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
+            detail = "GRUB's scripts make them of the same variable as the everyday ones"
+            hint = f"if one of these does not boot either: press {self.EDIT_KEY} and take the arguments out"
+            yield warning("RC3183", said, detail=detail, location=menu.path, hint=hint)
+        elif menu.normal and not any(one.role is Role.RECOVERY for one in menu.entries):
+            said = "the boot menu has no recovery entry: every entry of this system gets the arguments"
+            detail = "as where GRUB_DISABLE_RECOVERY is true"
+            yield info("RC3184", said, detail=detail, location=menu.path)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         menu, _ = self.layout(view)
