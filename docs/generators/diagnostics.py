@@ -40,6 +40,8 @@ SAID = {
     "RC3103": "a boot entry misses an argument, or still has one that was taken away",
     "RC3108": "an argument holds what the boot loader reads as something else: GRUB a semicolon as the end of a "
     "command",
+    "RC3170": "a quote that somebody left open, on a command line or in modprobe.d, would swallow what is written "
+    "behind it",
     "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
     "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
     "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "

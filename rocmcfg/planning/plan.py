@@ -116,7 +116,7 @@ def _plan(
     may_try = False
     if boot is not None and kargs:
         backend = registry.backend(loader)
-        problems += backend.refused(boot.menu, kargs)
+        problems += backend.refused(view, boot, kargs)
         problems += backend.preflight(view, boot, kargs)
         problems += backend.unmanaged(view)
         problems += backend.remarks(view, boot.menu)

@@ -70,9 +70,14 @@ class Chain(BootReader, ABC):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
 
-    def refused(self, menu: Menu, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """The arguments that would not reach the kernel as they are by this loader."""
-        return not_handed_on(self.SPECIAL, kargs, menu.carrier or menu.path)
+    def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
+        """The command lines that get our arguments, those of kernels to come as well."""
+        return (observed.foreign, *(entry.kargs for entry in observed.menu.normal))
+
+    def refused(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would not reach the kernel as it is: by this loader, or behind an open quote of others."""
+        yield from not_handed_on(self.SPECIAL, kargs, observed.menu.carrier or observed.menu.path)
+        yield from unclosed(view, self.lines(view, observed))
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
@@ -118,6 +123,11 @@ class EntryChain(Chain):
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         """The lines of which entries of later kernels are made."""
         return entry_options.from_cmdline(view)
+
+    def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
+        path, name = self.assigned(view)
+        assigned = arguments(name, path, text_or_empty(view, path)) if path else None
+        return (*super().lines(view, observed), *self.to_come(view), assigned or ())
 
     def read(self, view: HostView) -> Menu:
         return entry_options.menu(view, self.RULES)
@@ -210,6 +220,29 @@ class EntryChain(Chain):
             left = arguments(name, path, content)
             if left is not None and not all(contains(left, text) for text in kargs):
                 yield set_anew(name, path)
+
+
+def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagnostic]:
+    """Arguments with a quote that is not closed: the kernel takes what follows for a part of them."""
+    found = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
+    for karg in found:
+        before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
+        said = "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        yield error(
+            "RC3170",
+            f"{said}{before.partition('=')[0]}",
+            detail=before,
+            location=_line_of(view, karg.source, before),
+            hint="close the quote there"
+            + (", then apply again: rocmcfg's part is in it now" if ours else ""),
+        )
+
+
+def _line_of(view: HostView, source: str, text: str) -> str:
+    """The `file:line` where a text stands first; `source` itself where that cannot be told."""
+    lines = text_or_empty(view, source).split("\n") if source.startswith("/") and " " not in source else []
+    numbers = (number for number, line in enumerate(lines, start=1) if text in line)
+    return next((f"{source}:{number}" for number in numbers), source)
 
 
 def _part(asked: Iterable[str]) -> bytes | None:

@@ -21,18 +21,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from rocmcfg.backends.boot import loader_entries, specials
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Files, Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked, machine_id
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block, script
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
 from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
 from rocmcfg.backends.boot.loader_files import GRUB as GRUB_RULES
-from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.boot.menu import Menu, Role
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
@@ -111,11 +111,18 @@ class _GrubBls(EntryChain):
     def read(self, view: HostView) -> Menu:
         variables, found, entries = _variables(view), super().read(view), []
         for entry in found.entries:
-            kargs = tuple(one for karg in entry.kargs for one in _expanded(karg, variables))
+            kargs = _read_by_grub([one for karg in entry.kargs for one in _expanded(karg, variables)])
             # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
             initrds = tuple(name for line in entry.initrds for name in line.split() if name[0] != "$")
             entries.append(entry._replace(kargs=kargs, initrds=initrds))
         return found._replace(entries=tuple(entries))
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        for path, entry in loader_entries.files(view, machine_id(view)):
+            found = script.command(join(entry.kargs))
+            if entry.role is Role.NORMAL and found.problem:
+                yield script.not_copied("options", found, path)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = self.here(view), loader_entries.folders(view)
@@ -141,6 +148,12 @@ def _hook_path(view: HostView) -> str:
 
 def _has_hook(view: HostView) -> bool:
     return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
+
+
+def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """What the kernel gets of the options: blscfg makes a line of its script of them."""
+    origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(join(kargs)))
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries, specials
@@ -53,6 +54,11 @@ class _Kernelstub(KeptChain):
     def read(self, view: HostView) -> Menu:
         found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
         return found._replace(tool=self.TOOL, dropped_by=CONFIGURATION)
+
+    def lines(self, view: HostView, observed: Observed) -> Iterator[Sequence[Karg]]:
+        yield from super().lines(view, observed)
+        with suppress(Unreadable):  # `preflight` says so
+            yield [Karg(one, CONFIGURATION) for one in user(view)["kernel_options"]]
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)

@@ -198,10 +198,10 @@ class _Reader:
         if itself is not None:  # what stands in front of the old value is read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
-            kernel.read_arguments(word.cut(value, itself.start()), out, first)
+            kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=name in _TOGETHER)
             value = itself.start()
         last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
-        kernel.read_arguments(word.cut(value), out, last)
+        kernel.read_arguments(word.cut(value), out, last, by_grub=name in _TOGETHER)
         held += range(before, len(out.assignments))
 
     def _command(self, name: str, at: int) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, script
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.kargs import Karg, contains, tokens
+from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
@@ -88,7 +88,9 @@ class DefaultsChain(Chain):
             yield no_entry(observed.menu)
         length = longest_line(observed.menu, kargs) - size(k.text for k in observed.ours)
         yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
-        if lost_at := _dropped_by(parts, kargs):
+        broken = [*_not_copied(_evaluate((*parts.before, *parts.after)))]
+        yield from broken
+        if not broken and (lost_at := _dropped_by(parts, kargs)):
             said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
             yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
@@ -126,6 +128,15 @@ class DefaultsChain(Chain):
             yield warning("RC3107", said, location=menu, hint=hint)
 
 
+def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
+    """Values whose copy in the menu would not hand all to the kernel, nor ours behind it. Where GRUB could
+    not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    for name in _VARIABLES:
+        found = script.command(environment.text(name) or "")
+        if found.problem:
+            yield script.not_copied(name, found, _origin(environment, name)[found.at])
+
+
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
     """Where, after ours, our arguments are lost again; empty where only a shell can tell, too."""
     environment = _evaluate([*parts.before, parts.own])
@@ -150,8 +161,13 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
     text = environment.text(name)
     if text is None:
         return None
-    origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
-    return tuple(Karg(token, origin[at]) for token, at in tokens(text))
+    origin = _origin(environment, name)
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(text))
+
+
+def _origin(environment: Environment, name: str) -> list[str]:
+    """Of each character of a value the line that wrote it."""
+    return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
 
 
 def longest_line(menu: Menu, added: Sequence[str]) -> int:
