@@ -31,7 +31,7 @@ LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
-_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.PROFILE}
+_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
 
 
 class Proposal(NamedTuple):

@@ -161,7 +161,8 @@ def test_an_edit_within_our_lines_is_seen() -> None:
     [
         ("fish", "etc/fish/conf.d/zzz.fish", 'set -gx A "x"\n', "x"),
         ("fish", "etc/fish/config.fish", "set --export -g A x\n", "x"),
-        ("fish", "etc/fish/config.fish", "set -g A x\n", None),
+        ("fish", "etc/fish/config.fish", "set -g A x\n", "x"),  # it stays exported
+        ("fish", "etc/fish/config.fish", "set -gx A $HOME\n", None),
         ("fish", "etc/fish/conf.d/aa.fish", "set -gx A x\n", None),
         (
             "systemd",
