@@ -26,7 +26,15 @@ from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment import DIRECTORIES, PLACES, Assignment, last_of, read_script, untold
+from rocmcfg.backends.environment import (
+    DIRECTORIES,
+    PLACES,
+    Assignment,
+    last_of,
+    read_script,
+    sourced_by,
+    untold,
+)
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
@@ -246,11 +254,13 @@ def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignm
     for target in chosen(names):
         ours = read(view, target)[target.path]
         values = {name: one.value for name, one in ours.items()}
-        after = (
+        after: Iterable[Assignment] = (
             _scripts_after(view, target, values)
             if target.reads is None
             else _files_after(view, target, values)
         )
+        if target.name.startswith("unit:"):
+            after = (*after, *_of_unit(view, target, values))
         for one in after:
             weaker = one.value is None and (before := found.get(one.name)) and before.value is not None
             if not weaker:
@@ -283,6 +293,35 @@ def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None])
             elif one.effect is Effect.SETS:
                 known[one.name] = one.value
                 yield Assignment(one.name, one.value, place)
+
+
+def _of_unit(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    """What counts for a service wherever it stands: the files of EnvironmentFile= override Environment=, and
+    UnsetEnvironment= comes last (systemd.exec(5))."""
+    main = next((path for path in target.needs if view.exists(path)), None)
+    files: list[tuple[str, str]] = []
+    gone: list[Assignment] = []
+    for path in (*([main] if main else []), *drop_ins(view, target.folders, ".conf")):
+        text = text_or_empty(view, path)
+        for one in unit.directives(text):
+            if (one.section, one.key) == ("Service", "EnvironmentFile"):
+                files = [*files, (one.value.removeprefix("-"), f"{path}:{one.line}")] if one.value else []
+        unset = (one for one in unit.read(text) if one.effect is Effect.UNSETS)
+        gone += [Assignment(one.name, "", f"{path}:{one.line}") for one in unset]
+    for name, place in files:
+        yield from _environment_file(view, name, place, ours)
+    yield from gone
+
+
+def _environment_file(
+    view: HostView, path: str, place: str, ours: Mapping[str, str | None]
+) -> Iterator[Assignment]:
+    """A path with a pattern or a specifier is not followed, nor one that may not be read."""
+    text = None if set(path) & set("*?[%\\\"'") else sourced_by(view)(path)
+    if text is not None:
+        yield from last_of(env_file.read_environment_file(text), path).values()
+    elif set(path) & set("*?[%\\\"'") or view.exists(path):
+        yield from (Assignment(name, None, place) for name in ours)
 
 
 def _statements(target: Target, text: str, known: Mapping[str, str | None]) -> Iterable[Statement]:

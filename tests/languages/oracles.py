@@ -4,6 +4,7 @@ fail and nobody gets anything."""
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -91,3 +92,30 @@ def by_pam_env(folder: Path, content: bytes) -> dict[str, str]:
         texts.append(text.decode("utf-8", "replace"))
     pam.pam_end(handle, 0)
     return dict(text.partition("=")[::2] for text in texts)
+
+
+def by_manager(folder: Path, texts: Sequence[str]) -> list[dict[str, str]]:
+    """What a manager of systemd has loaded as Environment= of services with these texts."""
+    units = folder / "systemd/user"
+    units.mkdir(parents=True, exist_ok=True)
+    run_dir = folder / "run"
+    run_dir.mkdir(exist_ok=True)
+    run_dir.chmod(0o777)
+    starts = "\n[Service]\nExecStart=/bin/true\n"
+    names = [f"u{number}.service" for number in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        (units / name).write_text(text + starts)
+    (units / "all.service").write_text(f"[Unit]\nWants={' '.join(names)}\n{starts}")
+    # the manager tests nothing as root
+    user = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    argv = [*user, require_tool(MANAGER, package="systemd"), "--user", "--test", "--unit=all.service"]
+    environment = {"XDG_RUNTIME_DIR": str(run_dir), "XDG_CONFIG_HOME": str(folder), "HOME": "/"}
+    found: dict[str, dict[str, str]] = {}
+    unit = ""
+    for line in run(argv, env=environment).stdout.splitlines():
+        if began := re.match(r"\s*-> Unit (\S+):", line):
+            unit = began[1]
+            found[unit] = {}
+        elif told := re.match(r"\s*Environment: (\w+)=(.*)$", line):
+            found[unit][told[1]] = told[2]
+    return [found[name] for name in names]

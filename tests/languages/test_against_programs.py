@@ -8,13 +8,14 @@ The seeds are fixed. `make slow` tries five hundred files of each kind.
 from __future__ import annotations
 
 import io
+import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, shell
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, shell, unit
 from tests.languages import files, oracles
 
 Told = dict[str, "str | None"]
@@ -122,6 +123,18 @@ def test_no_variable_is_told_otherwise_than_its_program_sets_it(name: str, publi
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_five_hundred_files_of_each_kind(name: str, public: Path) -> None:
     assert tried(name, public, 100, MANY) == []
+
+
+@pytest.mark.parametrize("file", [files.unit, files.odd_unit])
+def test_a_manager_of_systemd_gives_a_service_what_is_told(
+    public: Path, file: Callable[[random.Random], str]
+) -> None:
+    texts = files.several(1, 300, file)
+    for text, real in zip(texts, oracles.by_manager(public, texts), strict=True):
+        # what UnsetEnvironment= takes away is in the manager's list all the same
+        told = left(one for one in unit.read(text) if one.effect is not Effect.UNSETS)
+        for name in files.NAMES:
+            assert told.get(name, "absent") in (None, real.get(name, "absent")), text
 
 
 # -- what each rule is, by name ----------------------------------------------------------------------------
