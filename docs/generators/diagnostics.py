@@ -102,6 +102,7 @@ ONE_MEANING = {
     "RC7118": "syntax: the reader of the file does not understand this",
     "RC7119": "read only: cannot be written while the driver runs",
     "RC7120": "limited: right, and reached in part on some kernels or GPUs",
+    "RC7121": "not exported: the shell that reads the file has it, and no program gets it",
     "RC9000": "a defect of rocmcfg",
 }
 # Ids that no call gives as they are, with the severities that they may have.

@@ -145,6 +145,14 @@ class Reading:
             )
         )
 
+    def told(self, value: str | None) -> None:
+        """What the language of the file makes of the value that was added last; None where it cannot be
+        told."""
+        if self.assignments:
+            last = self.assignments[-1]
+            changed = last._replace(opaque=True) if value is None else last._replace(value=value)
+            self.assignments[-1] = changed
+
     def slip(self, span: Span, remark: Remark) -> None:
         self.slips.append((*span.place, remark))
 

@@ -122,7 +122,9 @@ def _plan(
         problems += backend.remarks(view, boot.menu)
         if trial is not None and view.runs_tools:
             may_try = not has_errors(trial.problems(view, boot, kargs))
-    problems += environment_targets.problems(view, env_targets, [s for s in desired if s.kind is Kind.ENV])
+    variables = [setting for setting in desired if setting.kind is Kind.ENV]
+    problems += environment_targets.problems(view, env_targets, variables)
+    problems += environment_targets.untold_later(view, env_targets, variables)
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
@@ -237,6 +239,8 @@ def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, 
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
+    if setting.kind is Kind.ENV and later is not None and later.value is None:  # a diagnostic tells of it
+        later = None
     equal = same if setting.parameter else eq
     if later is not None and not equal(later.value, setting.text):
         return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)

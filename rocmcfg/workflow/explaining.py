@@ -42,7 +42,8 @@ class ProfileUse(NamedTuple):
 @published("*explanation", "next_boot", "source", "running", "profiles")
 class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
-    where nobody does. `meaning` and `verdict` are about the value that was asked about.
+    where nobody does. `next_boot` is None beside a `source` where the value cannot be told. `meaning` and
+    `verdict` are about the value that was asked about.
     `running` is what the kernel or the caller's environment holds. `waits` says what is applied, and for
     which program it waits."""
 
