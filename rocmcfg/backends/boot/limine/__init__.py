@@ -183,7 +183,7 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
         ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
         defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
-        if not all(contains(lines[name], text) for name in others for text in kargs):
+        if not all(contains(lines.get(name, ()), text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
     makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
