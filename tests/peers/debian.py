@@ -95,14 +95,8 @@ def source(package: str, wanted: tuple[str, ...]) -> tuple[Path, str]:
             index = _index(suite)
             try:
                 uri, name, digest, version = _upstream(package, suite, index)
-                helper = [
-                    "/usr/lib/apt/apt-helper",
-                    *_options(index),
-                    "download-file",
-                    uri,
-                    work / name,
-                    digest,
-                ]
+                tool = ("/usr/lib/apt/apt-helper", *_options(index), "download-file")
+                helper = [*tool, uri, str(work / name), digest]
                 shared.fetched(helper, f"{package} of {suite}", pauses=(2.0,))
             except shared.NotFetched as missing:  # of this suite: a mirror may lack single files
                 failed.append(str(missing))

@@ -12,6 +12,7 @@ TABLE = Path(__file__).with_name("figures.tsv")
 COLUMNS = (
     "kind",
     "name",
+    "reads",
     "version",
     "cases",
     "agree",
@@ -24,9 +25,10 @@ COLUMNS = (
 _COUNTED = {"refused or cannot be told": "refused"}
 
 
-def write(kind: str, name: str, version: str, counted: Mapping[str, int]) -> None:
+def write(kind: str, name: str, version: str, counted: Mapping[str, int], reads: str = "") -> None:
     """Put a row in the place of the one of this kind and name; other processes may do so at once."""
-    row = {"kind": kind, "name": name, "version": version, "cases": str(sum(counted.values()))}
+    row = {"kind": kind, "name": name, "reads": reads, "version": version}
+    row["cases"] = str(sum(counted.values()))
     row |= {_COUNTED.get(outcome, outcome): str(number) for outcome, number in counted.items()}
     with locked(TABLE):
         rows = {(one["kind"], one["name"]): one for one in read()}

@@ -45,7 +45,13 @@ def test_files_as_people_write_them_are_read_as_the_program_reads_them(
 ) -> None:
     cases = program.cases("ordinary", _FILES, tmp_path)
     if request.config.getoption("--write"):
-        figures.write("ordinary", program.name, _version(program), judgement.figures(program.name, cases, ()))
+        figures.write(
+            "ordinary",
+            program.name,
+            _version(program),
+            judgement.figures(program.name, cases, ()),
+            program.reads,
+        )
     wrong = [case for case in cases if case.outcome is not Outcome.AGREE]
     assert not wrong, f"{len(wrong)} of {len(cases)}, such as {wrong[0]}"
 
@@ -56,7 +62,13 @@ def test_odd_files_give_no_wrong_value(
 ) -> None:
     cases, rows = program.cases("odd", _FILES, tmp_path), judgement.table()
     if request.config.getoption("--write"):
-        figures.write("odd", program.name, _version(program), judgement.figures(program.name, cases, rows))
+        figures.write(
+            "odd",
+            program.name,
+            _version(program),
+            judgement.figures(program.name, cases, rows),
+            program.reads,
+        )
     wrong = judgement.unexpected(program.name, cases, rows)
     assert not wrong, wrong
 
