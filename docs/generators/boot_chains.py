@@ -81,12 +81,12 @@ notes the figures that stand here. Each row says of which version they are.
 people write them: all have to agree. In each *odd* one is one trick. There rocmcfg may refuse, or say that it
 cannot be told; a wrong value, or a wrong promise of `plan`, is a fault.
 
-| program: what it reads | version | ordinary: agree | odd: agree | cannot be told | faults | theirs, scope |
+| program: what it reads | version | ordinary: agree | odd: agree | not told | faults | theirs, scope |
 |---|---|---|---|---|---|---|"""
 _SUITES = """
 **Cases of peers' own tests**, taken out of their sources, which are not kept here. *Theirs*: the reader of
-the peer is not that of the program that the file is for. *Scope*: what is read is not the same thing. Those that
-are not expressible are about something else.
+the peer is not that of the program that the file is for. *Scope*: what is read is not the same thing.
+Those that are not expressible are about something else.
 
 | sources of | version | cases | agree | cannot be told | faults | theirs | scope | not expressible |
 |---|---|---|---|---|---|---|---|---|"""
