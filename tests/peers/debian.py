@@ -9,6 +9,7 @@ import hashlib
 import os
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -35,6 +36,7 @@ PACKAGES = (
 )
 # A source that a suite's mirror lacks may be in another one.
 _SOURCE_SUITES = (SUITE, "bookworm", "sid")
+_MIRROR = os.environ.get("ROCMCFG_MIRROR", roots.MIRROR)
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _WORK = "w"
 _silent: list[str] = []  # what a mirror that does not answer came to
@@ -43,10 +45,11 @@ _silent: list[str] = []  # what a mirror that does not answer came to
 def system() -> Path:
     """The root of a Debian system with all programs; skips where it cannot be made."""
     require_root()
-    for program in ("mmdebstrap", "unshare", "script"):
-        require_tool(program, package={"mmdebstrap": "mmdebstrap"}.get(program, "util-linux"))
+    require_tool("mmdebstrap", package="mmdebstrap")
+    require_tool("unshare", package="util-linux")
 
     def build(work: Path) -> None:
+        _ask_mirror()
         roots.debootstrap(SUITE, PACKAGES, work)
         (work / "usr/sbin/grub-probe").write_text(roots.GRUB_PROBE)
         for script in (work / "etc/grub.d").iterdir():
@@ -63,7 +66,12 @@ def system() -> Path:
     try:
         return roots.cached(f"peers-{SUITE}", f"{PACKAGES}{roots.GRUB_PROBE}", build)
     except shared.NotFetched as missing:
-        raise pytest.skip.Exception(f"no Debian {SUITE}: {' '.join(str(missing).split())[-200:]}") from None
+        raise _without(f"Debian {SUITE}", missing) from None
+
+
+def _without(what: str, missing: shared.NotFetched) -> BaseException:
+    lines = str(missing).split("\n")
+    return pytest.skip.Exception(f"not compared, for {what} cannot be had: {lines[0]}; {lines[-1]}")
 
 
 def version(package: str) -> str:
@@ -90,10 +98,11 @@ def source(package: str, wanted: tuple[str, ...]) -> tuple[Path, str]:
     require_tool("apt-get", package="apt")
 
     def fetch(work: Path) -> None:
+        _ask_mirror()
         failed = []
         for suite in _SOURCE_SUITES:
-            index = _index(suite)
             try:
+                index = _index(suite)
                 uri, name, digest, version = _upstream(package, suite, index)
                 tool = ("/usr/lib/apt/apt-helper", *_options(index), "download-file")
                 helper = [*tool, uri, str(work / name), digest]
@@ -111,9 +120,7 @@ def source(package: str, wanted: tuple[str, ...]) -> tuple[Path, str]:
     try:
         made = shared.made_once(shared.cache("peers") / f"{package}-{digest}", fetch)
     except shared.NotFetched as missing:
-        raise pytest.skip.Exception(
-            f"no source of {package}: {' '.join(str(missing).split())[-200:]}"
-        ) from None
+        raise _without(f"the sources of {package}", missing) from None
     return made / "files", (made / "version").read_text()
 
 
@@ -129,23 +136,38 @@ def _upstream(package: str, suite: str, index: Path) -> tuple[str, str, str, str
     raise shared.NotFetched(f"{suite} has no source of {package}")
 
 
+def _ask_mirror() -> None:
+    """Raises NotFetched within a minute where it does not answer, and at once when it did not before:
+    mmdebstrap and apt would try for long."""
+    if not _silent:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                address = f"{_MIRROR}/dists/{SUITE}/InRelease"
+                options = ("-oAcquire::Retries=0", "-oAcquire::http::Timeout=30", "-oAPT::Sandbox::User=root")
+                helper = [
+                    "/usr/lib/apt/apt-helper",
+                    *options,
+                    "download-file",
+                    address,
+                    f"{folder}/InRelease",
+                ]
+                shared.fetched(helper, _MIRROR, pauses=())
+        except shared.NotFetched as missing:
+            _silent.append(str(missing))
+    if _silent:
+        raise shared.NotFetched(_silent[0])
+
+
 def _index(suite: str) -> Path:
-    """The suite's list of sources as it is today. A mirror that did not answer once is not asked again."""
+    """The suite's list of sources as it is today."""
 
     def update(work: Path) -> None:
         (work / "lists/partial").mkdir(parents=True)
         (work / "cache/archives/partial").mkdir(parents=True)
-        mirror = os.environ.get("ROCMCFG_MIRROR", roots.MIRROR)
-        (work / "sources.list").write_text(f"deb-src [signed-by={_KEYRING}] {mirror} {suite} main\n")
+        (work / "sources.list").write_text(f"deb-src [signed-by={_KEYRING}] {_MIRROR} {suite} main\n")
         shared.fetched(["apt-get", "-q", *_options(work), "update"], f"the sources of {suite}", pauses=(2.0,))
 
-    if _silent:
-        raise shared.NotFetched(_silent[0])
-    try:
-        made = shared.made_once(shared.cache("peers") / f"index-{suite}-{date.today()}", update)
-    except shared.NotFetched as missing:
-        _silent.append(str(missing))
-        raise
+    made = shared.made_once(shared.cache("peers") / f"index-{suite}-{date.today()}", update)
     shared.forget_older_than(made, f"index-{suite}-*-*-{'[0-9]' * 2}", keep=1)
     return made
 

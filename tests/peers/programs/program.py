@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -42,6 +43,7 @@ class Program(NamedTuple):
         ]
 
     def cases(self, kind: str, most: int, folder: Path) -> list[Case]:
+        """Nothing is left in the folder: they are many files."""
         samples = self.samples(kind, most)
         (folder / "theirs").mkdir()
         theirs = self.theirs(samples, folder / "theirs")
@@ -49,9 +51,10 @@ class Program(NamedTuple):
         for number, (sample, answer) in enumerate(zip(samples, theirs, strict=True)):
             own = folder / f"ours-{number}"
             own.mkdir()
-            found.append(
-                Case(sample.trick or "ordinary", _shown(sample.files), answer, self.ours(sample, own))
-            )
+            ours = self.ours(sample, own)
+            shutil.rmtree(own)
+            found.append(Case(sample.trick or "ordinary", _shown(sample.files), answer, ours))
+        shutil.rmtree(folder / "theirs")
         return found
 
 
