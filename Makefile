@@ -12,7 +12,7 @@
 #   make loaders boot loaders alone, without Linux: what boots once, on each version that Debian has
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #   make peers   the cases of other projects' tests, and random files against the real programs (root, a Debian mirror)
-#                each of these five also runs some files only: make vm TESTS=tests/vm/test_trial.py
+#                each of these six also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make sources holds the data against the sources of kernels and ROCm (700 MB of Debian's mirror, once)
 #   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
 #   make bench   start-up, plan, verify, apply: figures against their bars
