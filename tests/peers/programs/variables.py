@@ -13,8 +13,7 @@ from tests.peers.programs.program import Files, Sample
 
 
 def forms(path: str, *lines: str) -> words.Made:
-    """A file with one of these texts between two plain lines; `{n}` and `{v}` are a variable and its value,
-    `{o}` and `{w}` another one. A file that needs `export` has it in the text of `before`."""
+    """A file with one of these texts: `{n}` and `{v}` are a variable and its value, `{o}` and `{w}` others."""
 
     def made(random: Random) -> Files:
         (name, value), (other, second) = _two(random)

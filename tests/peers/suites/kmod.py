@@ -50,9 +50,7 @@ def _shown(text: str) -> Iterator[tuple[tuple[str, str], str | None]]:
 
 def _options(folder: Path) -> Iterator[Case]:
     """Files of modprobe.d, none of which sets an option: that none is read is what they tell."""
-    for file in sorted(folder.glob("*/*/etc/modprobe.d/*.conf")) + sorted(
-        folder.glob("*/etc/modprobe.d/*.conf")
-    ):
+    for file in sorted(folder.rglob("etc/modprobe.d/*.conf")):
         text = file.read_text()
         root = file.parents[2]
         found = {karg.name: karg.value for karg in modprobe.read_options(LocalHost(str(root)))}

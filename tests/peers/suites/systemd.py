@@ -87,34 +87,27 @@ def _command_lines(source: str) -> Iterator[Case]:
                 yield Case(f"{name} {key}", line, {key: literals.c(found["text"])}, _value(line, key))
             else:
                 key = variables[found["none"]]
-                value = last(reading.arguments(line), key)
-                yield Case(
-                    f"{name} {key}", line, {}, {} if value is None or value.value is None else {key: ""}
-                )
+                yield Case(f"{name} {key}", line, {key: None}, _value(line, key))
 
 
 def _asked(test: str, line: str, key: str, flags: str, into: str, rest: str) -> Case:
-    id, karg = f"{test} {key}", last(reading.arguments(line), key) if key else None
+    """One question after a key: its value, its truth, or whether it is there with a value, or without one."""
+    id = f"{test} {key}"
     if not key or "EINVAL" in rest or "TRUE_WHEN_MISSING" in flags:
         return Case(id, line, None, None)
-    told = re.search(rf"streq_ptr\(value, ({literals.ONE})\)", rest)
-    if told:
+    if told := re.search(rf"streq_ptr\(value, ({literals.ONE})\)", rest):
         return Case(id, line, {key: literals.c(told[1])}, _value(line, key))
-    there = {"there": "yes" if karg else "no"}
-    if "value == true" in rest or "value == false" in rest:
-        value = None if karg is None else "true" if karg.value in (None, "1", "yes") else "false"
-        said = ("true" if "value == true" in rest else "false") if rest.startswith("> 0") else None
-        return Case(id, line, {key: said}, {key: value})
-    if "OPTIONAL" in flags or into == "NULL":  # the latter asks for a key without a value
-        flag = karg is not None and (into != "NULL" or karg.value is None)
-        return Case(id, line, {"there": "yes" if "> 0" in rest else "no"}, {"there": "yes" if flag else "no"})
-    with_value = karg is not None and karg.value is not None
-    return Case(
-        id,
-        line,
-        {"there": "yes" if "> 0" in rest else "no"},
-        {**there, "there": "yes" if with_value else "no"},
-    )
+    karg, answered = last(reading.arguments(line), key), "> 0" in rest
+    if found := re.search(r"value == (true|false)", rest):
+        truth = None if karg is None else "true" if karg.value in (None, "1", "yes") else "false"
+        return Case(id, line, {key: found[1] if answered else None}, {key: truth})
+    if "OPTIONAL" in flags:
+        there = karg is not None
+    elif into == "NULL":
+        there = karg is not None and karg.value is None
+    else:
+        there = karg is not None and karg.value is not None
+    return Case(id, line, {"there": "yes" if answered else "no"}, {"there": "yes" if there else "no"})
 
 
 def _value(line: str, key: str) -> Answer:
@@ -140,21 +133,16 @@ def _names(source: str) -> Iterator[Case]:
 def _counters(source: str) -> Iterator[Case]:
     """Names of boot entries and what stays of them when the boot counter goes on."""
     for name, status, stripped in re.findall(r'tries_one\("(.*?)", (\S+), (\S+),', source):
-        id = f"extract_tries {name}"
-        if not name.endswith(".conf"):
-            yield Case(id, name, None, None)
+        id, stays = f"extract_tries {name}", stripped.strip('"') if status == "0" else name
+        if name.endswith(".conf"):
+            ours = {"id": loader_entries.entry_id(f"/loader/entries/{name}")}
+            yield Case(id, name, {"id": stays.removesuffix(".conf")}, ours)
         else:
-            theirs = {
-                "id": name.removesuffix(".conf")
-                if status != "0"
-                else stripped.strip('"').removesuffix(".conf")
-            }
-            yield Case(id, name, theirs, {"id": loader_entries.entry_id(f"/loader/entries/{name}")})
+            yield Case(id, name, None, None)
 
 
 def _entry_lines(source: str) -> Iterator[Case]:
-    """Keys and values as systemd-boot divides the lines of an entry; the name is put in the place of the
-    key."""
+    """Keys and values as systemd-boot divides the lines of an entry."""
     body = source.partition("TEST(line_get_key_value)")[2].partition("\n}")[0]
     found = re.search(rf"char s2\[\] = ({literals.SEVERAL});", body)
     assert found
