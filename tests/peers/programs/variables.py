@@ -13,7 +13,7 @@ from tests.peers.programs.program import Files, Sample
 
 
 def forms(path: str, *lines: str) -> words.Made:
-    """A file with one of these texts: `{n}` and `{v}` are a variable and its value, `{o}` and `{w}` others."""
+    """A file with one of these texts; `{n}`, `{v}` and `{o}`, `{w}` are variables and their values."""
 
     def made(random: Random) -> Files:
         (name, value), (other, second) = _two(random)
