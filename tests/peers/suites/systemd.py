@@ -39,7 +39,9 @@ def _environment_files(source: str) -> Iterator[Case]:
         values = dict(text.partition("=")[::2] for text in expected)
         found = reading.sourced(_CONF, texts[number], values)
         for name, value in values.items():
-            yield Case(f"env_file_{number} {name}", texts[number], {name: value}, reading.only(found, [name]))
+            id, ours = f"env_file_{number} {name}", reading.only(found, [name])
+            # an empty value is one in EnvironmentFile=, and none in environment.d (TEST-81)
+            yield Case(id, texts[number], {name: value} if value else None, ours if value else None)
     for text in re.findall(r"FOREACH_STRING\(s,(.*?)\)", source, re.DOTALL)[:1]:
         for one in re.findall(literals.ONE, text):
             yield Case("invalid_utf8", one, None, None)
