@@ -1,8 +1,10 @@
-"""`bootctl list --json` on files of loader/entries, for what systemd-boot reads."""
+"""`bootctl list --json` on files of loader/entries, for what systemd-boot reads. Where bootctl is known to read
+otherwise than the loader it gets the text as the loader divides it (systemd 257, src/boot)."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -17,6 +19,8 @@ from tests.peers.programs.next_arg import numbered
 from tests.peers.programs.program import Files, Program, Sample
 
 _FOLDER = "loader/entries"
+# A pair of quotes around a whole value: efi-string.c, line_get_key_value
+_QUOTED = re.compile(r"^([ \t]*\S+[ \t]+)(['\"])(.*)\2(?=[ \t]*$)", re.MULTILINE)
 # bootctl takes only the root of a file system for the partition.
 _SCRIPT = """
 mkdir /efi && mount -t tmpfs tmpfs /efi && cp -r in/. /efi
@@ -64,9 +68,10 @@ def _entry(random: Random, lines: str) -> str:
 
 def theirs(samples: Sequence[Sample], folder: Path) -> list[Answer]:
     files = {
-        f"in/{_FOLDER}/{_apart(path, number)}": text
+        f"in/{_FOLDER}/{_apart(path, number)}": _QUOTED.sub(r"\1\3", text)
         for number, sample in enumerate(samples)
         for path, text in sample.files.items()
+        if not path.startswith(f"{_FOLDER}/auto-")  # boot.c, config_load_type1_entries
     }
     out = debian.run(folder, _SCRIPT, {**files, "in/EFI/Linux/.keep": ""}) / "out"
     listed = {entry["path"].rpartition("/")[2]: entry for entry in json.loads((out / "list").read_text())}
