@@ -1,5 +1,5 @@
-"""`bootctl list --json` on files of loader/entries, for what systemd-boot reads. Where bootctl is known to read
-otherwise than the loader it gets the text as the loader divides it (systemd 257, src/boot)."""
+"""`bootctl list --json` on files of loader/entries, for what systemd-boot reads. Where bootctl is known to
+read otherwise than the loader it gets the text as the loader divides it (systemd 257, src/boot)."""
 
 from __future__ import annotations
 
