@@ -11,7 +11,8 @@
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make loaders boot loaders alone, without Linux: what boots once, on each version that Debian has
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
-#                each of these five also runs some files only: make vm TESTS=tests/vm/test_trial.py
+#   make peers   the cases of other projects' tests, and random files against the real programs (root, a Debian mirror)
+#                each of these six also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make sources holds the data against the sources of kernels and ROCm (700 MB of Debian's mirror, once)
 #   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
 #   make bench   start-up, plan, verify, apply: figures against their bars
@@ -22,7 +23,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow faults packages ansible loaders vm lint sources knowledge bench lock clean
+.PHONY: demo test all fast coverage slow faults packages ansible loaders vm peers lint sources knowledge bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -31,10 +32,10 @@ test: lint fast
 	@echo "The program's own tests have passed. There are more, as root, about two and a half hours: make coverage slow faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
-all: test coverage slow faults packages ansible loaders vm
+all: test coverage slow faults packages ansible loaders vm peers
 
 # What needs neither root nor a mirror nor a guest.
-PROGRAM := --ignore=tests/vm --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -n auto --dist worksteal
+PROGRAM := --ignore=tests/vm --ignore=tests/peers --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -n auto --dist worksteal
 
 fast: $(READY)
 	$(RUN) -m pytest $(PROGRAM) -m "not faults and not slow"
@@ -62,6 +63,9 @@ loaders: $(READY)
 
 vm: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/vm) -n 2
+
+peers: $(READY)
+	$(RUN) -m pytest $(or $(TESTS),tests/peers) -n 2 $(ARGS)
 
 lint: $(READY)
 	$(RUN) -m ruff check .

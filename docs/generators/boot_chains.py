@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import re
 from collections.abc import Iterator
@@ -65,10 +66,50 @@ def page() -> str:
         lines += ["", f"### {row.title}", "", "```", _by_hand(row.manual), "```"]
         if row.renders:
             lines += ["", f"`rocmcfg render --format {row.renders}` prints a profile in its own words."]
+    lines += ["", *_peers()]
     lines += ["", "## Initramfs", ""]
     for generator in initramfs.backends():
         lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(type(generator).__module__))}"]
     return "\n".join(lines) + "\n"
+
+
+_PEERS = """## Peers and the real programs
+
+`make peers` holds what rocmcfg reads against what others make of the same text, and `make peers ARGS=--write`
+notes the figures that stand here. Each row says of which version they are.
+
+**Random files.** A program reads files that are made by chance, and so does rocmcfg. *Ordinary* files are as
+people write them: all have to agree. In each *odd* one is one trick. There rocmcfg may refuse, or say that it
+cannot be told; a wrong value, or a wrong promise of `plan`, is a fault.
+
+| program: what it reads | version | ordinary: agree | odd: agree | not told | faults | theirs, scope |
+|---|---|---|---|---|---|---|"""
+_SUITES = """
+**Cases of peers' own tests**, taken out of their sources, which are not kept here. *Theirs*: the reader of
+the peer is not that of the program that the file is for. *Scope*: what is read is not the same thing.
+Those that are not expressible are about something else.
+
+| sources of | version | cases | agree | cannot be told | faults | theirs | scope | not expressible |
+|---|---|---|---|---|---|---|---|---|"""
+_COUNTED = ("cases", "agree", "refused", "ours", "theirs", "scope", "not expressible")
+
+
+def _peers() -> Iterator[str]:
+    with (_TESTS / "peers/figures.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    yield _PEERS
+    ordinary = {row["name"]: row for row in rows if row["kind"] == "ordinary"}
+    for row in (row for row in rows if row["kind"] == "odd"):
+        usual, others = ordinary[row["name"]], int(row["theirs"]) + int(row["scope"])
+        agreeing = [f"{one['agree']} of {one['cases']}" for one in (usual, row)]
+        cells = (f"{row['name']}: {row['reads']}", row["version"], *agreeing, row["refused"], row["ours"])
+        yield f"| {' | '.join(cells)} | {others} |"
+    yield _SUITES
+    suites = [row for row in rows if row["kind"] == "suite"]
+    for row in suites:
+        yield f"| {row['name']} | {row['version']} | {' | '.join(row[name] for name in _COUNTED)} |"
+    told = sum(int(row["cases"]) - int(row["not expressible"]) for row in suites)
+    yield f"\n{told} cases can be expressed. Which of them differ, and why: `tests/peers/differences.toml`."
 
 
 def _chain(name: str) -> Iterator[str]:

@@ -146,7 +146,7 @@ def test_what_a_newcomer_runs_fetches_nothing() -> None:
         for path in TESTS.rglob("*.py")
         if path != Path(__file__) and re.search(fetching, path.read_text())
     }
-    assert found == {"ansible", "loaders", "packages", "vm"}
+    assert found == {"ansible", "loaders", "packages", "peers", "vm"}
     locks = {path for path in TESTS.rglob("*.py") if re.search(r"\.(flock|lockf)\(", path.read_text())}
     table = TESTS / "golden/diagnostics.py"  # which is written where somebody asks for it
     assert locks == {TESTS / "support/shared.py", table}, "what is shared is made by tests/support/shared.py"
