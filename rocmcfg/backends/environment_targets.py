@@ -25,14 +25,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
 
-from rocmcfg.backends import marked_lines
+from rocmcfg.backends import marked_lines, unit_environment
 from rocmcfg.backends.environment import (
     DIRECTORIES,
     PLACES,
     Assignment,
     last_of,
     read_script,
-    sourced_by,
     untold,
 )
 from rocmcfg.backends.templates import HEAD
@@ -260,12 +259,19 @@ def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignm
             else _files_after(view, target, values)
         )
         if target.name.startswith("unit:"):
-            after = (*after, *_of_unit(view, target, values))
-        for one in after:
-            weaker = one.value is None and (before := found.get(one.name)) and before.value is not None
-            if not weaker:
-                found[one.name] = one
+            main = next((path for path in target.needs if view.exists(path)), "")
+            parts = ((main,) if main else ()) + drop_ins(view, target.folders, ".conf")
+            after = (*after, *unit_environment.overriding(view, parts, values))
+        for name, last in {one.name: one for one in after}.items():
+            other = found.get(name)
+            if other is None or _weight(last, values) >= _weight(other, values):
+                found[name] = last
     return found
+
+
+def _weight(one: Assignment, ours: Mapping[str, str | None]) -> int:
+    """Of what several readers have: another value weighs more than one that cannot be told, or the same."""
+    return 1 if one.value is None else 2 * (one.value != ours.get(one.name))
 
 
 def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
@@ -293,35 +299,6 @@ def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None])
             elif one.effect is Effect.SETS:
                 known[one.name] = one.value
                 yield Assignment(one.name, one.value, place)
-
-
-def _of_unit(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
-    """What counts for a service wherever it stands: the files of EnvironmentFile= override Environment=, and
-    UnsetEnvironment= comes last (systemd.exec(5))."""
-    main = next((path for path in target.needs if view.exists(path)), None)
-    files: list[tuple[str, str]] = []
-    gone: list[Assignment] = []
-    for path in (*([main] if main else []), *drop_ins(view, target.folders, ".conf")):
-        text = text_or_empty(view, path)
-        for one in unit.directives(text):
-            if (one.section, one.key) == ("Service", "EnvironmentFile"):
-                files = [*files, (one.value.removeprefix("-"), f"{path}:{one.line}")] if one.value else []
-        unset = (one for one in unit.read(text) if one.effect is Effect.UNSETS)
-        gone += [Assignment(one.name, "", f"{path}:{one.line}") for one in unset]
-    for name, place in files:
-        yield from _environment_file(view, name, place, ours)
-    yield from gone
-
-
-def _environment_file(
-    view: HostView, path: str, place: str, ours: Mapping[str, str | None]
-) -> Iterator[Assignment]:
-    """A path with a pattern or a specifier is not followed, nor one that may not be read."""
-    text = None if set(path) & set("*?[%\\\"'") else sourced_by(view)(path)
-    if text is not None:
-        yield from last_of(env_file.read_environment_file(text), path).values()
-    elif set(path) & set("*?[%\\\"'") or view.exists(path):
-        yield from (Assignment(name, None, place) for name in ours)
 
 
 def _statements(target: Target, text: str, known: Mapping[str, str | None]) -> Iterable[Statement]:

@@ -124,3 +124,16 @@ def test_a_file_that_cannot_be_read_sets_nothing(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(LocalHost, "read", refuse)
     assert targets.later_assignments(LocalHost(str(root)), ()) == {}
+
+
+def test_what_comes_last_decides_whether_it_can_be_told(tmp_path: Path) -> None:
+    files = {
+        "etc/profile.d/zz-rocmcfg.sh": "export A=0 B=0\n",
+        "etc/profile.d/zza.sh": "export A=0\nexport B=$HOME\n",
+        "etc/profile.d/zzb.sh": 'if [ -d /x ]; then export A=1; fi\nexport B="0"\n',
+    }
+    found = targets.later_assignments(LocalHost(str(make_root(tmp_path, files))), ())
+    assert {name: (one.value, one.source) for name, one in found.items()} == {
+        "A": (None, "/etc/profile.d/zzb.sh:1"),
+        "B": ("0", "/etc/profile.d/zzb.sh:2"),
+    }

@@ -271,6 +271,7 @@ def test_overridden_variable(tmp_path: Path) -> None:
         ("export HSA_XNACK=$(cat /etc/x)\n", "cannot_be_told", 3),
         ("for i in /opt/*.sh; do . $i; done\n", "cannot_be_told", 3),
         (". /opt/site.sh\n", "overridden", 3),
+        ("export HSA_XNACK=0\n[ -d /x ] && export HSA_XNACK=1\n", "cannot_be_told", 3),
     ],
 )
 def test_a_script_that_login_shells_source_later(

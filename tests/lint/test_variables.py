@@ -1,0 +1,49 @@
+"""Files of variables, each read as the program reads it that the file is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lint.judging import judged
+
+NAME = "HSA_OVERRIDE_GFX_VERSION"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "value"),
+    [
+        ("/etc/profile.d/a.sh", f"export {NAME}=11.0.0 # RX 7900\n", "11.0.0"),
+        ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", None),  # no proposal could replace it
+        ("/etc/profile.d/a.sh", f"if true; then\nexport {NAME}=11.0.0\nfi\n", "11.0.0"),
+        ("/etc/profile.d/a.sh", f"export {NAME}=${{A:-11.0.0}}\n", None),
+        ("/etc/environment.d/a.conf", f'{NAME}="11.0"  .0\n', "11.0.0"),
+        ("/etc/environment.d/a.conf", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0 # RX 7900"),
+        ("/etc/environment.d/a.conf", f"{NAME}=$A\n", None),
+        ("/etc/environment", f'export {NAME}="11.0.0"\n', "11.0.0"),
+        ("/etc/environment", f"{NAME}=11.0.0 # RX 7900\n", None),  # with a blank, but for libeconf
+        ("/work/.env", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0"),
+        ("/work/.env", f'{NAME}="${{A}}"\n', None),
+        ("/etc/rocmcfg/env", f'{NAME}="11.0.0"\n', '"11.0.0"'),
+    ],
+)
+def test_the_value_is_what_the_program_makes_of_it(path: str, text: str, value: str | None) -> None:
+    (found,) = (one for one in judged(path, text).assignments if one.name == NAME)
+    assert (None if found.opaque else found.value) == value
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kinds"),
+    [
+        ("/etc/environment.d/a.conf", "export AMD_LOG_LEVEL=3\n", ["RC7118"]),
+        ("/etc/environment.d/a.conf", "AMD_LOG_LEVEL=\n", ["RC7118"]),
+        ("/etc/environment", "export AMD_LOG_LEVEL=3\n", []),
+        ("/etc/profile.d/a.sh", "AMD_LOG_LEVEL=3\n", ["RC7121"]),
+        ("/etc/profile.d/a.sh", "AMD_LOG_LEVEL=3\nexport AMD_LOG_LEVEL\n", []),
+        ("/etc/profile.d/a.sh", "set -a\nAMD_LOG_LEVEL=3\n", []),
+        ("/etc/profile.d/a.sh", "AMD_LOG_LEVEL=3 true\n", []),
+        ("script.sh", "AMD_LOG_LEVEL=3\n", []),
+    ],
+)
+def test_a_line_that_its_program_passes_over_is_named(path: str, text: str, kinds: list[str]) -> None:
+    found = judged(path, text).findings
+    assert [one.remark.id for one in found if one.remark.id in ("RC7118", "RC7121")] == kinds
