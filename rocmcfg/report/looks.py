@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from rocmcfg.knowledge import compiled
@@ -68,6 +69,14 @@ def _random(text: str) -> bool:
     return is_mixed(text) and sum(c.isalpha() for c in text) > 3
 
 
+def _drawn(text: str) -> bool:
+    """Drawn at random from letters and digits: nearly every second character is of another class than the one
+    before it. Names of functions, mangled ones too, hold words."""
+    classes = [(c.isdigit(), c.isupper()) for c in text]
+    changes = sum(one != other for one, other in pairwise(classes))
+    return len(set(classes)) == 3 and changes >= 0.45 * (len(text) - 1)
+
+
 def _credential(text: str) -> bool:
     odd_case = text.lower() != text and not text.isupper() and not text.istitle()
     return _random(text) or odd_case or "=" in text
@@ -116,6 +125,8 @@ LOOKS: Mapping[str, Callable[[str], bool]] = {
     "mixed": is_mixed,
     "credential": _credential,
     "base64": _base64,
+    "random": _drawn,
+    "named": lambda text: is_mixed(text) or "-" in text.strip("-"),
     "code": lambda text: 4 <= sum(c.isdigit() for c in text) <= len(text) - 2,
     "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
     "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,

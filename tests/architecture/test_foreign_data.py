@@ -38,7 +38,6 @@ from rocmcfg.trial import record
 from rocmcfg.workflow import linting
 from tests.cases import case
 from tests.support import ostree
-from tests.support.hosts import debian_grub_host, make_root
 from tests.support.mutations import mutate
 from tests.support.program import SOURCE, rocmcfg
 from tests.support.tool_host import QuickHost
@@ -311,28 +310,30 @@ def test_no_reader_raises_an_error_of_its_own_of_many(trees: Mapping[str, Path])
 # -- each of what was found -----------------------------------------------------------------------------
 
 
-def _damaged(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    nested = b"x" + b"\0v" * 5000
-    entry = "title a\nversion {}\noptions ostree=/ostree/boot.1/a/b/0\x00 quiet\nlinux /vmlinuz-1\n"
-    files: Mapping[str, dict[str, Any]] = {
-        "nested variants": {"run/ostree-booted": "", "run/ostree/staged-deployment": nested},
-        "nested lists": {"etc/kernelstub/configuration": "[" * 200_000},
-        "a NUL in an entry": {"run/ostree-booted": "", "boot/loader/entries/ostree-1.conf": entry.format(1)},
-        "a version of thousands of digits": {
-            "run/ostree-booted": "",
-            "boot/loader/entries/ostree-1.conf": entry.format("9" * 5000),
-        },
-    }
-    for number, (name, written) in enumerate(files.items()):
-        root = debian_grub_host(tmp_path / str(number))
-        yield name, make_root(root.parent, written, name=root.name)
+NESTED = ostree.table({"kargs": ("v", b"x" + b"\0v" * 5000)})[1]
+OSTREE_ENTRY = "title a\nversion {}\noptions ostree=/{}ostree/boot.1/a/b/0 quiet\nlinux /vmlinuz-1\n"
+ENTRY = "boot/loader/entries/ostree-9.conf"
+DAMAGED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "nested variants": ("rpm-ostree", {"run/ostree/staged-deployment": NESTED}),
+    "nested lists": ("kernelstub", {"etc/kernelstub/configuration": "[" * 200_000}),
+    "a NUL in an entry": ("rpm-ostree", {ENTRY: OSTREE_ENTRY.format(9, "\0")}),
+    "a version of thousands of digits": ("rpm-ostree", {ENTRY: OSTREE_ENTRY.format("9" * 5000, "")}),
+}
 
 
-def test_what_ended_every_command_is_said_to_be_unreadable(tmp_path: Path) -> None:
-    for name, root in _damaged(tmp_path):
-        for words in COMMANDS:
-            said = rocmcfg(*words, "--root", root)
-            assert "RC9000" not in said.out + said.err, (name, words, said.err)
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_ended_every_command_is_said_to_be_unreadable(
+    some_trees: Mapping[str, Path], tmp_path: Path, name: str
+) -> None:
+    loader, files = DAMAGED[name]
+    root = tmp_path / "host"
+    shutil.copytree(some_trees[loader], root, symlinks=True)
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+    for words in COMMANDS:
+        said = rocmcfg(*words, "--root", root)
+        assert "RC9000" not in said.out + said.err, (words, said.err)
 
 
 def test_a_variant_is_followed_as_deep_as_glib_follows_it() -> None:
