@@ -63,7 +63,7 @@ def read_arguments(
         span = piece.cut(start, stop)
         if whole and where.trust is Trust.FILE and _slipped(span, argument, out):
             continue
-        read_as = argument.value if by_grub else None
+        read_as = argument.value if by_grub or whole else None
         if parameter := names.split_parameter(name):
             out.add(
                 What.PARAMETER,
@@ -208,4 +208,13 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
         if where.trust is Trust.FILE and _slipped(token, argument, out):
             continue
         name = canonical(argument.name.strip('"'))
-        out.add(What.PARAMETER, token, name=name, dotted=False, where=where, statement=statement)
+        read_as = argument.value if where.trust is Trust.FILE else None
+        out.add(
+            What.PARAMETER,
+            token,
+            name=name,
+            dotted=False,
+            where=where,
+            statement=statement,
+            read_as=read_as,
+        )
