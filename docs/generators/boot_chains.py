@@ -38,6 +38,10 @@ arguments of all entries: each loader says which, and the plan warns of them. An
 ours, also of entries that were made since, and leaves what others wrote. In a line that is somebody else's,
 ours stands between rocmcfg.begin and rocmcfg.end.
 
+A value that the loader, or a program on the way to it, would read as something else is refused (RC3108), as
+GRUB reads a semicolon: it is never put in quotes. What others wrote is not mended: where a quote of theirs
+stays open, or a line of GRUB's script ends too early, nothing is written behind it (RC3170, RC3172).
+
 A trial with systemd-boot, or Limine, is a copy of an entry with the trial's arguments behind all others,
 which the loader boots once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything.
 With GRUB it is the word $rocmcfg_trial on every normal entry, and commands with which GRUB takes the

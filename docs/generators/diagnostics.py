@@ -38,10 +38,7 @@ SAID = {
     "RC1003": "KEY: not what the format wants there (one diagnostic per key)",
     "RC3003": "PROGRAM: failed, did not end in time, or is not installed",
     "RC3103": "a boot entry misses an argument, or still has one that was taken away",
-    "RC3108": "an argument holds what the boot loader reads as something else: GRUB a semicolon as the end of a "
-    "command",
-    "RC3170": "a quote that somebody left open, on a command line or in modprobe.d, would swallow what is written "
-    "behind it",
+    "RC3108": "an argument holds what the boot loader reads as something else, as GRUB does a semicolon",
     "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
     "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
     "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "
@@ -69,6 +66,7 @@ ONE_MEANING = {
     "RC1013": "`profile new`: the name is taken, by a local profile or a shipped one",
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
+    "RC3170": "a quote that others left open, on a command line or in modprobe.d, would swallow ours",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
     "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
     "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",

@@ -53,3 +53,19 @@ def test_quotes_that_grub_takes_away_are_no_fault(tmp_path: Path, name: str, tex
     assert not [one for one in done.document["findings"] if one["severity"] == "error"], done.out
     assert not [one for one in done.document["findings"] if one["id"] == "RC7118"], done.out
     assert "amdgpu.ppfeaturemask=0xfff7ffff turns overdrive on" in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("etc/modprobe.d/a.conf", 'options amdgpu runpm=0"1"\n'),
+        ("etc/kernel/cmdline", 'root=/dev/sda1 amdgpu.runpm=0"1"\n'),
+    ],
+)
+def test_a_quote_inside_of_a_value_stays_in_it(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = rocmcfg("lint", "--json", str(path))
+    (found,) = (one for one in done.document["findings"] if one["id"] == "RC7103")
+    assert found["severity"] == "error", "amdgpu does not load with it"

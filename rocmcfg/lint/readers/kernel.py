@@ -44,9 +44,11 @@ def read_arguments(
     statement: tuple[int, int] | None = None,
     *,
     by_grub: bool = False,
+    whole: bool = False,
 ) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c).
-    `by_grub`: the text comes into a script of GRUB, which takes quotes of its own away first."""
+    `by_grub`: the text comes into a script of GRUB, which takes quotes of its own away first. `whole`: it is
+    all of a command line, whose quotes are those that the kernel sees."""
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
@@ -59,9 +61,9 @@ def read_arguments(
         name, stop = argument.name.strip('"'), start + len(token)
         for_init = for_init or (argument.name == "--" and argument.value is None)
         span = piece.cut(start, stop)
-        if where.trust is Trust.FILE and _slipped(span, argument, out):
+        if whole and where.trust is Trust.FILE and _slipped(span, argument, out):
             continue
-        read_as = argument.value if by_grub else None
+        read_as = argument.value if by_grub or whole else None
         if parameter := names.split_parameter(name):
             out.add(
                 What.PARAMETER,
@@ -124,7 +126,7 @@ def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
     where = where._replace(once=-1)
     for line in piece.lines():
         if not line.text.lstrip().startswith("#"):
-            read_arguments(line, out, where)
+            read_arguments(line, out, where, whole=True)
 
 
 def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
@@ -135,10 +137,11 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     for number, line in enumerate(piece.logical_lines()):
         if found := _OPTIONS.match(line.text):
-            read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
+            read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where, whole=True)
         elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
+            by_grub = _ENTRIES[0].match(line.text) is not None
             entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
-            read_arguments(line.cut(*found.span(1)), out, entry, by_grub=found.re is _ENTRIES[0])
+            read_arguments(line.cut(*found.span(1)), out, entry, by_grub=by_grub, whole=True)
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
@@ -205,4 +208,13 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
         if where.trust is Trust.FILE and _slipped(token, argument, out):
             continue
         name = canonical(argument.name.strip('"'))
-        out.add(What.PARAMETER, token, name=name, dotted=False, where=where, statement=statement)
+        read_as = argument.value if where.trust is Trust.FILE else None
+        out.add(
+            What.PARAMETER,
+            token,
+            name=name,
+            dotted=False,
+            where=where,
+            statement=statement,
+            read_as=read_as,
+        )

@@ -32,6 +32,7 @@ _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 # 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+_SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
@@ -223,13 +224,15 @@ class _Reader:
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
         later = _TOGETHER.index(name) if name in _TOGETHER else 0
         before = len(out.assignments)
+        # what a quote at the wrong place makes of the file, `grub_defaults` says
+        by_grub = name in _TOGETHER and not self.command.unclosed and not _SWALLOWED.search(text)
         if itself is not None:  # what stands in front of the old value is read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
-            kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=name in _TOGETHER)
+            kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=by_grub)
             value = itself.start()
         last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
-        kernel.read_arguments(word.cut(value), out, last, by_grub=name in _TOGETHER)
+        kernel.read_arguments(word.cut(value), out, last, by_grub=by_grub)
         held += range(before, len(out.assignments))
 
     def _command(self, name: str, at: int) -> None:

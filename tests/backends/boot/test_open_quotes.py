@@ -99,3 +99,14 @@ def test_quotes_that_grub_takes_away_are_none_of_the_kernels(tmp_path: Path, quo
     assert "RC3017" not in done.ids, done.out
     (row,) = done.document["settings"]
     assert row["outcome"] == "adopted", row
+
+
+def test_behind_two_dashes_nobody_reads_the_parameter_of_a_driver_that_is_built_in(tmp_path: Path) -> None:
+    """kmod reads a module's there, and a driver in the kernel has no kmod."""
+    for host, code in (("gentoo-builtin", 1), ("debian", 0)):
+        (tmp_path / host).mkdir()
+        recorded.build(host, tmp_path / host)
+        with (tmp_path / host / "host/etc/default/grub").open("a") as file:
+            file.write(f'\n{GRUB}="quiet -- init.arg"\n')
+        done = rocmcfg("plan", "--root", tmp_path / host / "host", "--set", "amdgpu.runpm=0", "--any-gpu")
+        assert ("error[RC3109]" in done.err, done.code) == (bool(code), code), done.out + done.err
