@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.host.atomic import TEMP_SUFFIX
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -246,6 +247,14 @@ def save(host: Host, id: int, state: FileState) -> Saved:
         host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
     xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in state.xattrs)
     return Saved(name, state.mode, state.uid, state.gid, state.mtime_ns, xattrs)
+
+
+def sweep(host: Host, id: int) -> None:
+    """Remove what a kill in the middle of `save` left beside the saved files."""
+    place = f"{folder(id)}/backups"
+    for name in host.names(place):
+        if name.startswith(".") and name.endswith(TEMP_SUFFIX):
+            host.discard_temporary(f"{place}/{name[1 : -len(TEMP_SUFFIX)]}")
 
 
 def restore(view: HostView, id: int, saved: Saved) -> FileState:
