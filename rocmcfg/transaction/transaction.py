@@ -229,8 +229,8 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
 def _rolled_back(
     host: Host, id: int, plan: Plan, cause: BaseException, progress: Progress, mark: str
 ) -> BaseException:
-    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun, which has
-    no `mark` either."""
+    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun, and so
+    there is no `mark`."""
     first = recovery.cause(cause)
     try:
         found = journal.read(host, id)
