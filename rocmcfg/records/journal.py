@@ -11,6 +11,7 @@ import errno
 import importlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ class Untrusted(Unreadable):
         said = f"{weak} may be changed by others than root, so that no record behind it is believed"
         hint = (
             "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
-            f"chown {option}root:root {place} && chmod {option}go-w {place}"
+            f"chown {option}root:root {shlex.quote(place)} && chmod {option}go-w {shlex.quote(place)}"
         )
         RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
 
