@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -77,7 +78,7 @@ class ToolFailed(RocmcfgError):
     def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
         self.result = result
         said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
-        summary = f"{' '.join(result.argv)}: {reason}"
+        summary = f"{shlex.join(result.argv)}: {reason}"
         super().__init__(error("RC3003", summary, detail="\n".join(said), hint=hint))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
 from typing import Literal
 
@@ -129,7 +130,7 @@ class Activation(NamedTuple):
     @property
     def lines(self) -> tuple[str, ...]:
         """The commands as somebody types them."""
-        return tuple(map(" ".join, self.commands))
+        return tuple(map(shlex.join, self.commands))
 
 
 class CommandLine(NamedTuple):

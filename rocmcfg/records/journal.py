@@ -11,10 +11,12 @@ import errno
 import importlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.host.atomic import TEMP_SUFFIX
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
@@ -74,7 +76,7 @@ class Untrusted(Unreadable):
         said = f"{weak} may be changed by others than root, so that no record behind it is believed"
         hint = (
             "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
-            f"chown {option}root:root {place} && chmod {option}go-w {place}"
+            f"chown {option}root:root {shlex.quote(place)} && chmod {option}go-w {shlex.quote(place)}"
         )
         RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
 
@@ -247,6 +249,14 @@ def save(host: Host, id: int, state: FileState) -> Saved:
         host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
     xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in state.xattrs)
     return Saved(name, state.mode, state.uid, state.gid, state.mtime_ns, xattrs)
+
+
+def sweep(host: Host, id: int) -> None:
+    """Remove what a kill in the middle of `save` left beside the saved files."""
+    place = f"{folder(id)}/backups"
+    for name in host.names(place):
+        if name.startswith(".") and name.endswith(TEMP_SUFFIX):
+            host.discard_temporary(f"{place}/{name[1 : -len(TEMP_SUFFIX)]}")
 
 
 def restore(view: HostView, id: int, saved: Saved) -> FileState:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -69,6 +71,6 @@ def by_hand(view: HostView) -> str:
     the one that runs."""
     root = view.root.rstrip("/")
     if view.exists(_SCRIPT):
-        return f"sudo sh {root}{_SCRIPT}"
-    place = f" --root {root}" if root else ""
+        return f"sudo sh {shlex.quote(root + _SCRIPT)}"
+    place = f" --root {shlex.quote(root)}" if root else ""
     return f"sudo sh undo.sh{place} (from share/rocmcfg of a package, or packaging of a checkout)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -69,7 +70,7 @@ def run_tool(
 
     def told() -> None:
         interrupts.check()
-        progress(f"{time.monotonic() - started:.0f} s: {' '.join(argv)}")
+        progress(f"{time.monotonic() - started:.0f} s: {shlex.join(argv)}")
 
     result = host.execute(argv, timeout=limit, progress=told, mark=mark)
     if result.status is None:

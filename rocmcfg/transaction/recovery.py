@@ -115,6 +115,7 @@ def undo(
         foreign = edited(host, [found])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
+        journal.sweep(host, found.id)
         for step in found.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
             if step.before is not None:
                 journal.restore(host, found.id, step.before)

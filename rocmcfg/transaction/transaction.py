@@ -28,7 +28,7 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import recovery
+from rocmcfg.transaction import recovery, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
 
@@ -147,7 +147,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     _preflight(host, plan)
     header = purpose.header(host)
     with interrupts.held():
-        id = max(journal.ids(host), default=0) + 1
+        id, mark = max(journal.ids(host), default=0) + 1, ""
         try:
             mark = journal.begin(host, id, header)
             if purpose.clears:
@@ -177,7 +177,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             journal.append(host, id, Committed())
             interrupts.done()
         except BaseException as cause:
-            raise _rolled_back(host, id, cause, progress) from cause
+            raise _rolled_back(host, id, plan, cause, progress, mark) from cause
     host.log(purpose.log_line(done))
     return done
 
@@ -247,11 +247,16 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
         host.settle((keeper.BLOCK,))
 
 
-def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
-    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun."""
+def _rolled_back(
+    host: Host, id: int, plan: Plan, cause: BaseException, progress: Progress, mark: str
+) -> BaseException:
+    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun, and so
+    there is no `mark`."""
     first = recovery.cause(cause)
     try:
         found = journal.read(host, id)
+        if found is None and mark:
+            return vanished.taken_back(host, plan, first, progress, mark)
         if found is None:
             return cause
         remarks = recovery.undo(host, found, progress, after_failure=True).remarks

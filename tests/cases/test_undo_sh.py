@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -317,3 +318,17 @@ def test_an_argument_that_the_owner_asks_for_since_is_not_ours_to_take_back(appl
         path.write_text(path.read_text().replace("quiet", "quiet iommu=pt"))
     assert "iommu=pt" in (applied.host / "boot/grub/grub.cfg").read_text()
     assert "Nothing of rocmcfg is applied" in applied.undo()
+
+
+@on("kernelstub/edited-by-others")
+def test_a_shown_command_does_what_it_says_when_it_is_pasted(applied: Applied) -> None:
+    """kernelstub's -d takes all options as one word."""
+    (applied.host / "proc/self").rmdir()
+    said = applied.refused()
+    shown = said.partition("(or: ")[2].partition(")")[0]
+    words = shlex.split(shown)
+    assert words[:2] == ["kernelstub", "-d"], said
+    assert len(words) == 3, shown
+    kept = (applied.host / "etc/rocmcfg/kernel-arguments").read_text().splitlines()
+    asked = {word for line in kept if not line.startswith("#") for word in line.split()}
+    assert set(words[2].split()) == asked

@@ -261,3 +261,19 @@ def test_rocmcfg_stops_while_it_is_at_work(host: Path, tmp_path: Path) -> None:
     with LocalHost(str(host)).lock():
         pass
     assert not (host / "var/lib/rocmcfg/lock").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "packaging/undo.sh",
+        *(f"packaging/debian/rocmcfg.{name}" for name in ("postinst", "prerm", "postrm")),
+        "packaging/ansible/roles/install/files/look.sh",
+    ],
+)
+def test_what_root_runs_is_a_script_as_shellcheck_wants_it(path: str) -> None:
+    shellcheck = require_tool("shellcheck", "shellcheck")
+    done = subprocess.run(
+        [shellcheck, "--shell=sh", SOURCE / path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout

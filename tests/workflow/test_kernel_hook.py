@@ -174,8 +174,10 @@ def test_the_hook_passes_the_release_on_and_never_fails_an_installation(
     program = tools / "rocmcfg"
     program.write_text(f'#!/bin/sh\necho "$@" > {shlex.quote(str(seen))}\nexit 4\n')
     program.chmod(0o755)
-    path = f"{tools}:/usr/bin:/bin"
-    subprocess.run([str(hook), NEW, f"/boot/vmlinuz-{NEW}"], env={"PATH": path}, check=True)
+    found = tmp_path / "hook"  # with the folder of the test as the first of the system's
+    found.write_text(hook.read_text().replace("\nPATH=", f"\nPATH={tools}:"))
+    found.chmod(0o755)
+    subprocess.run([str(found), NEW, f"/boot/vmlinuz-{NEW}"], env={"PATH": "/usr/bin:/bin"}, check=True)
     assert seen.read_text() == f"check-kernel {NEW}\n"
     subprocess.run([str(hook), NEW], env={"PATH": "/usr/bin:/bin"}, check=True)
 

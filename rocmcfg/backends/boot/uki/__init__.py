@@ -219,7 +219,7 @@ def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]
         hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
         yield warning("RC3168", said, detail=f"they are built in because {reason}", hint=hint)
     if not view.runs_tools:
-        commands = "; ".join(" ".join(argv) for argv in built.commands)
+        commands = "; ".join(shlex.join(argv) for argv in built.commands)
         said = "the images have to be built anew, which their program must do on the host itself"
         hint = "boot it, or give the program its own root with --chroot, then run the command again"
         yield error("RC3163", said, detail=f"{reason}\nby: {commands}", hint=hint)
