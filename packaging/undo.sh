@@ -9,7 +9,8 @@
 # what was there goes there as well: configuration, boot entries, limine.conf, refind_linux.conf. Addons go from the EFI
 # partition. Programs that keep our arguments, or make menus and images, are run; where they cannot be, they are named.
 # Nothing is changed where somebody altered our part since (--force takes it out all the same), where a program that is
-# needed is missing, or where a partition is not mounted: nothing is mounted here.
+# needed is missing, or where a partition is not mounted: nothing is mounted here. Root changes nothing below --root DIR
+# where others than root may change what it would believe there.
 #
 #   undo.sh left        prints the files that hold something of ours; status 1 where there are none
 #   undo.sh removal     what the packages run before they go: warns, and leaves the copy. Always ends well. With
@@ -18,7 +19,11 @@
 #                       than the copy, which goes.
 #   --root DIR          the host that is mounted there, wherever this script lies
 set -f
-PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+# The system's programs alone, NixOS' and Guix System's too: sudo and su may let a PATH through whose folders are others'.
+given_path=$PATH
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin:/run/current-system/profile/bin
+user=$(id -u)
+[ "${user:-0}" = 0 ] || PATH=$given_path:$PATH
 export PATH
 LC_ALL=C
 export LC_ALL
@@ -32,6 +37,7 @@ OWNED='/etc/default/grub.d/zz-rocmcfg.cfg
 /etc/rocmcfg/kernel-arguments
 /etc/rocmcfg/limine-trial
 /etc/limine-entry-tool.d/zz-rocmcfg.conf
+/etc/sdboot-manage.conf.d/zz-rocmcfg.conf
 /etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf
 /etc/kernel/cmdline.d/90-rocmcfg.conf
 /etc/modprobe.d/zz-rocmcfg.conf
@@ -66,12 +72,31 @@ PARTITIONS='/efi
 /boot
 /boot/efi
 /esp'
+# Where the programs are that are run, and what they run: as rocmcfg asks with --chroot.
+PROGRAMS='/bin
+/sbin
+/lib
+/usr/bin
+/usr/sbin
+/usr/lib
+/usr/local/sbin
+/usr/local/bin
+/etc
+/boot/grub'
 # What tells our part: a comment and the assignment below it, lines between two comments, words on a line.
 NEXT_LINE='# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback'
 LINES='# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback'
 LINES_END='# rocmcfg end'
 BEGIN=rocmcfg.begin
 END=rocmcfg.end
+
+# As a word that can be typed.
+quoted() { # WORD
+  case $1 in
+    '' | *[!A-Za-z0-9_@%+=:,./-]*) printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
 
 mode=undo
 force=
@@ -88,17 +113,15 @@ while [ $# -gt 0 ]; do
     --force) force=yes ;;
     --root)
       [ -d "${2-}" ] || { echo "undo.sh: --root ${2-}: there is no such directory" >&2 && exit 2; }
-      root=${2%/} && given=" --root $2" && shift
+      case $2 in /*) root=${2%/} ;; *) root=$PWD/${2%/} ;; esac
+      given=" --root $(quoted "$2")" && shift
       ;;
     -h | --help) sed -n '2,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
     *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
   esac
   shift
 done
-state=$root/var/lib/rocmcfg
-kept=$root/var/backups/rocmcfg
-unfinished=$state/undo.unfinished
-again="sudo sh $self${force:+ --force}$given"
+again="sudo sh $(quoted "$self")${force:+ --force}$given"
 
 say() { (IFS=' ' && echo "undo.sh: $*" >&2); }
 
@@ -107,18 +130,107 @@ stop() {
   exit 1
 }
 
-# -- what is there -------------------------------------------------------------------------------------
+# -- where the host's paths lie ------------------------------------------------------------------------
+
+# Goes down PATH below FOLDER, name by name, and follows links as a chroot in FOLDER does: one to /etc means FOLDER/etc.
+# Sets `there` to the place where that ends; with `look` also `weak`, to the first part that others than root may change.
+walk() { # FOLDER PATH [look]
+  if [ -z "$1${3-}" ]; then # the running host's own, which the kernel follows
+    there=$2
+    return
+  fi
+  rest=$2/ there=$1 weak='' links=0 everybody=
+  [ -z "${3-}" ] || look
+  while [ -n "$rest" ]; do
+    part=${rest%%/*} rest=${rest#*/}
+    case $part in
+      '' | .) continue ;;
+      ..)
+        [ "$there" = "$1" ] || there=${there%/*}
+        continue
+        ;;
+    esac
+    there=$there/$part
+    [ -z "${3-}" ] || look
+    if [ -L "$there" ]; then
+      links=$((links + 1)) target=$(ls -ld "$there") # no readlink(1), which a bare rescue shell may lack
+      target=${target#*"$there -> "} there=${there%/*}
+      case $target in /*) there=$1 ;; esac
+      rest=$target/$rest
+      if [ "$links" -gt 40 ]; then # as many as the kernel follows (Linux, fs/namei.c, MAXSYMLINKS)
+        there=/dev/null/too-many-links
+        return
+      fi
+    fi
+  done
+}
+
+# Notes `there` as `weak` where somebody else owns it, or may write it. Of a link the owner counts alone. So of a sticky
+# folder, which is everybody's to make new names in, and only these are then looked at.
+look() {
+  [ -z "$weak" ] || return 0
+  anybody=$everybody everybody=
+  case "$nl$strong$nl" in *"$nl${there:-/}$nl"*) return 0 ;; esac
+  if ! listed=$(ls -ldn "${there:-/}" 2>/dev/null); then
+    [ -z "$anybody" ] || weak="$there (anybody can make it)"
+    return 0
+  fi
+  access=${listed%% *}
+  owner=$(printf '%s' "$listed" | sed -n '1s/^[^ ]* *[0-9]* *\([0-9]*\) .*/\1/p')
+  case $owner:$access in
+    0:l*) ;;
+    0:d???????w[tT]*) everybody=yes && return ;;
+    0:d????????[tT]*) ;;
+    0:?????w* | 0:????????w*) weak="${there:-/} ($access)" ;;
+    0:*) ;;
+    *) weak="${there:-/} (of user $owner, $access)" ;;
+  esac
+  [ -n "$weak" ] || strong=$strong$nl${there:-/}
+}
+strong=
+
+# Where a path of the host is; `named` does not follow the last name.
+at() { # PATH
+  walk "$root" "$1"
+  printf '%s' "$there"
+}
+named() { printf '%s/%s' "$(at "${1%/*}")" "${1##*/}"; } # PATH
 
 # Paths of the host that a pattern finds, each on a line. Broken links count.
 glob() { # PATTERN…
-  set +f
-  for pattern; do
-    for path in $root$pattern; do
-      if [ -e "$path" ] || [ -L "$path" ]; then printf '%s\n' "${path#"$root"}"; fi
-    done
-  done
-  set -f
+  for pattern; do expand '' "$pattern"; done
 }
+
+# What it keeps is in its arguments, for it calls itself.
+expand() { # FOLDER PATTERN
+  case $2 in
+    '')
+      walk "$root" "${1%/*}"
+      if [ -e "$there/${1##*/}" ] || [ -L "$there/${1##*/}" ]; then printf '%s\n' "$1"; fi
+      return
+      ;;
+    */*) set -- "$1" "${2%%/*}" "${2#*/}" ;;
+    *) set -- "$1" "$2" '' ;;
+  esac
+  case $2 in
+    '') expand "$1" "$3" ;;
+    *[*?[]*)
+      walk "$root" "$1"
+      set +f
+      for match in "$there"/$2; do
+        set -f
+        expand "$1/${match##*/}" "$3"
+      done
+      set -f
+      ;;
+    *) expand "$1/$2" "$3" ;;
+  esac
+}
+
+state=$(named /var/lib/rocmcfg)
+unfinished=$state/undo.unfinished
+
+# -- what is there -------------------------------------------------------------------------------------
 
 # By name ours, or said to be: where a password of GRUB may stand, only its head tells.
 whole() {
@@ -126,7 +238,7 @@ whole() {
     for file in $(glob "$pattern"); do
       case $file in
         *rocmcfg*) printf '%s\n' "$file" ;;
-        *) if head -c 400 "$root$file" 2>/dev/null | grep -q 'Written by rocmcfg'; then printf '%s\n' "$file"; fi ;;
+        *) if head -c 400 "$(at "$file")" 2>/dev/null | grep -q 'Written by rocmcfg'; then printf '%s\n' "$file"; fi ;;
       esac
     done
   done
@@ -140,7 +252,7 @@ addons() {
 # Unified kernel images where a preset of mkinitcpio puts them.
 named_images() {
   for preset in $(glob '/etc/mkinitcpio.d/*.preset'); do
-    sed -nE "s/^[[:blank:]]*[[:alnum:]_]+_(uki|efi_image)=[\"']?(\/[^\"'[:space:]]+).*/\2/p" "$root$preset"
+    sed -nE "s/^[[:blank:]]*[[:alnum:]_]+_(uki|efi_image)=[\"']?(\/[^\"'[:space:]]+).*/\2/p" "$(at "$preset")"
   done
 }
 
@@ -153,25 +265,26 @@ menus() {
   for mounted in $PARTITIONS; do
     glob "$mounted/loader/entries/*.[cC][oO][nN][fF]" "$mounted/limine.conf" "$mounted/limine/limine.conf" \
       "$mounted/boot/limine.conf" "$mounted/boot/limine/limine.conf" "$mounted/EFI/*/limine.conf" \
-      "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf"
+      "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf" \
+      "$mounted/refind.conf" "$mounted/EFI/*/refind.conf"
   done
 }
 
 # How this host's root file system is named: in its fstab, and by the kernel that runs.
 own_roots() {
   {
-    while IFS=' 	' read -r device place _; do [ "$place" = / ] && printf '%s\n' "$device"; done <"$root/etc/fstab"
-    [ ! -r "$root/proc/cmdline" ] || tr ' ' '\n' <"$root/proc/cmdline" | sed -n 's/^root=//p'
+    while IFS=' 	' read -r device place _; do [ "$place" = / ] && printf '%s\n' "$device"; done <"$(at /etc/fstab)"
+    [ ! -r "$(at /proc/cmdline)" ] || tr ' ' '\n' <"$(at /proc/cmdline)" | sed -n 's/^root=//p'
   } 2>/dev/null | tr '[:upper:]' '[:lower:]'
 }
 
 # An entry that names another machine, or another root file system in the same way, is that of another system, which
 # may have a rocmcfg of its own.
 of_another_system() { # PATH
-  here=$(cat "$root/etc/machine-id" 2>/dev/null)
-  told=$(sed -nE 's/^[[:blank:]]*machine-id[[:blank:]]+([[:xdigit:]-]+).*/\1/p' "$root$1" | tail -n 1 | tr -d -)
+  here=$(cat "$(at /etc/machine-id)" 2>/dev/null)
+  told=$(sed -nE 's/^[[:blank:]]*machine-id[[:blank:]]+([[:xdigit:]-]+).*/\1/p' "$(at "$1")" | tail -n 1 | tr -d -)
   if [ -n "$told" ] && [ ${#here} = 32 ] && [ "$told" != "$here" ]; then return 0; fi
-  told=$(sed -nE 's/^[[:blank:]]*options[[:blank:]](.*[[:blank:]])?root=([^[:space:]]+).*/\2/p' "$root$1" | tail -n 1)
+  told=$(sed -nE 's/^[[:blank:]]*options[[:blank:]](.*[[:blank:]])?root=([^[:space:]]+).*/\2/p' "$(at "$1")" | tail -n 1)
   told=$(printf '%s' "$told" | tr '[:upper:]' '[:lower:]')
   alike=
   for name in $(own_roots); do
@@ -184,8 +297,8 @@ of_another_system() { # PATH
 # Those with a part of ours.
 with_part() { # PATH…
   for file; do
-    if [ ! -f "$root$file" ] || of_another_system "$file"; then continue; fi
-    if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " -e " $END" "$root$file"; then printf '%s\n' "$file"; fi
+    if [ ! -f "$(at "$file")" ] || of_another_system "$file"; then continue; fi
+    if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " -e " $END" "$(at "$file")"; then printf '%s\n' "$file"; fi
   done
 }
 
@@ -258,7 +371,7 @@ journals() { glob '/var/lib/rocmcfg/transactions/*/journal.jsonl'; }
 
 # How a transaction stands: begin, commit, undo, undone; empty where nothing was begun.
 stands() { # JOURNAL
-  sed -nE 's/.*"kind":"(begin|commit|undo|undone)".*/\1/p' "$root$1" 2>/dev/null | tail -n 1
+  sed -nE 's/.*"kind":"(begin|commit|undo|undone)".*/\1/p' "$(at "$1")" 2>/dev/null | tail -n 1
 }
 
 # Whether a line of a transaction that is not undone has both texts, or of any where a menu is left to be made. Its keys
@@ -266,7 +379,7 @@ stands() { # JOURNAL
 recorded() { # TEXT TEXT
   for journal in $(journals); do
     [ -n "$menu_is_due" ] || [ "$(stands "$journal")" != undone ] || continue
-    if grep -F -- "$1" "$root$journal" 2>/dev/null | grep -qF -- "$2"; then return; fi
+    if grep -F -- "$1" "$(at "$journal")" 2>/dev/null | grep -qF -- "$2"; then return; fi
   done
   return 1
 }
@@ -281,21 +394,21 @@ glued() { # PATH
 }
 
 # What the transaction was to bring: the loader that it was for, and the arguments that it added, each on a line.
-for_loader() { sed -nE '1s/.*"expect":.*"backend":"([^"]*)".*/\1/p' "$root$1" 2>/dev/null; } # JOURNAL
-added() { sed -nE '1s/.*"expect":[{]"added":\[([^]]*)\].*/\1/p' "$root$1" 2>/dev/null | tr '"' '\n' | grep -v '^,*$'; } # JOURNAL
+for_loader() { sed -nE '1s/.*"expect":.*"backend":"([^"]*)".*/\1/p' "$(at "$1")" 2>/dev/null; } # JOURNAL
+added() { sed -nE '1s/.*"expect":[{]"added":\[([^]]*)\].*/\1/p' "$(at "$1")" 2>/dev/null | tr '"' '\n' | grep -v '^,*$'; } # JOURNAL
 
 # What programs made of the host's own configuration: of grub.cfg the entries of this system, where grub-mkconfig says
 # which they are.
 made_menu() {
   for menu in $(glob /boot/grub/grub.cfg /boot/grub2/grub.cfg); do
-    sed -n '\|^### BEGIN /etc/grub.d/[0-9]*_linux|,\|^### END|p' "$root$menu"
+    sed -n '\|^### BEGIN /etc/grub.d/[0-9]*_linux|,\|^### END|p' "$(at "$menu")"
   done
-  if [ "$loader" = sdbootutil ]; then for menu in $(menus); do cat "$root$menu"; done; fi
+  if [ "$loader" = sdbootutil ]; then for menu in $(menus); do cat "$(at "$menu")"; done; fi
 }
 
 asked_by_owner() { # ARGUMENT
   for file in $(glob /etc/default/grub '/etc/default/grub.d/*' '/etc/kernel/cmdline*' '/etc/kernel/cmdline.d/*'); do
-    if grep -v '^[[:blank:]]*#' "$root$file" 2>/dev/null | grep -qFw -e "$1"; then return; fi
+    if grep -v '^[[:blank:]]*#' "$(at "$file")" 2>/dev/null | grep -qFw -e "$1"; then return; fi
   done
   return 1
 }
@@ -321,7 +434,7 @@ written() { # PATH
 # Those that have one of two marks alone, so that nobody can tell what between them was ours.
 torn() { # PATH…
   for file; do
-    others=$(parts others <"$root$file")
+    others=$(parts others <"$(at "$file")")
     case $others in *"$BEGIN "* | *" $END"*) printf '%s\n' "$file" ;; esac
   done
 }
@@ -331,18 +444,19 @@ altered() { # PATH…
   for file; do
     known=$(written "$file")
     [ -n "$known" ] || continue
-    now=$(parts ours <"$root$file" | sha256sum)
+    now=$(parts ours <"$(at "$file")" | sha256sum)
     [ "${now%% *}" = "$known" ] || printf '%s\n' "$file"
   done
 }
 
 # -- programs ------------------------------------------------------------------------------------------
 
-# Whether programs of the host can be run: of one that is mounted elsewhere, where its /proc is mounted too.
-runs() { [ -z "$root" ] || [ -e "$root/proc/self" ]; }
+# Whether programs of the host can be run: of one that is mounted elsewhere, where the kernel's /proc is mounted there
+# too. What else lies in a tree at /proc shows nothing; who is not root can hand nothing over to a program of it.
+runs() { [ -z "$root" ] || if [ "${user:-0}" = 0 ]; then mounted /proc proc; else [ -e "$root/proc/self" ]; fi; }
 
 run() { # PROGRAM ARGUMENT…
-  if [ -z "$root" ]; then "$@"; else chroot "$root" "$@"; fi
+  if [ -z "$root" ]; then "$@" 9>&-; else chroot "$root" "$@" 9>&-; fi
 }
 
 has() {
@@ -350,7 +464,7 @@ has() {
     command -v "$1" >/dev/null
   else
     for place in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
-      if [ -x "$root$place/$1" ]; then return; fi
+      if [ -x "$(at "$place/$1")" ]; then return; fi
     done
     return 1
   fi
@@ -375,7 +489,7 @@ wrote() { # PATH
 
 # What is made of our files by programs.
 plan_programs() {
-  if [ -e "$root/etc/kernel/proxmox-boot-uuids" ] && { wrote /etc/default/grub.d || wrote /etc/kernel; }; then
+  if [ -e "$(at /etc/kernel/proxmox-boot-uuids)" ] && { wrote /etc/default/grub.d || wrote /etc/kernel; }; then
     need proxmox-boot-tool proxmox-boot-tool proxmox-kernel-helper
   elif [ -z "$found$edited$menu_is_due" ] && all_undone; then
     : # by a rollback after this script began, and the menu has none of it
@@ -393,16 +507,16 @@ plan_programs() {
 # Where grub-mkconfig would write the options of the rescue entry, too, and nothing needs it.
 entries_are_files() {
   [ "$loader" = grub-bls ] ||
-    grep -qsE '^[[:blank:]]*blscfg([[:blank:]]|$)' "$root/boot/grub2/grub.cfg" "$root/boot/grub/grub.cfg"
+    grep -qsE '^[[:blank:]]*blscfg([[:blank:]]|$)' "$(at /boot/grub2/grub.cfg)" "$(at /boot/grub/grub.cfg)"
 }
 
-mkconfig_name() { if [ -e "$root/boot/grub2/grub.cfg" ]; then echo grub2; else echo grub; fi; }
+mkconfig_name() { if [ -e "$(at /boot/grub2/grub.cfg)" ]; then echo grub2; else echo grub; fi; }
 
 # Images with our part in their own line; status 1 where there are none.
 built_in() {
   # shellcheck disable=SC2046 # one path a line
   for image in $(images); do
-    if grep -qsF "$BEGIN " "$root$image"; then printf '%s\n' "$image"; fi
+    if grep -qsF "$BEGIN " "$(at "$image")"; then printf '%s\n' "$image"; fi
   done | grep .
 }
 
@@ -424,7 +538,7 @@ says() { # EXPRESSION PATTERN…
   words=$1
   shift
   for file in $(glob "$@"); do
-    if grep -qsE "^[[:blank:]]*$words" "$root$file"; then return; fi
+    if grep -qsE "^[[:blank:]]*$words" "$(at "$file")"; then return; fi
   done
   return 1
 }
@@ -443,7 +557,7 @@ image_builder() {
 
 enforced() {
   for variable in $(glob '/sys/firmware/efi/efivars/SecureBoot-*'); do
-    case $(tail -c 1 "$root$variable" 2>/dev/null | od -An -tu1) in *1*) return 0 ;; esac
+    case $(tail -c 1 "$(at "$variable")" 2>/dev/null | od -An -tu1) in *1*) return 0 ;; esac
   done
   return 1
 }
@@ -470,7 +584,7 @@ plan_initramfs() {
 in_its_language() { # PROGRAM ARGUMENT…
   for word in $(
     for file in /etc/default/locale /etc/locale.conf; do
-      sed -nE 's/^(LANG|LANGUAGE|LC_MESSAGES|LC_ALL)=["'"'"']?([[:alnum:]_.@:-]+).*/\1=\2/p' "$root$file" 2>/dev/null
+      sed -nE 's/^(LANG|LANGUAGE|LC_MESSAGES|LC_ALL)=["'"'"']?([[:alnum:]_.@:-]+).*/\1=\2/p' "$(at "$file")" 2>/dev/null
     done
   ); do
     [ "${LC_ALL-}" != C ] || unset LC_ALL
@@ -498,13 +612,13 @@ each_initramfs() {
   failures=0
   for modules in $(glob '/lib/modules/*/modules.dep'); do
     release=${modules%/modules.dep} release=${release##*/}
-    base=$(cat "$root/lib/modules/$release/pkgbase" 2>/dev/null)
+    base=$(cat "$(at "/lib/modules/$release/pkgbase")" 2>/dev/null)
     for image in $(
       glob "/boot/init*-$release" "/boot/init*-$release.img" "/boot/init*-$release+*.img" ${base:+"/boot/dracut-$base.img"}
       for mounted in $PARTITIONS; do glob "$mounted/*/$release/init*"; done
     ); do
       run env NO_POST_UPDATE_HOOKS=1 dracut --force --rebuild "$image" "$image.new" "$release" &&
-        mv -f "$root$image.new" "$root$image" || failures=1
+        mv -f "$(named "$image").new" "$(named "$image")" || failures=1
     done
   done
   return "$failures"
@@ -519,7 +633,7 @@ each_image() {
       for modules in $(glob '/usr/lib/modules/*'); do
         release=${modules##*/}
         for kernel in "$modules/vmlinuz" "/boot/vmlinuz-$release"; do
-          [ -e "$root$kernel" ] || continue
+          [ -e "$(at "$kernel")" ] || continue
           run kernel-install add "$release" "$kernel" || return
           break
         done
@@ -537,7 +651,7 @@ each_image() {
 
 # -- programs that keep our arguments themselves -------------------------------------------------------
 
-arguments() { grep -v '^#' "$root/etc/rocmcfg/kernel-arguments" 2>/dev/null | tr ' ' '\n' | grep .; }
+arguments() { grep -v '^#' "$(at /etc/rocmcfg/kernel-arguments)" 2>/dev/null | tr ' ' '\n' | grep .; }
 
 keeper() {
   for tool in bootc rpm-ostree kernelstub; do
@@ -565,9 +679,10 @@ take_from_keeper() {
   by=$(keeper)
   [ -n "$by" ] && [ -n "$(arguments)" ] || return 0
   command=$(forget "$by")
-  shown=$(printf '%s' "$command" | tr '\n' ' ')
+  shown=$(for word in $command; do printf '%s ' "$(quoted "$word")"; done)
+  shown=${shown% }
   runs || stop "$by keeps the arguments, and only the host itself can run it; nothing was changed." \
-    "Boot it, and run there: sudo sh ${self#"$root"}   (or: $shown)"
+    "Boot it, and run there: sudo sh $(quoted "${self#"$root"}")   (or: $shown)"
   has "$by" || stop "$by is missing, and it keeps the arguments; nothing was changed. Install it and run again: $again"
   code=0
   # shellcheck disable=SC2086 # a word on each line
@@ -583,7 +698,7 @@ take_from_keeper() {
 kept_still() { # KEEPER
   case $1 in
     rpm-ostree) line=$(run rpm-ostree kargs 2>/dev/null) || return 0 ;;
-    kernelstub) line=$(tr -s '",[:space:]' ' ' <"$root/etc/kernelstub/configuration") ;;
+    kernelstub) line=$(tr -s '",[:space:]' ' ' <"$(at /etc/kernelstub/configuration)") ;;
     *) return 0 ;;
   esac
   for word in $(arguments | sort -u); do
@@ -594,7 +709,7 @@ kept_still() { # KEEPER
 # A trial whose boot has not come yet: the next boot is not to be it, whatever becomes of the rest.
 disarm() {
   for name in grub grub2; do
-    grep -qs '^rocmcfg_next=' "$root/boot/$name/grubenv" || continue
+    grep -qs '^rocmcfg_next=' "$(at "/boot/$name/grubenv")" || continue
     { runs && run "$name-editenv" - unset rocmcfg_next; } ||
       say "the trial stays armed until the boot menu is made again: $name-editenv - unset rocmcfg_next"
   done
@@ -608,23 +723,54 @@ disarm() {
 
 # -- what stands in the way ----------------------------------------------------------------------------
 
+# The locks of rocmcfg: that of the running host, and that of a host which it works on from outside.
+locks() {
+  for lock in "$(named /run/rocmcfg.lock)" "$state/lock"; do
+    if [ -f "$lock" ] && [ ! -L "$lock" ]; then printf '%s\n' "$lock"; fi
+  done
+}
+
 at_work() {
-  [ -f "$root/run/rocmcfg.lock" ] && command -v flock >/dev/null || return 1
-  code=0
-  flock --nonblock --shared --conflict-exit-code 75 "$root/run/rocmcfg.lock" true 2>/dev/null || code=$?
-  [ "$code" -eq 75 ]
+  for lock in $(locks); do
+    # shellcheck disable=SC2012 # a name of ours, and no stat(1) in a bare rescue shell
+    number=$(ls -i "$lock" | sed 's/^ *\([0-9]*\) .*/\1/')
+    if grep -qs ":$number [0-9]" /proc/locks; then return 0; fi # proc_locks(5); of both kinds that rocmcfg takes
+  done
+  return 1
+}
+
+# Keeps rocmcfg away until this shell ends, where there is a flock(1); fails where rocmcfg is at work. The lock of a host
+# from outside is there as long as it is held.
+hold() {
+  if at_work; then return 1; fi
+  command -v flock >/dev/null || return 0
+  if [ -z "$root" ]; then
+    lock=/run/rocmcfg.lock
+  else
+    [ -d "$state" ] || return 0
+    lock=$state/lock
+  fi
+  [ ! -L "$lock" ] && (umask 077 && : >>"$lock") 2>/dev/null || return 0
+  exec 9<>"$lock"
+  flock -n 9 2>/dev/null || return 1
+  [ -z "$root" ] || trap 'rm -f "$lock_of_ours"' EXIT
+  lock_of_ours=$lock
 }
 
 interrupted() {
   for journal in $(journals); do
-    [ -s "$root$journal" ] || continue
+    [ -s "$(at "$journal")" ] || continue
     case $(stands "$journal") in commit | undone) ;; *) return 0 ;; esac
   done
   return 1
 }
 
-mounted() { # MOUNT POINT
-  [ "$(sed -n "s|^[^ ]* $root$1 .*|yes|p" /proc/self/mounts 2>/dev/null | head -n 1)" = yes ]
+mounted() { # MOUNT POINT [TYPE]
+  point=$(at "$1" | sed 's/\\/\\134/g; s/ /\\040/g; s/	/\\011/g') # proc_pid_mounts(5), fstab(5)
+  while IFS=' ' read -r _ path type _; do
+    if [ "$path" = "$point" ] && [ "${2:-$type}" = "$type" ]; then return 0; fi
+  done 2>/dev/null </proc/self/mounts
+  return 1
 }
 
 # A partition of the boot loader that is not there hides what is to be taken back.
@@ -634,10 +780,10 @@ require_partitions() {
     *) needed=$PARTITIONS ;;
   esac
   for place in $needed; do
-    grep -qsE "^[^#[:space:]]+[[:space:]]+${place}[[:space:]]" "$root/etc/fstab" || continue
-    if [ -z "$(ls -A "$root$place" 2>/dev/null)" ] && ! mounted "$place"; then
+    grep -qsE "^[^#[:space:]]+[[:space:]]+${place}[[:space:]]" "$(at /etc/fstab)" || continue
+    if [ -z "$(ls -A "$(at "$place")/." 2>/dev/null)" ] && ! mounted "$place"; then
       stop "$place is empty and not mounted, and what rocmcfg applied may be there; nothing was changed." \
-        "Mount it (mount ${root:+--target-prefix $root }$place), then run again: $again"
+        "Mount it (mount ${root:+--target-prefix $(quoted "$root") }$place), then run again: $again"
     fi
   done
   case $loader in
@@ -655,7 +801,7 @@ require_unsealed() {
   case $changed in *limine.conf*) ;; *) return 0 ;; esac
   for mounted in $PARTITIONS; do
     for program in $(glob "$mounted/EFI/*/*.[eE][fF][iI]" "$mounted/limine-bios.sys" "$mounted/limine/limine-bios.sys" "$mounted/boot/limine/limine-bios.sys"); do
-      sum=$(sed -n 's/.*++CONFIG_B2SUM_SIGNATURE++\([0-9a-f]\{128\}\).*/\1/p' "$root$program" | head -n 1)
+      sum=$(sed -n 's/.*++CONFIG_B2SUM_SIGNATURE++\([0-9a-f]\{128\}\).*/\1/p' "$(at "$program")" | head -n 1)
       [ -z "$(printf %s "$sum" | tr -d 0)" ] ||
         stop "$program holds the checksum of limine.conf, and would not boot with a changed one; nothing was changed." \
           "Take it out (limine-reset-enroll, or limine enroll-config --reset PROGRAM), then run again: $again"
@@ -665,7 +811,7 @@ require_unsealed() {
 
 require_writable() { # PATH…
   for file; do
-    [ -w "$root${file%/*}" ] ||
+    [ -w "$(at "${file%/*}")" ] ||
       stop "cannot write in ${file%/*}; nothing was changed. Mount it writable, then run again: $again"
   done
 }
@@ -674,21 +820,23 @@ require_writable() { # PATH…
 
 # A free name among the copies.
 copy_of() { # PATH
-  mkdir -p "$kept${1%/*}" || stop "cannot make $kept${1%/*}; nothing more was changed"
-  copy=$kept$1 number=0
-  while [ -e "$copy" ] || [ -L "$copy" ]; do number=$((number + 1)) && copy=$kept$1.~$number~; done
+  kept=$(at "/var/backups/rocmcfg${1%/*}")
+  mkdir -p "$kept" || stop "cannot make $kept; nothing more was changed"
+  copy=$kept/${1##*/} number=0
+  while [ -e "$copy" ] || [ -L "$copy" ]; do number=$((number + 1)) && copy=$kept/${1##*/}.~$number~; done
 }
 
 move_away() { # PATH
-  [ -e "$root$1" ] || [ -L "$root$1" ] || return 0 # on a partition that is seen at two places
+  file=$(named "$1")
+  [ -e "$file" ] || [ -L "$file" ] || return 0 # on a partition that is seen at two places
   copy_of "$1"
-  mv -f "$root$1" "$copy" || stop "cannot take $1 away. When that is mended, run again: $again"
+  mv -f "$file" "$copy" || stop "cannot take $1 away. When that is mended, run again: $again"
 }
 
 # The file without our part, whole or not at all, with the owner and mode that it has.
 take_out() { # PATH
   copy_of "$1"
-  file=$root$1 fresh=$root$1.rocmcfg-undo
+  file=$(named "$1") fresh=$(named "$1").rocmcfg-undo
   if { cp -a "$file" "$copy" 2>/dev/null || cp -p "$file" "$copy"; } &&
     { cp -a "$file" "$fresh" 2>/dev/null || cp -p "$file" "$fresh"; } &&
     parts others "$(glued "$1")" <"$file" >"$fresh" &&
@@ -704,16 +852,50 @@ take_out() { # PATH
 # Directories that rocmcfg made, the deepest first; one that somebody else uses stays.
 empty_directories() {
   for journal in $(journals); do
-    sed -nE 's/.*"kind":"mkdir".*"path":"([^"]*)".*/\1/p' "$root$journal" 2>/dev/null
-  done | sort -ru | while IFS= read -r folder; do rmdir "$root$folder" 2>/dev/null; done
+    sed -nE 's/.*"kind":"mkdir".*"path":"([^"]*)".*/\1/p' "$(at "$journal")" 2>/dev/null
+  done | sort -ru | while IFS= read -r folder; do rmdir "$(named "$folder")" 2>/dev/null; done
   for folder in $1; do
-    case $folder in */rocmcfg | *.extra.d) rmdir "$root$folder" 2>/dev/null ;; esac
+    case $folder in */rocmcfg | *.extra.d) rmdir "$(named "$folder")" 2>/dev/null ;; esac
   done
 }
 
+# Where this is run by root for a tree, nobody else may be able to change what is read, moved or run there.
+require_roots_own() {
+  [ -n "$root" ] && [ "${user:-0}" = 0 ] || return 0
+  walk '' "$root" look
+  others=$weak
+  # shellcheck disable=SC2046,SC2086 # one path a line
+  for path in $(everything) $OWNED $EDITED $PARTITIONS; do
+    for file in "$path" "/var/backups/rocmcfg$path"; do
+      walk "$root" "${file%%\**}" look
+      others=$others$nl$weak
+    done
+  done
+  for path in $(menus) $(images) $(journals) /var/lib/rocmcfg/receipt.json /var/lib/rocmcfg/trial.json \
+    /var/lib/rocmcfg/undo.unfinished /var/lib/rocmcfg/lock /etc/fstab /etc/machine-id /etc/mkinitcpio.d /boot/grub/grub.cfg \
+    /boot/grub2/grub.cfg /boot/grub/grubenv /boot/grub2/grubenv /proc /lib/modules /usr/lib/modules; do
+    walk "$root" "$path" look
+    others=$others$nl$weak
+  done
+  if runs; then
+    for path in $PROGRAMS; do
+      walk "$root" "$path" look
+      others=$others$nl$weak
+    done
+  fi
+  others=$(printf '%s\n' "$others" | grep . | sort -u)
+  # shellcheck disable=SC2086 # one path a line
+  [ -z "$others" ] || stop 'others than root may change what root would believe here; nothing was changed:' $others \
+    '(a tree of your own: run this without sudo. A host: look into it, and give it back to root, chown root:root and' \
+    'chmod go-w on each of these; FAT is mounted with umask=0022. A folder on the way to it: mount the host below /mnt)'
+}
+
 undo() {
-  [ -d "$root/etc" ] || stop "there is no host at $root: it has no /etc; nothing was changed. Mount its root file system there"
-  [ -n "$root" ] || [ "$(id -u)" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
+  [ -d "$(at /etc)" ] || stop "there is no host at $root: it has no /etc; nothing was changed. Mount its root file system there"
+  [ -n "$root" ] || [ "${user:-0}" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
+  [ ! -L "$state" ] || stop "$state is a symbolic link, which rocmcfg does not make; nothing was changed." \
+    "Put the directory in its place, then run again: $again"
+  require_roots_own
   case $self in
     */var/lib/rocmcfg/undo.sh)
       newer=$(find "$state/transactions" -name journal.jsonl -newer "$self" 2>/dev/null | head -n 1)
@@ -722,7 +904,7 @@ undo() {
         '(install the package again if that program is gone)'
       ;;
   esac
-  if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
+  hold || stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"
   loader=$(sed -n 's/^ *"boot_backend": "\(.*\)",$/\1/p' "$state/receipt.json" 2>/dev/null)
   [ -n "$loader" ] || loader=$(for_loader "$(journals | sort | tail -n 1)")
   found=$(for file in $(whole) $(addons); do printf '%s\n' "$file"; done | sort -u)
@@ -741,7 +923,7 @@ undo() {
   if [ -z "$force" ]; then
     others=$(altered $edited)
     [ -z "$others" ] || stop "nothing was changed: somebody altered the lines of rocmcfg in" $others "(take them out by" \
-      "hand and run again: $again; or drop them, too, a copy stays in $kept: $again --force)"
+      "hand and run again: $again; or drop them, too, a copy stays in /var/backups/rocmcfg: $again --force)"
   fi
   # shellcheck disable=SC2086
   others=$(torn $edited $changed)
@@ -750,7 +932,7 @@ undo() {
     "added there, and the mark that is left, then run again: $again)"
   # shellcheck disable=SC2086
   for link in $edited $changed; do
-    [ ! -L "$root$link" ] || stop "$link is a symbolic link, which rocmcfg does not make; nothing was changed." \
+    [ ! -L "$(named "$link")" ] || stop "$link is a symbolic link, which rocmcfg does not make; nothing was changed." \
       "Put the file in its place, then run again: $again"
   done
   require_unsealed
@@ -774,15 +956,15 @@ finish() {
   if [ -n "$due" ] && ! runs; then
     say "the files are as they were, and the boot menu is not yet. What makes it is due, and needs the host's /proc:"
     for one in $due; do say "  $one"; done
-    say "Run this, which does it: for d in dev proc sys; do sudo mount --rbind /\$d $root/\$d; done; $again"
+    say "Run this, which does it: for d in dev proc sys; do sudo mount --rbind /\$d $(quoted "$root")/\$d; done; $again"
     exit 1
   fi
   for one in $due; do step "$one" || failed="$failed $one"; done
-  [ -z "$failed" ] || stop "failed:$failed. The next boot may keep what rocmcfg applied; its files are in $kept." \
+  [ -z "$failed" ] || stop "failed:$failed. The next boot may keep what rocmcfg applied; its files are in $root/var/backups/rocmcfg." \
     "When that is mended, run again: $again"
   empty_directories "$(sed 's|/[^/]*$||' "$unfinished" | sort -ru)"
   rm -rf "$state"
-  echo "Taken back; a reboot puts it into effect. The files are in $kept, with what anybody added to them."
+  echo "Taken back; a reboot puts it into effect. The files are in $root/var/backups/rocmcfg, with what anybody added to them."
 }
 
 # -- what packages run ---------------------------------------------------------------------------------

@@ -33,9 +33,10 @@ Not every proof is worth the same:
 
 What holds for all of them is said here once. Arguments take effect at the next boot, in the entries for
 everyday use of this system and in those of kernels that are installed later. Entries for rescue and
-fallback, of snapshots and of other systems stay as they are. An undo takes out what is ours, also of
-entries that were made since, and leaves what others wrote. In a line that is somebody else's, ours stands
-between rocmcfg.begin and rocmcfg.end.
+fallback, of snapshots and of other systems stay as they are, but for those that GRUB's scripts make of the
+arguments of all entries: each loader says which, and the plan warns of them. An undo takes out what is
+ours, also of entries that were made since, and leaves what others wrote. In a line that is somebody else's,
+ours stands between rocmcfg.begin and rocmcfg.end.
 
 A trial with systemd-boot, or Limine, is a copy of an entry with the trial's arguments behind all others,
 which the loader boots once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything.

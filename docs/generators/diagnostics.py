@@ -38,6 +38,10 @@ SAID = {
     "RC1003": "KEY: not what the format wants there (one diagnostic per key)",
     "RC3003": "PROGRAM: failed, did not end in time, or is not installed",
     "RC3103": "a boot entry misses an argument, or still has one that was taken away",
+    "RC3108": "an argument holds what the boot loader reads as something else: GRUB a semicolon as the end of a "
+    "command",
+    "RC3170": "a quote that somebody left open, on a command line or in modprobe.d, would swallow what is written "
+    "behind it",
     "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
     "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
     "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "
@@ -98,6 +102,7 @@ ONE_MEANING = {
     "RC7118": "syntax: the reader of the file does not understand this",
     "RC7119": "read only: cannot be written while the driver runs",
     "RC7120": "limited: right, and reached in part on some kernels or GPUs",
+    "RC7121": "not exported: the shell that reads the file has it, and no program gets it",
     "RC9000": "a defect of rocmcfg",
 }
 # Ids that no call gives as they are, with the severities that they may have.

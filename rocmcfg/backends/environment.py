@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
+from rocmcfg.languages import Effect, Statement, env_file, pam_env, shell
+from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
@@ -45,21 +47,59 @@ def profile_d(view: HostView) -> tuple[str, ...]:
 
 
 class Assignment(NamedTuple):
-    """`source` is `file:line`."""
+    """`source` is `file:line`. `value` is None where only the program that reads the file can tell it."""
 
     name: str
-    value: str
+    value: str | None
     source: str
 
 
-def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
-    """Of a KEY=VALUE file, by name; later lines win. Quotes around a whole value are dropped."""
+def untold(name: str, source: str, hint: str) -> Diagnostic:
+    """That nobody can tell what a file makes of a variable, without running it."""
+    said = f"what {source} makes of {name} cannot be told"
+    detail = "a condition, another program or a variable of the session decides it, or releases differ in it"
+    return warning("RC3307", said, detail=detail, location=source, hint=hint)
+
+
+def sourced_by(view: HostView) -> Callable[[str], str | None]:
+    """How a script that another one sources is read; None where it is not there or may not be read."""
+
+    def text(path: str) -> str | None:
+        try:
+            return view.text(path)
+        except Unreadable:
+            return None
+
+    return text
+
+
+def last_of(statements: Iterable[Statement], path: str) -> dict[str, Assignment]:
+    """What a file sets, by name: the last of each name counts."""
     found: dict[str, Assignment] = {}
-    for number, line in enumerate(text_or_empty(view, path).splitlines(), 1):
-        before, equals, value = line.strip().removeprefix("export ").partition("=")
-        name = before.strip()
-        if equals and name and not name.startswith("#"):
-            found[name] = Assignment(name, value.strip().strip("\"'"), f"{path}:{number}")
+    for one in statements:
+        if one.effect is Effect.FORGETS:
+            found.clear()
+        elif one.effect is Effect.UNSETS:
+            found.pop(one.name, None)
+        elif one.effect is Effect.SETS:
+            found[one.name] = Assignment(one.name, one.value, f"{path}:{one.line}")
+    return found
+
+
+def read_script(
+    view: HostView, path: str, environment: shell.Environment, text: str | None = None
+) -> dict[str, Assignment | None]:
+    """Sources a script into `environment`: by name, what it leaves of each variable that it concerns, None
+    for one that it takes away. `text` is the part of the script that is sourced; all of it by default."""
+    before = dict.fromkeys(environment.exported)
+    text = text_or_empty(view, path) if text is None else text
+    found: dict[str, Assignment | None] = {}
+    for one in shell.read(text, environment, sourced_by(view)):
+        exported = environment.is_exported(one.name)
+        if exported is False:
+            found |= {one.name: None} if one.name in before else {}
+        else:
+            found[one.name] = Assignment(one.name, environment.value(one.name), f"{path}:{one.line}")
     return found
 
 
@@ -67,15 +107,64 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     """Every variable that a file sets for all users, in the order of reading, so that later ones win:
     pam_env(8), environment.d(5), the shells of logins, and /etc/set-environment of NixOS (nixpkgs,
     nixos/modules/config/shells-environment.nix). A file that a symbolic link reaches as well is read once,
-    where it is read last. A line of a shell script counts as if it were run."""
-    sessions = ("/etc/environment", *environment_d(view))
-    read = (*sessions, "/etc/profile", *profile_d(view), "/etc/set-environment")
-    once = dict.fromkeys(view.real_path(path) for path in reversed(read))
-    return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
+    where it is read last. What a login shell takes away again is not among them."""
+    read = (_PAM, *environment_d(view))
+    once = reversed(dict.fromkeys(view.real_path(path) for path in reversed(read)))
+    found: list[Assignment] = []
+    known: dict[str, str | None] = {}
+    for path in once:
+        for one in _of_session(view, path, known).values():
+            found.append(one)
+            known[one.name] = one.value
+    environment = shell.Environment(known)
+    for path, text in _login_scripts(view):
+        made = read_script(view, path, environment, text)
+        gone = {name for name, one in made.items() if one is None}
+        found = [one for one in found if one.name not in gone]
+        found += [one for one in made.values() if one is not None]
+    return tuple(found)
 
 
-def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """NAME to (value, where): the caller's environment, over the files that new logins read."""
-    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
+_PAM = "/etc/environment"
+_PROFILE = "/etc/profile"
+_FOLDER = regex(r"^[^#\n]*/etc/profile\.d\b", re.MULTILINE)
+# As Debian, Fedora, Arch and openSUSE write it: it begins and ends where a line begins.
+_COMPOUND = regex(r"^(?:if|for)\b(?:.*\n(?!(?:fi|done)\b))*.*\n(?:fi|done)\b.*$", re.MULTILINE)
+
+
+def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> dict[str, Assignment]:
+    """What a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two readers
+    give a variable two values, neither is the value."""
+    text = text_or_empty(view, path)
+    if path != _PAM:
+        return last_of(env_file.read_environment_d(text, before), path)
+    found = last_of(pam_env.read(text), path)
+    if any(view.real_path(one) == path for one in environment_d(view)):
+        by_systemd = last_of(env_file.read_environment_d(text, before), path)
+        for name, one in found.items():
+            other = by_systemd.get(name, one)
+            if other.value != one.value:
+                found[name] = one._replace(value=None)
+    return found
+
+
+def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
+    """What login shells source, in turn: scripts, or parts of them. The command of /etc/profile that names
+    the folder of the others sources those."""
+    text = text_or_empty(view, _PROFILE)
+    sources = next((one for one in _COMPOUND.finditer(text) if _FOLDER.search(one.group())), None)
+    start, end = sources.span() if sources else (len(text), len(text))
+    yield _PROFILE, text[:start]
+    scripts = dict.fromkeys(view.real_path(path) for path in (*profile_d(view), "/etc/set-environment"))
+    yield from ((path, None) for path in scripts if path != _PROFILE)
+    yield _PROFILE, "\n" * text.count("\n", 0, end) + text[end:]
+
+
+def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
+    """NAME to (value, where): the caller's environment, over the files that new logins read. The value is
+    None where it cannot be told."""
+    found: dict[str, tuple[str | None, str]] = {
+        one.name: (one.value, one.source) for one in for_everybody(view)
+    }
     found |= {name: (value, "the environment of this command") for name, value in environment.items()}
     return found

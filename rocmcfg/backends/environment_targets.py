@@ -21,21 +21,29 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment import DIRECTORIES, PLACES, Assignment, read_assignments
+from rocmcfg.backends.environment import (
+    DIRECTORIES,
+    PLACES,
+    Assignment,
+    last_of,
+    read_script,
+    sourced_by,
+    untold,
+)
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
 from rocmcfg.model.state import DesiredSetting
 
-Pairs = Iterator[tuple[str, str]]
 _UNITS = "/etc/systemd/system"
 _NAME = "90-rocmcfg.conf"
 UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
@@ -49,16 +57,16 @@ _PROFILE_ENV = "/etc/profile.env"
 class Target(NamedTuple):
     """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
     `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
-    `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before; without
-    it lines are NAME=VALUE. Read after our file are those of `folders` with its suffix, or that match
-    `others`, that come later, and then `behind`. `results` are files that a program makes of ours."""
+    `reads` is the language of its files; without it they are scripts of a shell. Read after our file are
+    those of `folders` with its suffix, or that match `others`, that come later, and then `behind`. `results`
+    are scripts that a program makes of ours."""
 
     name: str
     path: str
     readers: str
     needs: tuple[str, ...] = ()
     line: str = "{}={}\n"
-    parse: Callable[[str], Pairs] | None = None
+    reads: Callable[[str], Iterable[Statement]] | None = None
     quote: Callable[[str], str] = str
     section: str = ""
     folders: tuple[str, ...] = ()
@@ -70,28 +78,25 @@ class Target(NamedTuple):
         return self.line.format(setting.name, self.quote(setting.text or ""))
 
 
-def _fish(line: str) -> Pairs:
-    found = re.match(r"\s*set\s+((?:-\S+\s+)+)(\w+)\s+(.*?)\s*$", line)
-    if found and ("x" in found[1] or "--export" in found[1]):
-        yield found[2], found[3].strip("'\"")
+def _environment_d(text: str) -> Iterable[Statement]:
+    return env_file.read_environment_d(text, {})
 
 
-def _systemd(line: str) -> Pairs:
-    key, equals, value = line.strip().partition("=")
-    if not equals or key.strip() not in ("Environment", "DefaultEnvironment"):
-        return
-    try:
-        words = shlex.split(value)
-    except ValueError:
-        return
-    if not words:
-        yield "", ""
-    for name, equals, text in (word.partition("=") for word in words):
-        if equals:
-            yield name, text.replace("%%", "%")
+def _raw(text: str) -> Iterable[Statement]:
+    """A value is one where both readers see the same."""
+    by_systemd = {(one.line, one.name): one.value for one in env_file.read_environment_file(text)}
+    for one in dotenv.read_env_file(text):
+        same = by_systemd.get((one.line, one.name)) == one.value
+        yield one if same else one._replace(value=None)
 
 
-ENVIRONMENT_D = Target("", "/etc/environment.d/90-rocmcfg.conf", "systemd user sessions", folders=DIRECTORIES)
+ENVIRONMENT_D = Target(
+    "",
+    "/etc/environment.d/90-rocmcfg.conf",
+    "systemd user sessions",
+    reads=_environment_d,
+    folders=DIRECTORIES,
+)
 PROFILE_D = Target(
     "",
     "/etc/profile.d/zz-rocmcfg.sh",
@@ -100,7 +105,7 @@ PROFILE_D = Target(
     quote=shlex.quote,
     folders=("/etc/profile.d",),
 )
-RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=")
+RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=", reads=_raw)
 ALWAYS = (ENVIRONMENT_D, PROFILE_D, RAW)
 FISH = Target(
     "fish",
@@ -108,7 +113,7 @@ FISH = Target(
     "fish shells",
     ("/usr/bin/fish", "/usr/local/bin/fish", "/etc/fish"),
     "set -gx {} '{}'\n",
-    _fish,
+    fish.read,
     folders=("/etc/fish/conf.d",),
     behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
 )
@@ -118,20 +123,21 @@ SYSTEMD = Target(
     "services of the system as they start",
     ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
     'DefaultEnvironment="{}={}"\n',
-    _systemd,
+    unit.read,
     lambda value: value.replace("%", "%%"),
     "[Manager]\n",
     tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
 )
 # Lines below ours are in the same file, and the last one counts.
 _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
-ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM)
+ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM, reads=pam_env.read)
 GENTOO = Target(
     "gentoo",
     "/etc/env.d/99rocmcfg",
     "logins on Gentoo",
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
     '{}="{}"\n',
+    portage.read,
     folders=("/etc/env.d",),
     others=r"[0-9]{2}.*(?<!~)(?<!\.bak)$",
     results=(_PROFILE_ENV,),
@@ -226,26 +232,118 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
     """By file that must hold the variables, what it sets."""
-    paths = (target.path, *target.results)
-    return {path: {one.name: one for one in _assignments(view, target, path)} for path in paths}
+    files = {path: _script(view, path) for path in target.results}
+    own = _script(view, target.path) if target.reads is None else _file(view, target, target.path)
+    return {target.path: own, **files}
+
+
+def _script(view: HostView, path: str) -> dict[str, Assignment]:
+    made = read_script(view, path, shell.Environment())
+    return {name: one for name, one in made.items() if one is not None}
+
+
+def _file(view: HostView, target: Target, path: str) -> dict[str, Assignment]:
+    assert target.reads is not None
+    return last_of(target.reads(text_or_empty(view, path)), path)
 
 
 def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
-    """By name, what one of these readers reads after our file. An empty value is one that is forgotten."""
+    """By name, what one of these readers reads after our file. An empty value is one that is taken away, or
+    left empty, and None one that cannot be told."""
     found: dict[str, Assignment] = {}
     for target in chosen(names):
-        ours = [one.name for one in _assignments(view, target, target.path)]
-        for one in (one for path in _after(view, target) for one in _assignments(view, target, path)):
-            forgotten = [one.name] if one.name else ours
-            found |= {name: one._replace(name=name) for name in forgotten}
+        ours = read(view, target)[target.path]
+        values = {name: one.value for name, one in ours.items()}
+        after: Iterable[Assignment] = (
+            _scripts_after(view, target, values)
+            if target.reads is None
+            else _files_after(view, target, values)
+        )
+        if target.name.startswith("unit:"):
+            after = (*after, *_of_unit(view, target, values))
+        for one in after:
+            weaker = one.value is None and (before := found.get(one.name)) and before.value is not None
+            if not weaker:
+                found[one.name] = one
     return found
 
 
-def _assignments(view: HostView, target: Target, path: str) -> Iterable[Assignment]:
-    if target.parse is None:
-        return read_assignments(view, path).values()
-    lines = enumerate(text_or_empty(view, path).splitlines(), 1)
-    return [Assignment(name, value, f"{path}:{n}") for n, line in lines for name, value in target.parse(line)]
+def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    """A script that has something computed may set any of ours: which it does, nobody can tell."""
+    environment = shell.Environment(dict(ours))
+    for path in _after(view, target):
+        made = read_script(view, path, environment)
+        for name, one in made.items():
+            yield one or Assignment(name, "", path)
+        if environment.opaque:
+            place = f"{path}:{environment.opaque}"
+            yield from (Assignment(name, None, place) for name in ours if name not in made)
+
+
+def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    known = dict(ours)
+    for path in _after(view, target):
+        text = text_or_empty(view, path)
+        for one in _statements(target, text, known):
+            place = f"{path}:{one.line}"
+            if one.effect is Effect.FORGETS:
+                yield from (Assignment(name, "", place) for name in ours)
+            elif one.effect is Effect.UNSETS:
+                yield Assignment(one.name, "", place)
+            elif one.effect is Effect.SETS:
+                known[one.name] = one.value
+                yield Assignment(one.name, one.value, place)
+
+
+def _of_unit(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    """What counts for a service wherever it stands: the files of EnvironmentFile= override Environment=, and
+    UnsetEnvironment= comes last (systemd.exec(5))."""
+    main = next((path for path in target.needs if view.exists(path)), None)
+    files: list[tuple[str, str]] = []
+    gone: list[Assignment] = []
+    for path in (*([main] if main else []), *drop_ins(view, target.folders, ".conf")):
+        text = text_or_empty(view, path)
+        for one in unit.directives(text):
+            if (one.section, one.key) == ("Service", "EnvironmentFile"):
+                files = [*files, (one.value.removeprefix("-"), f"{path}:{one.line}")] if one.value else []
+        unset = (one for one in unit.read(text) if one.effect is Effect.UNSETS)
+        gone += [Assignment(one.name, "", f"{path}:{one.line}") for one in unset]
+    for name, place in files:
+        yield from _environment_file(view, name, place, ours)
+    yield from gone
+
+
+def _environment_file(
+    view: HostView, path: str, place: str, ours: Mapping[str, str | None]
+) -> Iterator[Assignment]:
+    """A path with a pattern or a specifier is not followed, nor one that may not be read."""
+    text = None if set(path) & set("*?[%\\\"'") else sourced_by(view)(path)
+    if text is not None:
+        yield from last_of(env_file.read_environment_file(text), path).values()
+    elif set(path) & set("*?[%\\\"'") or view.exists(path):
+        yield from (Assignment(name, None, place) for name in ours)
+
+
+def _statements(target: Target, text: str, known: Mapping[str, str | None]) -> Iterable[Statement]:
+    """Some languages build on what was set before."""
+    if target.reads is _environment_d:
+        return env_file.read_environment_d(text, known)
+    if target.reads is fish.read:
+        return fish.read(text, known)
+    assert target.reads is not None
+    return target.reads(text)
+
+
+def untold_later(
+    view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
+    """Variables of which nobody can tell whether what is read after our files changes them."""
+    later = later_assignments(view, names) if settings else {}
+    for setting in settings:
+        one = later.get(setting.name)
+        if one is not None and one.value is None:
+            hint = f"set it there in plain words, or not at all: {setting.name}={setting.text}"
+            yield untold(setting.name, one.source, hint)
 
 
 def _after(view: HostView, target: Target) -> Iterator[str]:

@@ -9,10 +9,12 @@ programs in /etc/initcpio/post with KERNELVERSION in the environment, and not wh
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os.path import dirname
 
 from rocmcfg.backends.templates import script
 from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, warning
 
 # Each hook lies in the directory that the kernel packages of some distributions use.
 _TEMPLATES = {
@@ -29,3 +31,19 @@ def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dic
     debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
     return {path: script("", name) if path in used else None for path, name in _TEMPLATES.items()}
+
+
+def problems(view: HostView, written: Iterable[str]) -> list[Diagnostic]:
+    """A warning where the hooks that are `written` would not find rocmcfg: they look where root's programs
+    are. What a host gets that is only mounted is not known here."""
+    hook = next((path for path in written if path in PATHS), "")
+    if not hook or view.offline or view.has_tool("rocmcfg"):
+        return []
+    return [
+        warning(
+            "RC3035",
+            "kernels that are installed later would not be checked: rocmcfg is not where root's programs are",
+            location=hook,
+            hint='link it there: sudo ln -s "$(command -v rocmcfg)" /usr/local/bin/rocmcfg',
+        )
+    ]

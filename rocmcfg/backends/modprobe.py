@@ -5,22 +5,62 @@ across directories; of `options` the last value wins, and the kernel command lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rocmcfg.backends.templates import HEAD, reason
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.model.kargs import Karg, canonical, tokens
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.kargs import Karg, canonical, read_by_kernel, separator, split, tokens
+from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import DesiredSetting
 
 PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
 _DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")]
 
 
+class Options(NamedTuple):
+    """What one `options` line gives a module: its text, and the `file:line` where it stands."""
+
+    module: str
+    text: str
+    source: str
+
+
 def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ...]:
     """All options of all modules in kmod's order, each as the kernel command line would have it:
-    `module.name=value`. Files that cannot be read are left out."""
+    `module.name=value`. kmod joins the lines of a module with blanks between them, and the kernel drops what
+    stands behind a `--`. Files that cannot be read are left out."""
+    by_module: dict[str, list[Options]] = {}
+    for line in lines(view, include_ours=include_ours):
+        by_module.setdefault(line.module, []).append(line)
+    return tuple(karg for given in by_module.values() for karg in read_by_kernel(_joined(given)))
+
+
+def lines(view: HostView, *, include_ours: bool = True) -> tuple[Options, ...]:
+    """The `options` lines of all files in kmod's order."""
     read = (path for path in files(view) if include_ours or path != PATH)
     return tuple(one for path in read for one in _parse(path, text_or_empty(view, path)))
+
+
+def unfit(view: HostView, modules: Collection[str]) -> Iterator[Diagnostic]:
+    """Lines of others that would swallow an option of ours, wherever it is written: kmod joins all options of
+    a module, those of the kernel command line last, before the kernel reads them (libkmod-module.c,
+    kmod_module_get_options; kernel/module/main.c, load_module)."""
+    for line in lines(view, include_ours=False):
+        if line.module not in modules:
+            continue
+        given = split(line.text)
+        if any(karg.leaves_quote_open for karg in given):
+            said = (
+                f"a quote is not closed, so that the kernel would take every option of {line.module} behind "
+            )
+            said += "it for a part of this one"
+            yield error("RC3170", said, detail=line.text, location=line.source, hint="close the quote there")
+        elif separator(given):
+            said = f"the kernel reads no option of {line.module} behind this “--”, rocmcfg's neither"
+            yield error(
+                "RC3171", said, detail=line.text, location=line.source, hint="take the “--” out there"
+            )
 
 
 def files(view: HostView) -> tuple[str, ...]:
@@ -28,15 +68,25 @@ def files(view: HostView) -> tuple[str, ...]:
     return drop_ins(view, _DIRECTORIES, ".conf")
 
 
-def _parse(path: str, text: str) -> Iterable[Karg]:
+def _parse(path: str, text: str) -> Iterable[Options]:
     for number, line in _logical_lines(text) if "options" in text else ():
         words = tokens(line)
-        if len(words) < 3 or words[0][0] != "options":
-            continue
-        module = canonical(words[1][0])
-        for word, _ in words[2:]:
-            quote = '"' if word.startswith('"') else ""
-            yield Karg(f"{quote}{module}.{word.removeprefix(quote)}", f"{path}:{number}")
+        if len(words) > 2 and words[0][0] == "options":
+            yield Options(canonical(words[1][0]), line[words[2][1] :], f"{path}:{number}")
+
+
+def _joined(given: Sequence[Options]) -> tuple[Karg, ...]:
+    text, origin = " ".join(one.text for one in given), list[str]()
+    for one in given:
+        origin += [one.source] * (len(one.text) + 1)
+    return tuple(_argument(one, origin[at], given[0].module) for one, at in tokens(text))
+
+
+def _argument(word: str, source: str, module: str) -> Karg:
+    if word in ("--", '"--"'):
+        return Karg(word, source)
+    quote = '"' if word.startswith('"') else ""
+    return Karg(f"{quote}{module}.{word.removeprefix(quote)}", source)
 
 
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:

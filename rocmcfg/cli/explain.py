@@ -169,6 +169,8 @@ def _show_now(printer: Printer, found: Explained) -> None:
         return
     printer.heading("On this host")
     where = f"{found.next_boot} ({found.source})" if found.source else _UNSET[kind]
+    if kind == "variable" and found.source and found.next_boot is None:
+        where = f"cannot be told: a program decides it that runs {found.source}"
     if found.waits:
         where = f"{where.partition(';')[0]}; {found.waits}"
     if kind == "variable":

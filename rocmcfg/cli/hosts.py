@@ -88,7 +88,10 @@ def asking(
 
     def ask(planned: Planned) -> bool:
         show(printer, planned)
-        return yes or printer.ask(question)
+        if yes:
+            return True
+        with host.asking():
+            return printer.ask(question)
 
     return ask
 

@@ -8,6 +8,7 @@ import json as json_module
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -33,18 +34,35 @@ _MEANS = {
 }
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
 _OURS = os.urandom(8).hex()
-# C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
-_CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
-_CONTROL = regex(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
+_COLOUR = regex(f"\x1b{_OURS}(\\[[0-9]+m)")
+_NOT_ASCII_TEXT = regex(r"[^\t\n -~]")
+_BLANKS = "Zs"  # the Unicode category of blanks, which hide nothing
 _gone: list[TextIO] = []  # streams that took no more text
 _unwritten: list[TextIO] = []  # those of them that no reader had enough of
 
 
 def clean(text: str) -> str:
     """Text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
-    return _CONTROL.sub(
-        lambda found: f"\x1b{found[1]}" if found[1] else found[2].encode("unicode_escape").decode(), text
-    )
+    texts = _COLOUR.split(text)  # every second one is a colour of ours
+    texts[::2] = [_NOT_ASCII_TEXT.sub(_shown, one) for one in texts[::2]]
+    texts[1::2] = [f"\x1b{one}" for one in texts[1::2]]
+    return "".join(texts)
+
+
+def _shown(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode() if _is_unseen(found[0]) else found[0]
+
+
+def _shown_in_json(found: re.Match[str]) -> str:
+    """A character that a document does not hold as it is: inside a text of JSON it may be escaped."""
+    return json_module.dumps(found[0])[1:-1] if _is_unseen(found[0]) else found[0]
+
+
+def _is_unseen(character: str) -> bool:
+    """Whether a terminal may obey the character, or show the text around it in another order, or show
+    nothing. `str.isprintable` refuses the Unicode categories of controls (Cc), formats (Cf, which holds the
+    marks of direction), surrogates, private and unassigned characters, and separators."""
+    return not character.isprintable() and unicodedata.category(character) != _BLANKS
 
 
 def write(text: str) -> None:
@@ -167,8 +185,7 @@ class Printer:
             **(encode(body) or {}),
         }
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
-        # JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped
-        write(re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+        write(_NOT_ASCII_TEXT.sub(_shown_in_json, text) + "\n")
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:

@@ -219,6 +219,14 @@ def env(
         raise Misuse("--user writes to your own home directory: leave --root away")
     host = hosts.open_host(printer, root)
     path = os.path.join(_home(), _USER_FILE) if user else ""
+    weak = host.weakness(path) if user else None
+    if weak is not None:
+        raise fail(
+            "RC2059",
+            f"{weak.words(here=True)}, and root writes nothing where others can change what it writes to",
+            location=path,
+            hint="run the command as that account, without sudo; for root `sudo -H` or `su -` sets HOME",
+        )
     if remove:
         gone = workflow.remove_user_environment(host, path)
         printer.document((), EnvDocument(path=path, removed=gone))

@@ -15,6 +15,7 @@ from rocmcfg.model.state import OFFLINE, PASSES, PENDING, CheckStatus, Request, 
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
+    from rocmcfg.state.values import SetParameter
     from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
@@ -90,9 +91,14 @@ def _show_others(printer: Printer, found: Status) -> None:
     if not others:
         return
     printer.heading("Also set on this host")
-    cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in others]
+    cells = [(p.name, _next_boot(p), p.running or "-", p.source) for p in others]
     printer.table(("SETTING", "NEXT BOOT", "RUNNING", "FROM"), cells)
     printer.said(f"What they do: rocmcfg lint{printer.root_option}")
+
+
+def _next_boot(parameter: SetParameter) -> str:
+    cannot_be_told = parameter.next_boot is None and parameter.running is None
+    return "cannot be told" if cannot_be_told else parameter.next_boot or "-"
 
 
 def _applied(found: Status) -> str:

@@ -23,7 +23,7 @@ _WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri 
 
 
 def check(
-    view: HostView, facts: Facts, hardware: HostHardware, variables: Mapping[str, tuple[str, str]]
+    view: HostView, facts: Facts, hardware: HostHardware, variables: Mapping[str, tuple[str | None, str]]
 ) -> Iterator[Diagnostic]:
     """`variables` are those of `environment.set_variables`."""
     yield from _closed(view, facts)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.environment import untold
 from rocmcfg.doctor import gpu_checks
 from rocmcfg.doctor.judging.workarounds import failed, holding
 from rocmcfg.facts.gpus import gfx_name
@@ -15,7 +16,7 @@ from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, join, split
 from rocmcfg.model.spelling import as_number, same
@@ -33,7 +34,7 @@ def check(
     hardware: HostHardware,
     receipt: Receipt | None,
     known: Catalogue,
-    variables: Mapping[str, tuple[str, str]],
+    variables: Mapping[str, tuple[str | None, str]],
 ) -> list[Diagnostic]:
     """All checks of this host. `variables` are those of `environment.set_variables`."""
     # the version of AMD's own driver where it runs; the kernel's own driver has none
@@ -44,6 +45,7 @@ def check(
         *_other_writers(view, receipt),
         *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
         *_bad_firmware(facts, hardware),
+        *_untold(known, variables),
         *_target_override(facts, variables),
         *_mixed_gpus(facts, variables),
         *gpu_checks.check(view, facts, hardware, variables),
@@ -173,9 +175,17 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
                 yield warning("RC8111", said, location=place, hint=hint)
 
 
-def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
+def _untold(known: Catalogue, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
+    """Variables that a file sets in a way that only a program can tell: nothing else is said of them."""
+    for name, (value, where) in variables.items():
+        if value is None and name in known.variables:
+            hint = f"`printenv {name}` in a new login shows what it gets"
+            yield untold(name, where, hint)._replace(severity=Severity.INFO)
+
+
+def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
     """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
-    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_(\d+))?")
+    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_([0-9]{1, 9}))?")
     for name, (value, where) in variables.items():
         match = per_node.fullmatch(name)
         if match is None or not value:
@@ -203,7 +213,7 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
             yield warning("RC8121", said, location=where, detail=detail, hint=hint)
 
 
-def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
+def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
     """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
     cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
     inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]

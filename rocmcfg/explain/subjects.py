@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from rocmcfg.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile, ProfileParameter
+from rocmcfg.model.regex import search
 
 
 def issue(known: KnownIssue, here: bool) -> Explanation:
@@ -60,7 +60,7 @@ def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> E
     """What a library returned: `number`, and the words that it `prints` for it."""
     number, prints = int(row["number"]), str(row.get("prints", ""))
     signs = [(one.id, sign.pattern) for one in issues for sign in one.signatures]
-    about = dict.fromkeys(id for id, text in signs if name in text or (prints and re.search(text, prints)))
+    about = dict.fromkeys(id for id, text in signs if name in text or (prints and search(text, prints)))
     rows = [
         ("from", [f"{'HIP' if prints else 'ROCr'}, number {number} ({number:#x})"]),
         ("printed", [prints] if prints else []),

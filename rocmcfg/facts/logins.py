@@ -8,9 +8,9 @@ and for the log of logins (pam_vsyslog() of libpam).
 
 from __future__ import annotations
 
-import json
 import re
 
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.regex import regex
 
@@ -47,7 +47,7 @@ def somebody_logged_in(view: HostView) -> bool | None:
 def _who_was_asked(view: HostView, line: str) -> str:
     """The user who was let in after a question; empty for every other line of the journal."""
     try:
-        record = json.loads(line)
+        record = json_value(line)
         opened = _OPENED.match(record["MESSAGE"])
     except (ValueError, TypeError, KeyError):  # no UTF-8 is a list of numbers: PAM writes no such thing
         return ""

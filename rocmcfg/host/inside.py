@@ -25,6 +25,17 @@ _STEP = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
+def require_possible(path: str) -> None:
+    """Raises FileNotFoundError for a path that no file can have: paths come from entries, links and records
+    of others, and the calls of Python's `os` raise ValueError for a NUL or half of a character."""
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise FileNotFoundError(errno.ENOENT, "no file can have this name", path)
+
+
 class Place(NamedTuple):
     """A name in an open directory, as the `dir_fd` of Python's `os` takes it; None: the name is a path of the
     running system. `path` is where that is within the root, all links followed."""
@@ -94,6 +105,7 @@ class _Walk:
         self.found: os.stat_result | None = None
 
     def __enter__(self) -> Place:
+        require_possible(self._path)
         self._look(self._open[0], "")
         try:
             self._go()

@@ -74,8 +74,9 @@ class LocalHost(LocalView):
             except OSError as problem:
                 raise Unwritable(there, problem, root=self.root) from problem
 
-    def writable_problem(self, path: str) -> str:
-        """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
+    def writable_problem(self, path: str, size: int = 0) -> str:
+        """Say why a file of `size` bytes cannot be written at `path`, beside what is there now: a read-only
+        file system, no permission, no room. Empty where nothing is in the way."""
         probe = self._existing(path)
         if probe != path and not self.is_dir(probe):
             return f"{probe} is not a directory"
@@ -84,8 +85,14 @@ class LocalHost(LocalView):
             with self._place(folder) as place:
                 descriptor = os.open(place.name, os.O_PATH | os.O_CLOEXEC, dir_fd=place.directory)
                 try:
-                    if os.statvfs(descriptor).f_flag & os.ST_RDONLY:
+                    system = os.statvfs(descriptor)
+                    if system.f_flag & os.ST_RDONLY:
                         return "the file system is read-only"
+                    # root may take what is reserved for it; a file system without a limit has no blocks
+                    blocks = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+                    free = blocks * system.f_frsize
+                    if system.f_blocks and free < size:
+                        return f"the file system is full: it takes {size} bytes, and {free} are free"
                 finally:
                     os.close(descriptor)
                 if not os.access(place.name, os.W_OK, dir_fd=place.directory):
@@ -154,20 +161,46 @@ class LocalHost(LocalView):
                 held.enter_context(self._folder(os.path.dirname(path)))
                 place = held.enter_context(self._place(path, follow_last=False))
                 taken = lock.exclusive(place, path, stays=not self.offline)
-                self._lock_is_ours = held.enter_context(taken)
+                self._lock = held.enter_context(taken)
             except OSError as problem:
                 raise Unwritable(path, problem, root=self.root) from problem
             try:
                 yield
             finally:
-                self._lock_is_ours = None
+                self._lock = None
+
+    def wait_for_package_manager(self, progress: Callable[[str], None]) -> None:
+        """Wait until no package manager is at work here. Raises PackageManagerAtWork when it takes too long.
+        The lock must not be held meanwhile: a hook of the package manager may want it."""
+        from rocmcfg.host import package_manager
+
+        package_manager.wait(self._place, progress)
+
+    def require_no_package_manager(self) -> None:
+        """Raises PackageManagerAtWork."""
+        from rocmcfg.host import package_manager
+
+        if (found := package_manager.at_work(self._place)) is not None:
+            raise package_manager.PackageManagerAtWork(found)
 
     def require_lock(self) -> None:
         """Raises Locked where the lock is not, or no longer, ours."""
         from rocmcfg.host import lock
 
-        if self._lock_is_ours is None or not self._lock_is_ours():
+        if self._lock is None or not self._lock.is_named():
             raise Locked(lock.FILE, "", lost=True)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let others know, as long as this lasts, that we hold the lock and wait for somebody's answer."""
+        if self._lock is None:
+            yield
+            return
+        self._lock.note(True)
+        try:
+            yield
+        finally:
+            self._lock.note(False)
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:

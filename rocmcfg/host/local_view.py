@@ -7,15 +7,18 @@ import errno
 import functools
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host import lent, runner
 from rocmcfg.host.files import log_from, read_at_most
-from rocmcfg.host.inside import Place, Root, Weakness
+from rocmcfg.host.inside import Place, Root, Weakness, require_possible
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
+
+if TYPE_CHECKING:
+    from rocmcfg.host.lock import Held
 
 # bytes; no file that we read whole comes near, a sparse one has no end, and a parser takes many times as much
 READ_LIMIT = 16 << 20
@@ -29,7 +32,7 @@ class LocalView:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
         self.root = "/" if _is_running_root(root) else os.path.abspath(root)
         self._chroot = chroot and self.root != "/"
-        self._lock_is_ours: Callable[[], bool] | None = None
+        self._lock: Held | None = None
 
     @property
     def offline(self) -> bool:
@@ -158,7 +161,7 @@ class LocalView:
         try:
             path = lock.OFFLINE if self.offline else lock.FILE
             with self._place(path) as place:
-                return None if self._lock_is_ours else lock.held(place, path)
+                return None if self._lock else lock.held(place, path)
         except OSError:
             return None
 
@@ -205,6 +208,7 @@ class LocalView:
     def _place(self, path: str, *, follow_last: bool = True) -> AbstractContextManager[Place]:
         if not path.startswith("/"):
             raise ValueError(f"not a path within a host: {path!r}")
+        require_possible(path)
         if not self._walked:
             return nullcontext(Place(None, path, path))
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
@@ -239,7 +243,7 @@ class LocalView:
             with self._place(path, follow_last=follow_last) as place:
                 follow = follow_last and not self._walked
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
-        except (OSError, ValueError):  # a NUL is in no name
+        except (OSError, ValueError):  # an empty text is no path
             return None
 
     def _listed(self, path: str) -> list[str]:

@@ -9,6 +9,7 @@ import stat
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from rocmcfg.host.inside import Place
 from rocmcfg.host.problems import Locked
@@ -23,16 +24,32 @@ _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, proc
 _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
+_ASKING = " asking"  # stands behind the number of a process that waits for somebody's answer
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lock that is ours. `is_named` tells whether the locked file still has its name: with a new file of
+    that name a second rocmcfg would hold a lock as well. `note` writes down whether we wait for somebody's
+    answer."""
+
+    is_named: Callable[[], bool]
+    note: Callable[[bool], None]
+
+
 @contextmanager
-def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], bool]]:
-    """Hold the lock. Raises Locked at once where another rocmcfg holds it, or OSError. Yields a function that
-    tells whether the locked file still has its name: with a new file of that name a second rocmcfg would
-    hold a lock as well. `stays`: the file is left there afterwards."""
+def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Held]:
+    """Hold the lock. Raises Locked at once where another rocmcfg holds it, or OSError. `stays`: the file is
+    left there afterwards."""
     descriptor = _taken(place, path)
-    try:
+
+    def note(asking: bool) -> None:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield lambda: _still_named(place, descriptor)
+        os.pwrite(descriptor, f"{os.getpid()}{_ASKING if asking else ''}\n".encode(), 0)
+
+    try:
+        note(False)
+        yield Held(lambda: _still_named(place, descriptor), note)
     finally:
         with suppress(OSError):  # a file that is left holds no lock, and must not hide how it all ended
             if not stays and _still_named(place, descriptor):
@@ -52,8 +69,8 @@ def _taken(place: Place, path: str) -> int:
                 raise OSError(errno.EPERM, "it is not ours")
             os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
             try:
-                if path == FILE:  # what 0.1.0 takes, which may be at work while its package is replaced
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # what packaging/undo.sh takes, and 0.1.0, which may be at work while its package is replaced
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
                 # without being taken, and a fork does not lose it
                 fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
@@ -94,5 +111,6 @@ def _still_named(place: Place, descriptor: int) -> bool:
 
 
 def _locked(descriptor: int, path: str) -> Locked:
-    pid = os.pread(descriptor, 32, 0).strip()
-    return Locked(path, f"process {pid.decode()}" if pid.isdigit() else "")
+    text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+    pid, asking = text.removesuffix(_ASKING), text.endswith(_ASKING)
+    return Locked(path, f"process {pid}" if pid.isdigit() else "", asking=asking)

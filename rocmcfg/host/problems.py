@@ -82,10 +82,13 @@ class ToolFailed(RocmcfgError):
 
 
 class Locked(RocmcfgError):
-    """`lost`: it was ours, and somebody took the file away under us."""
+    """`lost`: it was ours, and somebody took the file away under us. `asking`: its holder has begun nothing,
+    and waits for somebody's answer."""
 
-    def __init__(self, path: str, holder: str, *, lost: bool = False) -> None:
+    def __init__(self, path: str, holder: str, *, lost: bool = False, asking: bool = False) -> None:
+        self.asking = asking
         said = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
         why = "was removed while it was held" if lost else f"is held by {holder}" if holder else "is held"
+        why += ", which waits for an answer" if asking else ""
         hint = "wait until it has ended, then run the command again"
         super().__init__(error("RC3004", said, detail=f"{path} {why}", location=path, hint=hint))

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import io
 import os
+import pwd
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
+from rocmcfg.host.inside import Root
 from rocmcfg.host.problems import CommandResult
 
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PATH = ":".join(OFFLINE_PATH)
-# and of NixOS and Guix System there
-_ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
+# and of NixOS and Guix System there; the hooks of `backends/templates` and packaging/undo.sh have the same
+ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
 _QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
@@ -34,17 +36,36 @@ MARK = "ROCMCFG_STARTED"
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("HOME", "TERM", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("HOME", "TERM") if name in os.environ}
+    if temporary := temporary_folder():
+        kept["TMPDIR"] = temporary
+    if os.geteuid() == 0:  # programs read their settings there, and sudo and su may leave it the caller's
+        kept["HOME"] = "/root"
+        with suppress(KeyError):
+            kept["HOME"] = pwd.getpwuid(0).pw_dir
     # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
     fixed = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     return {**kept, **fixed, "PATH": ":".join(folders_of_programs())}
+
+
+def temporary_folder() -> str:
+    """TMPDIR of the caller; empty where there is none, and for root where others may change the folder or a
+    part of the way to it: whoever can rename what root makes there chooses what an image is made of."""
+    asked = os.environ.get("TMPDIR", "")
+    if os.geteuid() != 0 or not asked:
+        return asked
+    with suppress(OSError):
+        weak, found = Root("/").weakness(asked)
+        if asked.startswith("/") and weak is None and found is not None:
+            return asked
+    return ""
 
 
 def folders_of_programs() -> list[str]:
     """Where programs of the running host are looked for, first one first. Root gets the system's alone: sudo
     and su may let a PATH through in which a folder is somebody else's."""
     if os.geteuid() == 0:
-        return _ROOTS_PATH.split(":")
+        return ROOTS_PATH.split(":")
     own = [part for part in os.environ.get("PATH", "").split(":") if part.startswith("/")]
     return [*own, *_PATH.split(":")]
 

@@ -25,7 +25,7 @@ class NotSigned(RocmcfgError):
 def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
     """Who signed the content of `place`, of those that `allowed` (a file of allowed signers) names. Raises
     NotSigned."""
-    with tempfile.TemporaryDirectory(prefix="rocmcfg-") as folder:
+    with tempfile.TemporaryDirectory(prefix="rocmcfg-", dir=runner.temporary_folder() or "/tmp") as folder:
         paths = [os.path.join(folder, name) for name in ("content", "content.sig", "allowed_signers")]
         for path, text in zip(paths, (content, signature, allowed), strict=True):
             with open(path, "wb") as stream:

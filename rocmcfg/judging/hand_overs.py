@@ -8,13 +8,20 @@ refused, because variables for a process of one's own hand over nothing; a plan 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.model.catalogue import Catalogue, HandOver
+from rocmcfg.judging.judge import legal
+from rocmcfg.model.catalogue import Catalogue, HandOver, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import ParamType, truth
 from rocmcfg.model.state import Kind
 
+# What a kernel argument is made of where no pattern says it: words, numbers, lists of them, and paths below a
+# folder of the kernel's own, as of drm.edid_firmware. No path from the root or upwards.
+_WORDS = regex(r"(?!.*(?<![\w.])\.\.(?![\w.]))[\w.,:@=+-]+(?:/[\w.,:@=+-]+)*", re.ASCII)
 _BY_ROOT = "read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
 
 
@@ -42,6 +49,10 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
                 said = f"{spelled}: nobody knows what it does, and root may not have written it"
                 hint = _BY_ROOT + spelled
                 yield error("RC2057", said, detail=doubt.why, location=setting.location, hint=hint)
+            elif doubt is not None and doubt.binds and not _well_formed(setting, text, catalogue):
+                said = f"{spelled}: no value of the known form, and root may not have written it"
+                hint = _BY_ROOT + spelled
+                yield error("RC2111", said, detail=doubt.why, location=setting.location, hint=hint)
 
 
 def _known(setting: Setting, catalogue: Catalogue) -> bool:
@@ -53,9 +64,33 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
     return setting.kind is Kind.FEATURE or setting.module in catalogue.modules()
 
 
+def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bool:
+    """Whether a value has the form that the type of its parameter, or the grammar of the argument, allows: a
+    known name carries any text to the boot loader. A variable's value reaches programs alone, and is judged
+    by what it hands over."""
+    if text is None or setting.kind in (Kind.ENV, Kind.FEATURE) or not isinstance(setting.value, str | tuple):
+        return True
+    if setting.kind is Kind.KARG and setting.name in catalogue.arguments:
+        argument = catalogue.arguments[setting.name]
+        return legal(text, argument) is not False and _WORDS.fullmatch(text) is not None
+    name = setting.id if setting.module else setting.name
+    return _fits(catalogue.parameters.get(name.replace("-", "_")), text)
+
+
+def _fits(parameter: Parameter | None, text: str) -> bool:
+    """Of a parameter that the catalogue does not have, or whose text has no known grammar: a number or a
+    switch."""
+    if truth(text) is not None:
+        return True
+    types = {epoch.type for epoch in parameter.epochs} if parameter is not None else set()
+    if parameter is not None and types & {ParamType.CHARP, ParamType.STRING} and parameter.pattern:
+        return re.fullmatch(parameter.pattern, text) is not None
+    return False
+
+
 def hand_overs_first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Diagnostics in their order, but those of settings that hand over the machine before all others."""
-    return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057")))
+    return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057", "RC2111")))
 
 
 def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:

@@ -6,7 +6,6 @@ value ends, asks for `of_the_name` alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging import names, parameters
@@ -16,6 +15,7 @@ from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.regex import fullmatch
 from rocmcfg.model.spelling import Spelling, closest, parameter, same
 from rocmcfg.model.state import Kind
 
@@ -121,7 +121,7 @@ def legal(value: str | None, argument: KernelArgument) -> bool | None:
             return None
         if not argument.pattern:
             return False
-    return not argument.pattern or re.fullmatch(argument.pattern, value) is not None
+    return not argument.pattern or fullmatch(argument.pattern, value) is not None
 
 
 def strange_words(value: str, argument: KernelArgument) -> list[str]:

@@ -6,13 +6,13 @@ values that do not do what people think, and hardware on which a name does nothi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from rocmcfg.model.catalogue import Feature, Hardware, Named, Parameter, TrapKind, ValueTrap, Variable
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import search
 from rocmcfg.model.spelling import Spelling, as_number
 
 
@@ -116,7 +116,7 @@ def traps_of(asked: Spelling, known: Named, machine: Machine, beside: str = "") 
     for trap in sorted(known.traps, key=lambda trap: trap.kind not in GRAVE):
         if trap.asked or not meets(trap, asked.value):
             continue
-        if trap.intended and re.search(trap.intended, beside):
+        if trap.intended and search(trap.intended, beside):
             break
         holds, now = trap_holds(trap, machine), machine.runs(trap.kernel)
         graver = any(one.trap_kind in GRAVE for one in found)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
+from rocmcfg.host.foreign import Pairs, json_value
 from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 BEFORE = ".before"  # behind the name of the one that the present one took the place of
+MOST_VERSION = 99_991_231_235_959  # an export takes its time as the version: YYYYMMDDhhmmss
 _NAME = regex(r"[a-z0-9][a-z0-9-]{0,40}")
 
 
@@ -44,26 +47,40 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
+def _table(pairs: Pairs) -> dict[str, Any]:
+    """Raises ValueError for a key that stands twice: readers differ in which of the two they take."""
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key!r} stands twice")
+        table[key] = value
+    return table
+
+
 def parse(content: bytes, place: str) -> Bundle:
     """Raises Broken."""
     try:
-        document = json.loads(content)
+        document = json_value(content, _table)
         if not isinstance(document, dict) or document.get("schema") != 1:
             raise Broken(place, "it says nothing of schema 1")
         name, version, files = (document.get(key) for key in ("name", "version", "files"))
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise Broken(place, str(problem)) from problem
     if not isinstance(name, str) or not is_name(name):
         raise Broken(place, "its name is none: small letters, digits and hyphens")
     if type(version) is not int or version < 1:
         raise Broken(place, "its version is no number above 0")
+    if version > MOST_VERSION:
+        raise Broken(place, f"its version is above {MOST_VERSION}, so that none could be newer")
     if not isinstance(files, dict) or not files:
         raise Broken(place, "it holds no files")
     for file, text in files.items():
         if not drop_ins.is_file(file) or not isinstance(text, str):
             raise Broken(place, f"{file!r} is no file of knowledge.d")
         try:
-            text.encode()
+            size = len(text.encode())
         except UnicodeEncodeError as problem:  # JSON can name half of a character
             raise Broken(place, f"{file}: {problem}") from problem
+        if size > drop_ins.MOST_OF_A_FILE:
+            raise Broken(place, f"{file} is larger than {drop_ins.MOST_OF_A_FILE >> 20} MiB")
     return Bundle(name, version, files)

@@ -11,7 +11,7 @@ from typing import Any
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import UnshippedPattern, regex
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
 BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`
@@ -19,7 +19,7 @@ LOCAL = "/etc/rocmcfg/knowledge.d"
 TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
 _FILE = regex(rf"issues/[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml|(?:{'|'.join(TABLES)})\.toml")
 _MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # of what has no such name, what was meant to be read
-_MOST = 1 << 20  # bytes of one file of knowledge.d
+MOST_OF_A_FILE = 1 << 20  # bytes of one file of knowledge.d, also in a bundle
 MOST_OF_A_BUNDLE = 16 << 20
 
 
@@ -79,8 +79,9 @@ def _folder(view: HostView, folder: str) -> Layer:
             tables = ", ".join(f"{table}.toml" for table in TABLES)
             hint = f"call it issues/NAME.toml, in small letters, digits and hyphens, or one of {tables}"
             left_out(f"{folder}/{name}", "no file of this name is read", hint)
-    found = ((name, read_trusted(view, f"{folder}/{name}", _MOST)) for name in names if is_file(name))
-    return Layer(folder, {name: content for name, content in found if content is not None})
+    files = [name for name in names if is_file(name)]
+    found = {name: read_trusted(view, f"{folder}/{name}", MOST_OF_A_FILE) for name in files}
+    return Layer(folder, {name: content for name, content in found.items() if content is not None})
 
 
 def _bundles(view: HostView) -> Iterator[Layer]:
@@ -133,6 +134,8 @@ def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
             if wrong := mistakes(document):
                 left_out(layer.called(name), "; ".join(wrong))
             else:
+                for signature in document.get("signature", ()):
+                    signature["pattern"] = _pattern(layer.called(name), signature["pattern"])
                 yield name[len("issues/") : -len(".toml")], layer.called(name), document
 
 
@@ -162,8 +165,32 @@ def added(
             if wrong := _wrong(row, shipped, kind, needed):
                 left_out(place, f"{cut(id)}: {wrong}")
             else:
-                own[id] = {**row, "sources": [place, *row.get("sources", ())]}
+                own[id] = {**_with_patterns(place, row), "sources": [place, *row.get("sources", ())]}
     return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
+
+
+def _with_patterns(place: str, row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its regular expressions as such of a host."""
+    row = {**row, **({"pattern": _pattern(place, row["pattern"])} if row.get("pattern") else {})}
+    for trap in row.get("traps", ()):
+        if trap.get("intended"):
+            trap["intended"] = _pattern(place, trap["intended"])
+    return row
+
+
+def _pattern(place: str, text: str) -> UnshippedPattern:
+    return UnshippedPattern(text, lambda why: _stopped(place, text, why))
+
+
+def _stopped(place: str, pattern: str, why: str) -> None:
+    said = warning(
+        "RC1037",
+        f"a pattern is not looked for any further: {why}",
+        detail=cut(pattern),
+        location=place,
+        hint="write it without a repeat of what repeats itself, and with the text that each match holds",
+    )
+    _problems[said] = None
 
 
 def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[str]) -> str:

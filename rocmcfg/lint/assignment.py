@@ -105,11 +105,13 @@ class Reading:
         written_to: int = 0,
         quotes: str = '"',
         opaque: bool = False,
+        read_as: str | None = None,
     ) -> None:
         """Add a token, spelt NAME or NAME=VALUE; `name` where it is known otherwise.
 
         `written_to` is where the token ends in the file, if that is behind a quote that is not in the span.
         `quotes` are those that may enclose the value; empty where whoever reads the value keeps quotes in it.
+        `read_as` is the value where its reader makes another one of what is written.
         """
         written_name, equals, written = span.text.partition("=")
         if not written_name:
@@ -124,6 +126,7 @@ class Reading:
             opaque = opaque or is_placeholder(value, where.trust)
             if "'" in quotes and len(value) > 1 and value[0] == value[-1] == "'":
                 value, first, last = value[1:-1], first + 1, last - 1
+            value = value if read_as is None else read_as
             value_at = span.range(first, last) if first < last else (span.at(first - 1) + 1,) * 2
         begin, finish = span.place
         self.assignments.append(
@@ -141,6 +144,14 @@ class Reading:
                 statement,
             )
         )
+
+    def told(self, value: str | None) -> None:
+        """What the language of the file makes of the value that was added last; None where it cannot be
+        told."""
+        if self.assignments:
+            last = self.assignments[-1]
+            changed = last._replace(opaque=True) if value is None else last._replace(value=value)
+            self.assignments[-1] = changed
 
     def slip(self, span: Span, remark: Remark) -> None:
         self.slips.append((*span.place, remark))

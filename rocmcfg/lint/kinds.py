@@ -16,6 +16,8 @@ class FileKind(str, Enum):
     CMDLINE = "kernel command line"
     MODPROBE = "modprobe.d"
     ENVIRONMENT = "environment file"
+    ENVIRONMENT_D = "environment.d"
+    PAM_ENVIRONMENT = "/etc/environment"
     DOCKER_ENV = "docker --env-file"
     PROFILE = "shell profile"
     SHELL = "shell script"
@@ -33,14 +35,13 @@ _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
     (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
-    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf)$"),
+    (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf(?:\.d/[^/]+)?)$"),
     (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
     (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
     (FileKind.DOCKER_ENV, r"rocmcfg/env$|/env\.list$|/docker[\w.-]*\.env$"),
-    (
-        FileKind.ENVIRONMENT,
-        r"/environment\.d/[^/]+$|/(?:environment|\.?env|envfile|environ|[^/]*\.env|\.env\..+)$",
-    ),
+    (FileKind.ENVIRONMENT_D, r"/environment\.d/[^/]+$"),
+    (FileKind.PAM_ENVIRONMENT, r"/environment$"),
+    (FileKind.ENVIRONMENT, r"/(?:\.?env|envfile|environ|[^/]*\.env|\.env\..+)$"),
     (FileKind.PROFILE, r"/profile\.d/[^/]+\.sh$|/etc/(?:bash\.bashrc|zsh/\w+)$|/\.(?:xinitrc|zshenv)$"),
     (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
     (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),

@@ -31,6 +31,7 @@ CLASSES = {
     "RC7118": "syntax",
     "RC7119": "read_only",
     "RC7120": "limited",
+    "RC7121": "not_exported",
 }
 
 

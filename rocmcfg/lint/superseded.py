@@ -97,7 +97,7 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
     boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
     running = [each for each in checked if each.file == RUNNING]
-    environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
+    environment = of(FileKind.ENVIRONMENT_D)
     for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
         _overridden(group, knowledge)
     entries = of(FileKind.BOOT_ENTRY)

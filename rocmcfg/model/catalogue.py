@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.regex import Expression
+from rocmcfg.model.regex import Expression, fullmatch, is_stopped
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.state import Kind
 from rocmcfg.model.version import KernelVersion, RangeText, Release
@@ -121,7 +121,8 @@ class Parameter(NamedTuple):
 
     `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
     is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
-    that go from post to post, and the features that are switched in them by accident.
+    that go from post to post, and the features that are switched in them by accident. `pattern`: a regular
+    expression for the whole value of one whose type is a text; empty where its grammar is not known.
     """
 
     module: str
@@ -149,6 +150,7 @@ class Parameter(NamedTuple):
     sources: tuple[str, ...] = ()
     copied: Mapping[int, tuple[str, ...]] = _NOTHING
     lacks: tuple[KernelVersion, ...] = ()
+    pattern: str = ""
 
     @property
     def id(self) -> str:
@@ -303,7 +305,9 @@ class Variable(NamedTuple):
         """Whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
-        return re.fullmatch(self.pattern, text, re.DOTALL) is not None if self.pattern else not self.values
+        if not self.pattern:
+            return not self.values
+        return fullmatch(self.pattern, text, re.DOTALL) is not None or is_stopped(self.pattern)
 
 
 # What has values and traps of its own.
@@ -336,7 +340,7 @@ class HandOver(NamedTuple):
     """Settings that hand over the machine: who chooses the value chooses what runs as root or as every user.
 
     `names` and `but` are patterns: what is meant, and what of it hands over nothing. `folders`: harmless
-    where all of the value lies in one of them (empty: never). `bare`: a name without a slash is as well.
+    where all of the value lies in one of them (empty: nowhere). `bare`: a name without a slash is as well.
     `gives` ends the sentence "… hands over the machine: ".
     """
 
@@ -351,7 +355,7 @@ class HandOver(NamedTuple):
         if not matches(name, self.names) or matches(name, self.but):
             return False
         # ld.so(8): LD_LIBRARY_PATH knows both separators, and an empty part is the folder one is in
-        return not self.folders or not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
+        return not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
 
     def _harmless(self, part: str) -> bool:
         if "/" not in part:

@@ -68,7 +68,8 @@ class Gpu(NamedTuple):
 class Detection(NamedTuple):
     """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
     `renders` is the format of `rocmcfg render` for a system that is configured elsewhere, `lacks` a file
-    without which a loader that could be is not `supported`; `alone` that nothing but kernel arguments keeps
+    without which a loader that could be is not `supported`, `unclear` in words what of it was not understood;
+    `alone` that nothing but kernel arguments keeps
     rocmcfg from configuring the host."""
 
     name: str
@@ -80,6 +81,14 @@ class Detection(NamedTuple):
     renders: str = ""
     lacks: str = ""
     alone: bool = False
+    unclear: str = ""
+
+    @property
+    def refusal(self) -> str:
+        """Why it is not `supported`, to be read behind its title."""
+        if self.lacks:
+            return f"and {self.lacks} is missing"
+        return f"and {self.unclear}" if self.unclear else "which rocmcfg cannot configure yet"
 
 
 NO_LOADER = "no boot loader that rocmcfg knows was found"

@@ -1,7 +1,8 @@
 """Kernel command lines as tokens, never as substrings.
 
-Rules (kernel/params.c `next_arg` and `parameq`): blanks separate unless inside double quotes, `-` equals
-`_` in a name, and of several arguments of one name the last one wins.
+Rules (lib/cmdline.c `next_arg`, kernel/params.c `parse_args` and `parameq`): blanks separate unless inside
+double quotes, `-` equals `_` in a name, and of several arguments of one name the last one wins. A quote
+counts wherever it stands; of those around an argument or its value the first and the last are taken away.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ class Karg(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.text.partition("=")[0].strip('"')
+        """As the kernel compares it: a quote behind it is a part of it, so that `"a"=1` sets nothing called
+        a."""
+        return _parts(self.text)[0]
 
     @property
     def key(self) -> str:
@@ -31,12 +34,29 @@ class Karg(NamedTuple):
 
     @property
     def value(self) -> str | None:
-        """The value without its double quotes; None for a bare flag."""
-        _, equals, value = self.text.partition("=")
-        return value.replace('"', "") if equals else None
+        """The value as the kernel takes it, without the quotes around it; None for a bare flag."""
+        return _parts(self.text)[1]
+
+    @property
+    def leaves_quote_open(self) -> bool:
+        """Whether the kernel takes what is written behind it for a part of it."""
+        return self.text.count('"') % 2 == 1
 
 
 _ARGUMENT = r'(?:[^\s"\xa0]|"[^"]*(?:"|$))+\xa0?|\xa0'
+
+
+def _parts(text: str) -> tuple[str, str | None]:
+    """Name and value by `next_arg`. An `=` at the very beginning separates nothing."""
+    quoted = text.startswith('"')
+    text = text[1:] if quoted else text
+    equals = text.find("=", 1)
+    if equals < 0:
+        return text.removesuffix('"') if quoted else text, None
+    name, value = text[:equals], text[equals + 1 :]
+    if value.startswith('"'):
+        return name, value[1:].removesuffix('"')
+    return name, value.removesuffix('"') if quoted else value
 
 
 def canonical(name: str) -> str:
@@ -70,10 +90,16 @@ def join(kargs: Iterable[Karg]) -> str:
     return " ".join(karg.text for karg in kargs)
 
 
+def separator(kargs: Iterable[Karg]) -> Karg | None:
+    """The `--`, in quotes or not, behind which the kernel reads nothing: it hands that to init, and of a
+    module's options it drops it (kernel/params.c, parse_args)."""
+    return next((karg for karg in kargs if karg.name == "--" and karg.value is None), None)
+
+
 def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """Those before a `--`: the kernel hands everything behind it to init (kernel/params.c, parse_args)."""
-    texts = [karg.text for karg in kargs]
-    return tuple(kargs[: texts.index("--")]) if "--" in texts else tuple(kargs)
+    """Those before a `--`."""
+    found = separator(kargs)
+    return tuple(kargs) if found is None else tuple(kargs[: kargs.index(found)])
 
 
 def adds_up(name: str) -> bool:

@@ -115,6 +115,7 @@ class CheckStatus(str, Enum):
     UNKNOWN_PARAMETER = "unknown_parameter"
     NOT_LOADED = "not_loaded"
     NOT_READABLE = "not_readable"
+    CANNOT_BE_TOLD = "cannot_be_told"
 
 
 # Said of a check that only files could answer.

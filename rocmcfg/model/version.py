@@ -11,10 +11,10 @@ from rocmcfg.model.regex import regex
 
 Version = tuple[int, ...]
 
-_KERNEL = regex(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
+_KERNEL = regex(r"^([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?![0-9])(?:[-~]?(rc[0-9]+))?(.*)$")
 _LAST = 1 << 30  # stands for a number that a version does not tell
 _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
-_CONDITION = regex(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
+_CONDITION = regex(r"^(>=|<=|==|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)$")
 
 
 class KernelVersion(NamedTuple):

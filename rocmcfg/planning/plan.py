@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import eq
 
-from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed
@@ -22,7 +22,14 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, image_problems, newer_kernel, refused
+from rocmcfg.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    refused,
+    swallowed,
+)
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -59,7 +66,7 @@ def _without(
 ) -> Resolution:
     """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
-    why = f"rocmcfg cannot configure {loader.title} yet" if loader else NO_LOADER
+    why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
     yours = warning(
         "RC3030",
         f"{why}; the kernel's arguments are yours to add: {join(kargs)}",
@@ -102,22 +109,28 @@ def _plan(
     entries = boot.menu.entries if boot is not None else ()
     problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
+    problems += swallowed(view, facts, desired, boot)
 
     loader = facts.boot.loader.name if facts.boot.loader else ""
     trial = registry.trial(loader)
     may_try = False
     if boot is not None and kargs:
         backend = registry.backend(loader)
+        problems += backend.refused(view, boot, kargs)
         problems += backend.preflight(view, boot, kargs)
         problems += backend.unmanaged(view)
+        problems += backend.remarks(view, boot.menu)
         if trial is not None and view.runs_tools:
             may_try = not has_errors(trial.problems(view, boot, kargs))
-    problems += environment_targets.problems(view, env_targets, [s for s in desired if s.kind is Kind.ENV])
+    variables = [setting for setting in desired if setting.kind is Kind.ENV]
+    problems += environment_targets.problems(view, env_targets, variables)
+    problems += environment_targets.untold_later(view, env_targets, variables)
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, entries, changed, known)
     problems += [*wrong, *unproven]
+    problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
     tools: tuple[ToolChange, ...] = ()
     if boot is not None and loader in registry.KEEPERS:
         tools = registry.argument_keeper(loader).changes(view, boot, kargs)
@@ -226,6 +239,8 @@ def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, 
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
+    if setting.kind is Kind.ENV and later is not None and later.value is None:  # a diagnostic tells of it
+        later = None
     equal = same if setting.parameter else eq
     if later is not None and not equal(later.value, setting.text):
         return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)

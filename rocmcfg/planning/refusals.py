@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.menu import Entry
+from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.menu import Entry, behind_separator
 from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.judge import judge
@@ -15,7 +16,7 @@ from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
+from rocmcfg.model.facts import Detection, Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.spelling import parameter
 from rocmcfg.model.spelling import split as spelled
@@ -60,6 +61,19 @@ def host_problems(
     if any(s.channel is Channel.MODPROBE for s in desired):
         options = [s for s in desired if s.channel is Channel.MODPROBE]
         yield from _generator_problems(view, facts, options, entries)
+
+
+def swallowed(
+    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], boot: Observed | None
+) -> Iterable[Diagnostic]:
+    """Module parameters that nobody would read, because of what others wrote before them."""
+    modules = {s.parameter.partition(".")[0].replace("-", "_") for s in desired if s.parameter}
+    yield from modprobe.unfit(view, modules)
+    built_in = any(kernel.driver is Driver.BUILTIN for kernel in facts.kernels)
+    if built_in and boot is not None:
+        foreign = [*boot.foreign, *(karg for entry in boot.menu.normal for karg in entry.kargs)]
+        on_line = [s.karg for s in desired if s.channel is Channel.CMDLINE and s.parameter]
+        yield from behind_separator(foreign, on_line, built_in=True)
 
 
 def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
@@ -146,9 +160,8 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
     asked = " --profile ".join((request and request.profiles) or ("NAME",))
     proves = f"`rocmcfg verify --profile {asked}` then checks"
-    why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
     back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
-    summary = f"{what} of this host is {found.title}, {why}"
+    summary = f"{what} of this host is {found.title}, {found.refusal}"
     hint = f"{back}add the lines by hand as shown; {proves} them"
     if found.renders and request is not None:
         summary = f"this host is {found.title}: its own configuration says which arguments it boots with"

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -193,9 +194,9 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines[:-1], 1):  # behind the last line break is what a crash cut
         place = f"{path}:{number}"
         try:
-            record = json.loads(line)
+            record = json_value(line)
             version = record["v"]
-        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        except (ValueError, KeyError, TypeError) as problem:
             raise bad(place, "it is damaged") from problem
         if isinstance(version, int) and version > VERSION:
             raise BadJournal(newer(path, f"format {version}"))

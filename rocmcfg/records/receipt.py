@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -54,7 +55,7 @@ def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], Rocmcf
     """A record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for one of a
     newer format, or that was asked for with an option that we do not know."""
     try:
-        document = exactly(dict, json.loads(content))
+        document = exactly(dict, json_value(content))
         version = document.get("schema_version")
         if not isinstance(version, int):
             raise Malformed("schema_version is no number")
@@ -64,7 +65,7 @@ def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], Rocmcf
             what = f"format {version}" if version > _VERSION else f"the option {min(options)!r}"
             raise NewerRecord(newer(path, what))
         return read(noun, document)
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise bad(f"it is damaged ({problem})") from problem
 
 

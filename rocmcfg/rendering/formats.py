@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot.specials import GRUB, Special
 from rocmcfg.backends.environment_targets import ENVIRONMENT_D, PROFILE_D
 from rocmcfg.host.files import read_own_file
 from rocmcfg.model.named_tuple import NamedTuple
@@ -21,12 +22,14 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 
 class Format(NamedTuple):
     """`template` is in `templates/`. `reader` takes the text, `use` is what to do with it; a line that the
-    reader passes over begins with `comment`."""
+    reader passes over begins with `comment`. `special` is what a kernel argument must not hold, since what
+    boots the system would not hand it on as it is."""
 
     template: str
     reader: str
     use: str
     comment: str = "#"
+    special: tuple[Special, ...] = GRUB  # of all loaders that the system may have, the one that reads most
 
 
 FORMATS = {
@@ -60,6 +63,7 @@ FORMATS = {
         "gadget.yaml",
         "snapd for Ubuntu Core",
         "merge it into meta/gadget.yaml, then build and refresh the gadget snap",
+        special=(),  # its grub.cfg has the arguments in a variable, and GRUB reads no script in one
     ),
     "kickstart": Format("kickstart.ks", "Anaconda", "%include it in the kickstart file"),
 }

@@ -4,14 +4,14 @@ and loads none of the heavy libraries: it is what people run after every boot.""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import environment, environment_targets, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
@@ -67,10 +67,17 @@ def verify(
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
     problems += (one._replace(severity=Severity.WARNING) for one in torn)
     again = f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else ""
+    problems += _untold(checks)
     due = tuple(host.due)
     return VerificationReport(
         profiles, transaction, tuple(checks), tuple(problems), program_due=due, again=again
     )
+
+
+def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
+    for check in (one for one in checks if one.status is CheckStatus.CANNOT_BE_TOLD):
+        hint = f"set it there in plain words, or not at all: {check.name.partition('.')[2]}={check.desired}"
+        yield environment.untold(check.name.partition(".")[2], check.source, hint)
 
 
 def _look(
@@ -344,15 +351,21 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
     if wrong and set(wrong) <= made and _left(host, generator):
         status, detail = _waits_for(host, generator)
+    elif wrong and shown is not None and shown.value is None and not changed:
+        status, detail, source = CheckStatus.CANNOT_BE_TOLD, "whether it is set cannot be told", shown.source
     elif wrong:
         missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
         said = f"{shown.source} sets it to {shown.value}" if shown else missing
         status, detail = CheckStatus.DRIFT, said
     elif changed:  # a line before ours may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
+    elif later is not None and later.value is None:
+        source = later.source
+        status, detail = CheckStatus.CANNOT_BE_TOLD, f"whether {source} sets it again cannot be told"
     elif later is not None and later.value != setting.text:
         source = later.source
-        status, detail = CheckStatus.OVERRIDDEN, f"{source} sets it to {later.value}"
+        does = f"sets it to {later.value}" if later.value else "takes it away, or leaves it empty"
+        status, detail = CheckStatus.OVERRIDDEN, f"{source} {does}"
     elif host.pid_environment is not None and running != setting.text:
         status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

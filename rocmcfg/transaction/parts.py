@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot import loader_entries, registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.backends.boot.menu import MISSING
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.model.diagnostic import Diagnostic, error, fail
-from rocmcfg.model.plan import Activation, ToolChange
+from rocmcfg.model.plan import Activation, FileChange, ToolChange
 from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
 from rocmcfg.records.steps import FileChanged, Journal, ToolChanged, ToolRun
@@ -115,12 +115,25 @@ def unable(view: HostView, found: Journal) -> list[Diagnostic]:
     return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
 
 
-def unwritable(host: Host, paths: Sequence[str]) -> list[Diagnostic]:
-    hint = "remount it writable or run the command as root, then try again"
+def room_for(view: HostView, changes: Iterable[FileChange], steps: Iterable[Activation]) -> dict[str, int]:
+    """Return the places at which these changes and steps write, and how many bytes each needs there: a file
+    is written beside the old one, and a generated one is taken to be as long as the old one."""
+    room = {change.path: len(change.after or b"") for change in changes}
+    for step in steps:
+        room |= {change.path: len(change.after or b"") for change in step.changes}
+        room |= dict.fromkeys(step.writes_at, 0)
+        if not step.own and view.runs_tools:
+            room |= {path: len(view.read(path) or b"") for path in step.outputs}
+    return room
+
+
+def unwritable(host: Host, room: Mapping[str, int]) -> list[Diagnostic]:
+    """Say at which of these places nothing can be written, or not as many bytes as each needs."""
+    hint = "make room there, remount it writable or run the command as root, then try again"
     return [
         diagnostic
-        for path in paths
-        if (reason := host.writable_problem(path))
+        for path, size in room.items()
+        if (reason := host.writable_problem(path, size))
         for diagnostic in Unwritable(path, reason, hint, root=host.root).diagnostics
     ]
 

@@ -318,13 +318,16 @@ def _of_the_menu(view: HostView, found: steps.Journal) -> list[Diagnostic]:
 
 
 def needless(view: HostView, found: steps.Journal) -> set[str]:
-    """What makes a boot menu that is already as the undo is to leave it: somebody made it anew since, or it
-    never had what is taken back. One that a program was cut off at is not believed."""
+    """Return the programs that need not run, since the boot menu that they generate is already as the undo is
+    to leave it: somebody generated it since, or it never had what is taken back. A menu that a program was
+    cut off at is not believed. Our own steps are never among them: an entry that cannot be read as it was
+    written, behind a quote that somebody opened, seems to hold nothing of ours."""
     loader = found.header.expect.backend
     if loader not in registry.NAMES or _of_the_menu(view, found):
         return set()
     cut_off = found.tools - {line.tool for line in found.of(steps.ToolRan)}
-    return {step.tool for step in registry.backend(loader).activations(view, AGAIN)} - cut_off
+    generators = (step for step in registry.backend(loader).activations(view, AGAIN) if not step.own)
+    return {step.tool for step in generators} - cut_off
 
 
 def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:

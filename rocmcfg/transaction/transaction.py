@@ -12,19 +12,24 @@ from collections.abc import Sequence
 
 from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
+from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
 from rocmcfg.model.state import ActivationState, Channel, Kind, Request
 from rocmcfg.planning.owned import owned_on, trial_paths
+from rocmcfg.planning.refusals import refused
+from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import recovery
-from rocmcfg.transaction.parts import change_by_tool, keeper_of, unwritable
+from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
 
 
@@ -37,10 +42,11 @@ class Done(NamedTuple):
 
 
 class Purpose:
-    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial`."""
+    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial`. `facts` are
+    those that the plan was made from; without them no kernel is looked at again."""
 
-    def __init__(self, plan: Plan, request: Request) -> None:
-        self.plan, self.request = plan, request
+    def __init__(self, plan: Plan, request: Request, facts: Facts | None = None) -> None:
+        self.plan, self.request, self.facts = plan, request, facts
 
     @property
     def clears(self) -> bool:
@@ -85,6 +91,23 @@ class Purpose:
         set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
         variables = [setting for setting in set_by_us if setting.kind is Kind.ENV]
         return environment_targets.check(host, self.request.env_target, variables)
+
+    def refused_meanwhile(self, host: Host) -> list[Diagnostic]:
+        """Say which values a kernel refuses that was installed, or replaced, after the plan was made."""
+        if self.facts is None or not self.plan.settings:
+            return []
+        planned = {kernel.release: kernel for kernel in self.facts.kernels}
+        installed = read_kernels(host, modules_of(self.plan.settings))
+        new = tuple(kernel for kernel in installed if kernel != planned.get(kernel.release))
+        refusals = (
+            refused(self.plan.settings, self.facts._replace(kernels=new), catalogue.load()) if new else []
+        )
+        if not refusals:
+            return []
+        releases = ", ".join(kernel.release for kernel in new)
+        summary = f"kernel {releases} was installed while this command was at work, and refuses a value of it"
+        hint = "run the command again: its plan takes that kernel into account"
+        return [error("RC4035", summary, hint=hint), *refusals]
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
@@ -141,6 +164,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             expect = header.expect
             problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             problems += purpose.proof(host)
+            problems += purpose.refused_meanwhile(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
             done = Done(id, header, activations)
@@ -160,12 +184,9 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
-    paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
-    paths += [block for tool in plan.tools if (block := keeper_of(tool).BLOCK)]
-    paths += [place for activation in plan.due if activation.own for place in activation.writes_at]
-    if host.runs_tools:
-        paths += [output for activation in plan.due for output in activation.outputs]
-    problems = unwritable(host, paths)
+    room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
+    room |= dict.fromkeys([block for tool in plan.tools if (block := keeper_of(tool).BLOCK)], 0)
+    problems = unwritable(host, {**room, journal.STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         hint = "install the package that brings it, then run the command again"

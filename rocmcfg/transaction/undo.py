@@ -149,8 +149,9 @@ def carry_out(
 ) -> Undo:
     """The undo as it went, with each program once, though several transactions ran it. The host's log says of
     each transaction what it is `logged_as`. Raises as `recovery.undo`."""
-    places = [place for step in planned.activations if step.own for place in step.writes_at]
-    if not after_failure and (problems := parts.unwritable(host, places)):
+    runs = [step for step in planned.activations if step.own or host.runs_tools]
+    room = parts.room_for(host, planned.changes, runs)
+    if not after_failure and (problems := parts.unwritable(host, room)):
         raise RocmcfgError(*problems)
     if not planned.journals:
         state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.state import PASSES, Request
 from rocmcfg.model.trial import Stage, Trial
@@ -164,8 +165,8 @@ def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
 class Confirmation(Purpose):
     """It makes a trial permanent, which is on record no more afterwards."""
 
-    def __init__(self, plan: Plan, request: Request, confirms: Trial) -> None:
-        super().__init__(plan, request)
+    def __init__(self, plan: Plan, request: Request, facts: Facts, confirms: Trial) -> None:
+        super().__init__(plan, request, facts)
         self.confirms = confirms
 
     def header(self, host: Host) -> steps.Begin:

@@ -5,13 +5,13 @@ stops the caller, since the boot after the trial waits for it."""
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from rocmcfg.doctor.reading.scan import message
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.regex import regex
@@ -119,7 +119,7 @@ def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
     done = view.query(_journalctl("-o", "json", *arguments))
     for line in done.stdout.splitlines() if done is not None else ():
         try:
-            record = json.loads(line)
+            record = json_value(line)
         except ValueError:
             continue
         if isinstance(record, dict):

@@ -10,6 +10,7 @@ from rocmcfg.backends.boot.contract import Files
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
@@ -173,8 +174,8 @@ def _taken_away(
 class OfOneBoot(Purpose):
     """It takes effect by its last step, the tool change: what was written before does nothing by itself."""
 
-    def __init__(self, plan: Plan, request: Request, tried: TrialPlan) -> None:
-        super().__init__(plan, request)
+    def __init__(self, plan: Plan, request: Request, facts: Facts, tried: TrialPlan) -> None:
+        super().__init__(plan, request, facts)
         self.tried = tried
         loader = registry.trial(plan.boot_backend)
         assert loader is not None, plan.boot_backend  # a plan for another one is refused

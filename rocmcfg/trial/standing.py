@@ -63,7 +63,7 @@ def trial_on_record(view: HostView) -> TrialOnRecord | None:
     after = found.terms.confirm_after
     until = None
     if stage is Stage.RUNNING and not withheld and after:  # since 1970 (proc(5), /proc/stat, btime)
-        begun = re.search(r"^btime ([0-9]+)$", text_or_empty(view, "/proc/stat"), re.M)
+        begun = re.search(r"^btime ([0-9]{1,18})$", text_or_empty(view, "/proc/stat"), re.M)
         until = float(begun[1]) + after if begun else None
     waits = stage is not Stage.ARMED or record.waits(view, found)
     return TrialOnRecord(found, stage, until, withheld, waits)

@@ -4,28 +4,24 @@ Nobody is asked here, so that whatever cannot be told speaks against it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from secrets import token_hex
-from typing import TypeVar
 
 from rocmcfg.doctor.judging.ranking import Match
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
-from rocmcfg.host.view import Host, HostView, Locked, Unreadable
+from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.model.trial import Trial
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.trial import record
 
-T = TypeVar("T")
 Sleep = Callable[[float], None]
 # Seconds. One step of waiting is short, because a machine that slept meanwhile has to notice it.
-_STEP = 10.0
+STEP = 10.0
 # A machine that slept longer than this in one step gets this much more to show what the waking did.
 _ASLEEP, _AFTER_SLEEP = 30.0, 60.0
-_BUSY_TIME = 900.0  # another rocmcfg at work: update-initramfs may take that long
 HEALTH_TIME = 300.0  # seconds
 _SHOWN = 5  # lines of a failed health check
 # A shell between us and the check: a check that ends its parent ends this one, which is a failure as well.
@@ -43,19 +39,10 @@ def uptime(view: HostView) -> float:
 def wait(view: HostView, found: Trial, seconds: float, sleep: Sleep) -> None:
     """Until so many seconds after the boot's begin, or until the trial is on record no more."""
     while record.load(view) == found and (left := seconds - uptime(view)) > 0:
-        before, step = uptime(view), min(left, _STEP)
+        before, step = uptime(view), min(left, STEP)
         sleep(step)
         if uptime(view) - before > step + _ASLEEP:
             seconds = max(seconds, uptime(view) + _AFTER_SLEEP)
-
-
-def when_free(act: Callable[[], T], sleep: Sleep) -> T:
-    """What `act` gives, once no other rocmcfg is at work. Raises Locked where that takes too long."""
-    for _ in range(int(_BUSY_TIME / _STEP)):
-        with suppress(Locked):
-            return act()
-        sleep(_STEP)
-    return act()
 
 
 def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.host.view import Host
+from rocmcfg.host.view import Host, Locked
+from rocmcfg.host.waiting import when_free
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
@@ -46,6 +47,7 @@ def apply(
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
 
     require_trusted(host)  # before a lock is written there
+    host.wait_for_package_manager(progress)
     with host.lock():
         require_finished(host)
         if confirms is None:
@@ -64,6 +66,7 @@ def apply(
             return planned._replace(plan=made._replace(activations=(*left, *skipped)))
         if not confirm(planned):
             return None
+        host.require_no_package_manager()  # that began while the user read the plan
         now = planned_now() if asks else planned
         changed = [
             error(
@@ -75,18 +78,35 @@ def apply(
             for path in stale(made, now.plan)
         ]
         require_no_errors(changed)
-        purpose = transaction.Purpose(now.plan, now.request)
+        purpose = transaction.Purpose(now.plan, now.request, now.facts)
         if confirms is not None:
-            purpose = Confirmation(now.plan, now.request, confirms)
+            purpose = Confirmation(now.plan, now.request, now.facts, confirms)
         elif now.trial is not None:
-            purpose = OfOneBoot(now.plan, now.request, now.trial)
+            purpose = OfOneBoot(now.plan, now.request, now.facts, now.trial)
         done = transaction.execute(host, purpose, progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
 
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
-    driver from loading. Raises Unreadable for a receipt that may be somebody else's."""
+    driver from loading, once no other rocmcfg is at work. One that waits for an answer makes its plan again
+    after it, and is not waited for. Raises Unreadable for a receipt that may be somebody else's."""
+
+    def checked() -> list[Diagnostic]:
+        if (at_work := host.locked_by()) is not None:
+            progress(f"waiting for another rocmcfg before kernel {release} is checked")
+            raise at_work
+        return _check_kernel(host, release, progress)
+
+    try:
+        return when_free(checked, through_questions=False)
+    except Locked as problem:
+        hint = f"when it has ended: sudo rocmcfg check-kernel {release}"
+        said = f"kernel {release} was not checked: {problem.diagnostics[0].detail}"
+        return [warning("RC4036", said, hint=hint)]
+
+
+def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.refusals import judged_on
@@ -119,7 +139,7 @@ def _withdraw(
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
     approved = Approved(known.profiles, tuple(s for s in known.settings if s.id not in harmful))
     summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
-    said = [warning("RC4042", summary, hint="see `rocmcfg history`; `rocmcfg rollback` brings it back")]
+    said = [warning("RC4042", summary, hint="see `rocmcfg history`")]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
     except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.waiting import when_free
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
@@ -61,7 +62,9 @@ def watch(
     applied, cause, exit_code = None, None, ExitCode.ERROR
     try:
         if not reasons:
-            applied = unattended.when_free(lambda: confirm(host, still, progress, asks=False), sleep)
+            applied = when_free(
+                lambda: confirm(host, still, progress, asks=False), sleep, step=unattended.STEP
+            )
     except RocmcfgError as problem:
         cause, exit_code = problem, problem.exit_code
         reasons = [diagnostic.summary for diagnostic in problem.diagnostics]

@@ -19,7 +19,7 @@ from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import regex, search
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.model.state import CheckStatus
 from rocmcfg.records import receipt
@@ -42,7 +42,8 @@ class ProfileUse(NamedTuple):
 @published("*explanation", "next_boot", "source", "running", "profiles")
 class Explained(NamedTuple):
     """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
-    where nobody does. `meaning` and `verdict` are about the value that was asked about.
+    where nobody does. `next_boot` is None beside a `source` where the value cannot be told. `meaning` and
+    `verdict` are about the value that was asked about.
     `running` is what the kernel or the caller's environment holds. `waits` says what is applied, and for
     which program it waits."""
 
@@ -169,7 +170,7 @@ def _kernel_name(text: str) -> Explained:
         raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
     remarks = [f"{name}: {said}" for name, said in found.parts]
     for issue in catalogue.known_issues():
-        if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
+        if any("Cijk_" in s.pattern and search(s.pattern, found.name) for s in issue.signatures):
             remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
     return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)))

@@ -31,7 +31,7 @@ LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
-_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.PROFILE}
+_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
 
 
 class Proposal(NamedTuple):
@@ -105,7 +105,8 @@ def lint(
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
     every = ((each.source.text[one.start : one.stop], one) for each in checked for one in each.assignments)
-    fine = {text: spelled(one) for text, one in every if text not in told}
+    # of a value that cannot be told nothing was judged but its name
+    fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
     become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
@@ -259,6 +260,8 @@ def _host_paths(view: HostView) -> list[str]:
         *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),
         "/etc/default/limine",
         "/etc/sdboot-manage.conf",
+        *drop_ins(view, ("/usr/lib/sdboot-manage.conf.d",), ".conf"),
+        *drop_ins(view, ("/etc/sdboot-manage.conf.d",), ".conf"),
         "/etc/kernel/cmdline",
         *_entries(view),
         *modprobe.files(view),

@@ -31,6 +31,7 @@ class Rendered(NamedTuple):
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
     """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
     an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.backends.boot.specials import not_handed_on
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
@@ -50,9 +51,14 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     names, remarks = expand_auto(view, request, facts.gpus)
     request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
-    problems = errors_first((*remarks, *resolution.diagnostics))
+    told, rendering = FORMATS[format], of_settings(resolution.desired)
+    unfit = [
+        problem
+        for setting, text in rendering.kargs
+        for problem in not_handed_on(told.special, [text], setting.location)
+    ]
+    problems = errors_first((*remarks, *resolution.diagnostics, *unfit))
     require_no_errors(problems)
-    told = FORMATS[format]
     head = [
         f"Rendered by rocmcfg {rocmcfg.__version__} for {_named(facts)}:",
         f"profile {', '.join(names) or 'none'}, {len(resolution.desired)} settings; see rocmcfg explain NAME",
@@ -60,7 +66,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     ]
     if names:
         head.append(f"Proof, once it has booted: rocmcfg verify --profile {' --profile '.join(names)}")
-    text = rendered(format, of_settings(resolution.desired), head)
+    text = rendered(format, rendering, head)
     return Rendered(
         format, told.reader, told.use, text, resolution.desired, resolution.skipped, tuple(problems)
     )

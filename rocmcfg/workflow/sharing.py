@@ -15,6 +15,7 @@ from rocmcfg.model.state import root_option
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755
 _SIGNATURE = ".sig"
+_DAY = 86_400  # seconds: as far as clocks of two hosts may be apart
 
 
 class Added(NamedTuple):
@@ -83,14 +84,20 @@ def export(view: HostView, path: str, name: str) -> Exported:
     drop_ins.use(*own)
     _require_right(f"{drop_ins.LOCAL}/")
     files = {file: content.decode() for file, content in own[0].files.items()}
-    made = bundle.Bundle(name, int(time.strftime("%Y%m%d%H%M%S", time.gmtime())), files)
+    made = bundle.Bundle(name, _version_at(time.time()), files)
     write_callers_file(path, made.dump())
     return Exported(path, made.name, made.version, tuple(sorted(files)))
 
 
+def _version_at(seconds: float) -> int:
+    """What an export at this time, in seconds since 1970, has as its version."""
+    return int(time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds)))
+
+
 def install(host: Host, path: str) -> Installed:
     """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
-    Broken, or RocmcfgError for one that is older than that which is there, or in which anything is wrong."""
+    Broken, or RocmcfgError for one that is of a time to come, or older than that which is there, or in which
+    anything is wrong."""
     content = _read(path, drop_ins.MOST_OF_A_BUNDLE)
     try:
         signature = _read(path + _SIGNATURE, 1 << 16)
@@ -109,6 +116,15 @@ def install(host: Host, path: str) -> Installed:
         raise NotSigned(path, f"{SIGNERS} is not there, so that nobody may sign", hint)
     who = signer(content, signature, allowed, path)
     made = bundle.parse(content, path)
+    if made.version > _version_at(time.time() + _DAY):
+        raise fail(
+            "RC1036",
+            f"version {made.version} of {made.name} is not installed: its time is still to come",
+            detail="a version is the time of the export, or a smaller number: this one would keep those out "
+            "that are made until then",
+            location=path,
+            hint="export it anew; or set the clock of this host, if that is wrong",
+        )
     drop_ins.use(drop_ins.Layer(path, made.encoded))
     _require_right(f"{path}/")
     target = f"{drop_ins.BUNDLES}/{made.name}.json"

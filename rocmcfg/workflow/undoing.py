@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.records import journal
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
+from rocmcfg.model.state import DesiredSetting
+from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import programs, recovery
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, unfinished
+from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, receipt_left, unfinished
 from rocmcfg.trial import ends, record, standing
 
 
@@ -21,15 +22,44 @@ def rollback(
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     journal.require_sight(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
+        if not force:
+            _require_kernels_take(host, planned)
         if (planned.journals or planned.activations) and not confirm(planned):
             return None
+        if not force:  # a kernel may have been installed while somebody was asked
+            _require_kernels_take(host, planned)
+        host.require_no_package_manager()  # that began while the user read what would be undone
         with interrupts.held():
             ends.note_rejected(host, planned.journals)
             done = carry_out(host, planned, progress, logged_as="rolled back", force=force)
             interrupts.done()
     return done
+
+
+def _require_kernels_take(view: HostView, planned: Undo) -> None:
+    """Raises RocmcfgError where a kernel that was installed since refuses a setting that would come back."""
+    left = receipt_left(view, planned.journals) if planned.brings_back else None
+    back = [setting for setting in left.settings if setting.spelled in planned.brings_back] if left else []
+    refusals = _refused_by_kernels(view, back)
+    if refusals:
+        summary = "this rollback would bring back what stops the driver of a kernel that was installed since"
+        hint = "take back everything: `rocmcfg rollback --pristine`; --force brings it back all the same"
+        raise RocmcfgError(error("RC4037", summary, hint=hint), *refusals)
+
+
+def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
+    if not settings:
+        return []
+    from rocmcfg.knowledge import catalogue
+    from rocmcfg.planning.refusals import refused
+    from rocmcfg.planning.resolve import modules_of
+    from rocmcfg.workflow.planning import collect_facts
+
+    facts = collect_facts(view, modules=modules_of(settings), name_system=False)
+    return refused(settings, facts, catalogue.load())
 
 
 def has_trial(view: HostView) -> bool:
@@ -46,6 +76,7 @@ def reject(
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
     if not standing.anything_left(host):
         return _nothing_undone(host)
+    host.wait_for_package_manager(progress)
     with host.lock():
         journal.require_finished(host)
         made = standing.plan_without(host, force=force)
@@ -67,13 +98,19 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             # what was cut off may have been the confirmation of a trial that is over now
             done += ends.take_back(host, progress) if ends.is_over(host) else []
             interrupts.done()
+            applied = receipt.load_quietly(host) if done else None
+            refusals = _refused_by_kernels(host, applied.settings) if applied else []
+            told = [refusal._replace(severity=Severity.WARNING) for refusal in refusals]
     except Locked:
         raise
     except (RocmcfgError, KeyboardInterrupt) as problem:  # and be it a read-only disk
         if isinstance(problem, KeyboardInterrupt) and not _recovery_due(host):
             raise
         raise RocmcfgError(*recovery.cause(problem), exit_code=ExitCode.RECOVERY_REQUIRED) from problem
-    return joined(done) if done else _nothing_undone(host)
+    if not done:
+        return _nothing_undone(host)
+    recovered = joined(done)
+    return recovered._replace(diagnostics=(*recovered.diagnostics, *told))
 
 
 def _recovery_due(view: HostView) -> bool:

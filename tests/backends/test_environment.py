@@ -113,7 +113,6 @@ def test_later_files_of_systemd_that_set_the_same_are_seen(tmp_path: Path) -> No
     assert {one.name: (one.value, one.source) for one in found.values()} == {
         "A": ("site", "/etc/environment.d/99-site.conf:3"),
         "B": ("quoted", "/usr/lib/environment.d/95-vendor.conf:2"),
-        "C": ("3", "/etc/environment.d/99-site.conf:5"),
     }
 
 

@@ -6,7 +6,6 @@ of August 2026 (a20ef27) was seen to do with the very same lines.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import tempfile
@@ -21,9 +20,10 @@ from rocmcfg.backends.environment_targets import Target
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records.receipt import parse
 from tests.backends.settings import variable
+from tests.languages.oracles import by_pam_env
 from tests.support import usecases
 from tests.support.hosts import debian_grub_host, make_root
-from tests.support.tools import require_library, require_tool, run
+from tests.support.tools import require_tool, run
 
 # every character that a value may hold and that means something to one of the readers
 PAIRS = {
@@ -101,29 +101,6 @@ def test_a_service_gets_the_values(public: Path) -> None:
     assert {f"Environment: {name}={value}" for name, value in PAIRS.items()} <= set(lines)
 
 
-class _Conversation(ctypes.Structure):
-    _fields_ = [("call", ctypes.c_void_p), ("data", ctypes.c_void_p)]
-
-
-def by_pam_env(folder: Path, content: bytes) -> dict[str, str]:
-    """What a session gets from pam_env of this machine, whose /etc/environment is another file here."""
-    (folder / "environment").write_bytes(content)
-    (folder / "service").write_text(
-        f"session required pam_env.so conffile=/dev/null readenv=1 envfile={folder}/environment\n"
-    )
-    pam = require_library("libpam.so.0", package="libpam0g")
-    handle, talk = ctypes.c_void_p(), _Conversation(None, None)
-    place = str(folder).encode()
-    assert pam.pam_start_confdir(b"service", b"root", ctypes.byref(talk), place, ctypes.byref(handle)) == 0
-    assert pam.pam_open_session(handle, 0) == 0
-    pam.pam_getenvlist.restype = ctypes.POINTER(ctypes.c_char_p)
-    found = pam.pam_getenvlist(handle)
-    texts: list[str] = []
-    while (text := found[len(texts)]) is not None:
-        texts.append(text.decode())
-    return dict(text.partition("=")[::2] for text in texts)
-
-
 @pytest.mark.parametrize("before", ["", "# nothing\n", 'A="of others"\n', "A=no line feed"])
 def test_pam_env_gives_a_login_our_lines_and_those_of_others(tmp_path: Path, before: str) -> None:
     content, edit = marked_lines.put(before.encode(), written("environment"))
@@ -161,7 +138,8 @@ def test_an_edit_within_our_lines_is_seen() -> None:
     [
         ("fish", "etc/fish/conf.d/zzz.fish", 'set -gx A "x"\n', "x"),
         ("fish", "etc/fish/config.fish", "set --export -g A x\n", "x"),
-        ("fish", "etc/fish/config.fish", "set -g A x\n", None),
+        ("fish", "etc/fish/config.fish", "set -g A x\n", "x"),  # it stays exported
+        ("fish", "etc/fish/config.fish", "set -gx A $HOME\n", None),
         ("fish", "etc/fish/conf.d/aa.fish", "set -gx A x\n", None),
         (
             "systemd",
@@ -174,6 +152,10 @@ def test_an_edit_within_our_lines_is_seen() -> None:
         (UNIT, "etc/systemd/system/ollama.service.d/99-x.conf", "[Service]\nEnvironment=A=100%%\n", "100%"),
         (UNIT, "etc/systemd/system/ollama.service.d/99-x.conf", "[Service]\nEnvironment='A=1\n", None),
         (UNIT, "etc/systemd/system/other.service.d/99-x.conf", "[Service]\nEnvironment=A=1\n", None),
+        (UNIT, "etc/systemd/system/ollama.service.d/10-x.conf", "[Service]\nEnvironmentFile=-/etc/x\n", "2"),
+        (UNIT, "usr/lib/systemd/system/ollama.service", "[Service]\nEnvironmentFile=/etc/x\n", "2"),
+        (UNIT, "usr/lib/systemd/system/ollama.service", "[Service]\nEnvironmentFile=/etc/y\n", None),
+        (UNIT, "usr/lib/systemd/system/ollama.service", "[Service]\nUnsetEnvironment=A\n", ""),
         ("gentoo", "etc/env.d/99zz", 'A="x"\n', "x"),
         ("gentoo", "etc/env.d/99zz.bak", 'A="x"\n', None),
         ("gentoo", "etc/env.d/50user", 'A="x"\n', None),
@@ -184,7 +166,8 @@ def test_what_is_read_after_ours_is_seen(
 ) -> None:
     target = chosen(name)
     ours = targets.propose(target, [variable("A", "ours")]) or b""
-    view = LocalHost(str(make_root(tmp_path, {target.path.lstrip("/"): ours.decode(), path: content})))
+    files = {target.path.lstrip("/"): ours.decode(), path: content, "etc/x": "A=2\n"}
+    view = LocalHost(str(make_root(tmp_path, files)))
     found = targets.later_assignments(view, [name]).get("A")
     assert (found.value if found else None) == value
     assert targets.read(view, target)[target.path]["A"].value == "ours"

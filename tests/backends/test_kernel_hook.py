@@ -9,6 +9,7 @@ import pytest
 
 from rocmcfg.backends import kernel_hook
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.runner import ROOTS_PATH
 from tests.support.hosts import make_root
 from tests.support.tools import require_tool, run
 
@@ -33,11 +34,14 @@ def test_the_hook_goes_where_the_hosts_kernels_look(tmp_path: Path) -> None:
     assert kernel_hook.PATHS == (POSTINST, INSTALL, INITCPIO)
 
 
-def hook(directory: str, tmp_path: Path) -> Path:
+def hook(directory: str, tmp_path: Path, programs: Path | None = None) -> Path:
+    """`programs` is a folder that stands for the first of the system's."""
     view = LocalHost(str(make_root(tmp_path, {f"{directory}/x": ""})))
     (content,) = filter(None, kernel_hook.propose(view, wanted=True).values())
     path = tmp_path / "hook"
-    path.write_bytes(content)
+    text = content.decode()
+    assert f"\nPATH={ROOTS_PATH}\n" in text
+    path.write_text(text.replace("\nPATH=", f"\nPATH={programs}:") if programs else text)
     path.chmod(kernel_hook.MODE)
     return path
 
@@ -59,12 +63,12 @@ def hook(directory: str, tmp_path: Path) -> Path:
 def test_the_hook_asks_about_its_kernel_and_always_succeeds(
     tmp_path: Path, directory: str, arguments: list[str], asked: str, status: int
 ) -> None:
-    path = hook(directory, tmp_path)
+    path = hook(directory, tmp_path, tmp_path / "bin")
     program = tmp_path / "bin/rocmcfg"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$*"\nread -r answer && echo "stdin:$answer"\nexit {status}\n')
     program.chmod(0o755)
-    env = {"PATH": f"{program.parent}:/usr/bin:/bin", "KERNELVERSION": "6.18.5"}
+    env = {"PATH": "/usr/bin:/bin", "KERNELVERSION": "6.18.5"}
     result = run([require_tool("dash", package="dash"), str(path), *arguments], env=env, input="yes\n")
     assert (result.returncode, result.stdout.strip()) == (0, asked)
 
@@ -72,11 +76,11 @@ def test_the_hook_asks_about_its_kernel_and_always_succeeds(
 @pytest.mark.parametrize("directory", ["etc/kernel/install.d", "etc/initcpio/post"])
 def test_the_hook_is_silent_where_rocmcfg_itself_has_the_images_built(tmp_path: Path, directory: str) -> None:
     """It holds the lock, and looks at the images afterwards."""
-    path = hook(directory, tmp_path)
+    path = hook(directory, tmp_path, tmp_path)
     program = tmp_path / "rocmcfg"
     program.write_text("#!/bin/sh\necho called\n")
     program.chmod(0o755)
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "KERNELVERSION": "6.18.5", "ROCMCFG_STARTED": "mark"}
+    env = {"PATH": "/usr/bin:/bin", "KERNELVERSION": "6.18.5", "ROCMCFG_STARTED": "mark"}
     result = run([str(path), "add", "6.18.5"], env=env)
     assert (result.returncode, result.stdout) == (0, "")
 
@@ -85,6 +89,45 @@ def test_the_hook_is_silent_where_rocmcfg_itself_has_the_images_built(tmp_path: 
 def test_a_hook_that_outlived_rocmcfg_does_nothing(tmp_path: Path, directory: str) -> None:
     result = run([str(hook(directory, tmp_path)), "add", "6.18.5"], env={"PATH": "/usr/bin:/bin"})
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+HOOKS = ["etc/kernel/postinst.d", "etc/kernel/install.d", "etc/initcpio/post"]
+
+
+@pytest.mark.parametrize("directory", HOOKS)
+def test_the_hook_runs_no_program_of_its_callers_path(tmp_path: Path, directory: str) -> None:
+    (tmp_path / "system").mkdir()
+    path = hook(directory, tmp_path, tmp_path / "system")
+    for name in ("rocmcfg", "command", "true", "exit"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\necho run\n")
+        program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin", "KERNELVERSION": "6.18.5"}
+    result = run([str(path), "add", "6.18.5"], env=env)
+    assert result.returncode == 0
+    assert "run" not in result.stdout.split()
+
+
+@pytest.mark.parametrize("directory", HOOKS)
+def test_a_hook_is_a_script_as_shellcheck_wants_it(tmp_path: Path, directory: str) -> None:
+    path = hook(directory, tmp_path)
+    shellcheck = require_tool("shellcheck", "shellcheck")
+    done = subprocess.run([shellcheck, "--shell=sh", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_program_that_the_hook_would_not_find_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = LocalHost(str(make_root(tmp_path, {"usr/local/bin/x": ""})))
+    assert not kernel_hook.problems(view, [POSTINST]), "what a mounted host gets is not known"
+    monkeypatch.setattr(LocalHost, "offline", False)
+    assert [one.id for one in kernel_hook.problems(view, [POSTINST])] == ["RC3035"]
+    assert not kernel_hook.problems(view, ["/etc/modprobe.d/zz-rocmcfg.conf"])
+    program = Path(view.root) / "usr/local/bin/rocmcfg"
+    program.touch(0o755)
+    assert not kernel_hook.problems(view, [POSTINST])
 
 
 @pytest.mark.skipif(
@@ -120,7 +163,7 @@ def test_the_real_kernel_install_runs_the_plugin_for_a_kernel_that_comes_and_goe
     """Not for one that goes, and not where a plugin before it has ended the whole with 77, as that of
     rpm-ostree does. `inspect` runs no plugin."""
     told = tmp_path / "told"
-    ours = hook("etc/kernel/install.d", tmp_path)
+    ours = hook("etc/kernel/install.d", tmp_path, tmp_path / "bin")
     program = tmp_path / "bin/rocmcfg"
     others = {
         "10-skips.install": 'test ! -e "$0.on" || exit 77',

@@ -14,7 +14,9 @@ from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import last
 from rocmcfg.model.state import Channel
 from tests.backends.settings import feature, parameter
-from tests.support.hosts import File, make_root
+from tests.support import next_arg
+from tests.support.hosts import File, debian_grub_host, make_root
+from tests.support.program import rocmcfg
 from tests.support.tools import require_tool, run
 
 DIRECTORIES = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
@@ -28,8 +30,7 @@ SETTINGS = (
 
 def read(root: Path) -> list[tuple[str, str]]:
     return [
-        (o.text.removeprefix('"').partition(".")[0], o.text.partition(".")[2])  # a "module" may hold a =
-        for o in modprobe.read_options(LocalHost(str(root)))
+        (line.module, word) for line in modprobe.lines(LocalHost(str(root))) for word in line.text.split()
     ]
 
 
@@ -116,7 +117,7 @@ def test_a_line_is_read_as_kmod_reads_it(tmp_path: Path, text: str, options: lis
 
 def test_blanks_inside_quotes_belong_to_the_value(tmp_path: Path) -> None:
     root = make_root(tmp_path, {"etc/modprobe.d/a.conf": 'options amdgpu a="x y" b=1\n'})
-    assert read(root) == [("amdgpu", 'a="x y"'), ("amdgpu", "b=1")]
+    assert [o.text for o in modprobe.read_options(LocalHost(str(root)))] == ['amdgpu.a="x y"', "amdgpu.b=1"]
 
 
 WORDS = st.lists(
@@ -197,3 +198,58 @@ def test_a_file_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(LocalHost, "read", read_some)
     assert read(root) == [("amdgpu", "b=1")]
+
+
+WORDS = st.sampled_from(
+    [
+        "runpm=0",
+        "dpm=1",
+        'ppfeaturemask="0x1',
+        'vm_size="4',
+        '"mcbp=1"',
+        '"runpm"=1',
+        "--",
+        '"--"',
+        'gttsize=1"2 3"',
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=3), min_size=1, max_size=3))
+@example([['ppfeaturemask="0xfff7ffff'], ["cwsr_enable=0"]])
+@example([["--"], ["cwsr_enable=0"]])
+def test_what_the_module_gets_is_what_kmod_joins_and_the_kernel_reads(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[list[str]]
+) -> None:
+    names = (f"etc/modprobe.d/{number}.conf" for number in range(len(lines)))
+    files: dict[str, File] = {
+        name: f"options amdgpu {' '.join(line)}\n" for name, line in zip(names, lines, strict=True)
+    }
+    root = make_root(tmp_path_factory.mktemp("host"), files)
+    argv = [
+        require_tool("modprobe", package="kmod"),
+        "--showconfig",
+        "--config",
+        str(root / "etc/modprobe.d"),
+    ]
+    shown = (line.split(" ", 2) for line in run(argv).stdout.split("\n"))
+    joined = " ".join(words[2] for words in shown if words[:2] == ["options", "amdgpu"])
+    read = [(karg.name, karg.value) for karg in modprobe.read_options(LocalHost(str(root)))]
+    assert read == [(f"amdgpu.{name}", value) for name, value in next_arg.arguments(joined)]
+
+
+@pytest.mark.parametrize("via", ["cmdline", "modprobe"])
+@pytest.mark.parametrize(
+    ("line", "id"), [('ppfeaturemask="0xfff7ffff', "RC3170"), ("runpm=0 -- init.arg", "RC3171")]
+)
+def test_nothing_is_written_behind_what_swallows_it(tmp_path: Path, via: str, line: str, id: str) -> None:
+    """The open quote alone does no harm, and an option of ours behind it keeps amdgpu from loading."""
+    root = debian_grub_host(tmp_path, gfx="gfx1201")
+    (root / "etc/modprobe.d").mkdir(exist_ok=True)
+    (root / "etc/modprobe.d/10-oc.conf").write_text(f'# mine\noptions amdgpu {line}\noptions snd x="\n')
+    done = rocmcfg("apply", "--root", root, "--set", "amdgpu.cwsr_enable=0", "--via", via, "--yes")
+    assert (done.code, f"error[{id}]" in done.err) == (1, True), done.out + done.err
+    assert "at /etc/modprobe.d/10-oc.conf:2" in done.err
+    other = rocmcfg("plan", "--root", root, "--set", "karg.iommu=pt")
+    assert id not in other.err, "an argument of the kernel is no option of that module"

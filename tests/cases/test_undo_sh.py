@@ -42,6 +42,17 @@ if os.path.exists(own):
     os.execv(own, [own, root, *words[1:]])
 os.execv(sys.executable, [sys.executable, "-IS", {fake_tools.__file__!r}, words[0], root, *words[1:]])
 """
+# `sh -c … PLACE COMMAND…`: the command, with the stand-ins where programs are looked for first, and the
+# kernel's /proc mounted on the host. What the stand-ins read there is what was recorded, which lies above it.
+_MOUNTED = """
+place=$1 && shift
+mount --bind "$place/bin" /usr/local/sbin || exit
+if [ -d "$place/host/proc/self" ]; then
+  mkdir -p "$place/recorded" && mount --bind "$place/host/proc" "$place/recorded" &&
+    mount --bind /proc "$place/host/proc" && mount --bind "$place/recorded" "$place/host/proc" || exit
+fi
+exec "$@"
+"""
 
 
 def run(
@@ -50,17 +61,19 @@ def run(
     """As somebody runs it in another system, where the host's disks are mounted at `place`/host; its /proc
     too where a case has programs to be run."""
     (place / "bin").mkdir(exist_ok=True)
+    if shell[0] == "busybox":  # its own programs too, as far as it has them
+        subprocess.run(["busybox", "--install", "-s", place / "bin"], check=True)
     chroot = place / "bin/chroot"
+    chroot.unlink(missing_ok=True)
     chroot.write_text(_CHROOT.replace("{tools!r}", repr(str(case.tools))))
     chroot.chmod(0o755)
     path: list[str | Path] = [place / "bin", os.environ["PATH"]]
-    if shell[0] == "busybox":  # its own programs too, as far as it has them
-        applets = place / "applets"
-        applets.mkdir(exist_ok=True)
-        subprocess.run(["busybox", "--install", "-s", applets], check=True)
-        path.insert(1, applets)
+    mounted: list[str] = []
+    if os.geteuid() == 0:  # which heeds no PATH, and believes the kernel's /proc alone
+        require_tool("unshare", "util-linux")
+        mounted = ["unshare", "--mount", "sh", "-c", _MOUNTED, "sh", str(place)]
     return subprocess.run(
-        [*shell, str(SCRIPT), "--root", str(place / "host"), *arguments],
+        [*mounted, *shell, str(SCRIPT), "--root", str(place / "host"), *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -21,6 +21,7 @@ from rocmcfg.model.spelling import (
     SAFE_VALUE,
     SAFE_VARIABLE,
     IllegalValue,
+    ParamType,
     as_number,
     split,
     stored,
@@ -77,7 +78,7 @@ def test_notes_and_parameters_cover_each_other() -> None:
         for name, right in zip(names, sorted(names), strict=True):
             assert name == right, f"parameter_notes.toml: [{module}.{right}] belongs before [{module}.{name}]"
     keys = {key for module in KNOWN.modules() for row in document[module].values() for key in row}
-    assert keys <= {"unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied"}
+    assert keys <= {"unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied", "pattern"}
 
 
 @pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.meanings and p.epochs], ids=name_of)
@@ -374,3 +375,19 @@ def test_a_kernel_argument_of_trap_and_catalogue_agree() -> None:
     """`apply` refuses amd_iommu=pt by the names, `lint` by the values."""
     assert not isinstance(parse_set("karg.amd_iommu=pt"), Diagnostic)
     assert KNOWN.traps["amd_iommu=pt"].instead == split("karg.iommu")
+
+
+def test_every_parameter_whose_value_is_a_text_has_a_pattern_that_takes_the_documented_form() -> None:
+    texts = {
+        p.id
+        for p in KNOWN.parameters.values()
+        if {e.type for e in p.epochs} & {ParamType.CHARP, ParamType.STRING}
+    }
+    documented = {
+        "amdgpu.disable_cu": "0.0.3,1.0.7",
+        "amdgpu.lockup_timeout": "10000,60000,10000,10000",
+        "amdgpu.virtual_display": "0000:26:00.0,4;0000:27:00.0",
+    }
+    assert texts == {*documented}, "one more: give it a pattern in parameter_notes.toml"
+    for id, value in documented.items():
+        assert re.fullmatch(KNOWN.parameters[id].pattern, value)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
-from tests.support.tools import HANG, require_tool
+from tests.support.tools import HANG, require_root, require_tool
 
 # every character that a value may have (rocmcfg.model.spelling.SAFE_VALUE)
 EVERY = "AZaz09._,:;@%+=/-"
@@ -209,6 +209,36 @@ def test_an_account_without_a_home_is_told_so(home: Path, monkeypatch: pytest.Mo
     assert list(home.iterdir()) == []
     monkeypatch.setenv("HOME", str(home / "nowhere"))  # as of Debian's account nobody
     problem(user("--set", "env.HSA_XNACK=1"), "RC2032", 1)
+
+
+@pytest.mark.parametrize("options", [("--set", "env.HSA_XNACK=1"), ("--remove",)])
+@pytest.mark.parametrize("theirs", [".", ".config", ".config/environment.d", "link"])
+def test_root_writes_nothing_in_the_home_of_somebody_else(
+    home: Path, tmp_path: Path, theirs: str, options: tuple[str, ...]
+) -> None:
+    """`sudo -E` and `su` leave HOME as it was: there a link of the user's would lead root's file anywhere."""
+    require_root()
+    target = tmp_path / "cron.d"
+    target.mkdir()
+    _file(home).parent.parent.mkdir()
+    if theirs == "link":
+        _file(home).parent.symlink_to(target)
+        os.chown(_file(home).parent, 12345, 12345, follow_symlinks=False)
+    else:
+        _file(home).parent.mkdir()
+        os.chown(home / theirs, 12345, 12345)
+    found = user(*options, "--json")
+    assert (found.code, found.ids) == (1, ["RC2059"])
+    assert "belongs to user 12345" in found.document["diagnostics"][0]["summary"]
+    assert not list(target.iterdir())
+    assert not _file(home).exists()
+
+
+def test_a_link_that_root_made_in_its_own_home_is_followed(home: Path) -> None:
+    (home / "kept").mkdir()
+    (home / ".config").symlink_to("kept")
+    assert user("--set", "env.HSA_XNACK=1").code == 0
+    assert (home / "kept/environment.d/90-rocmcfg.conf").is_file()
 
 
 def test_an_account_and_another_root_do_not_go_together(home: Path) -> None:

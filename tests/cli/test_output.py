@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -284,6 +287,33 @@ def test_texts_of_a_host_do_not_command_the_terminal(tmp_path: Path) -> None:
     usage = rocmcfg("plan", f"--{EVIL}")
     assert usage.code == 2
     assert "\x1b" not in usage.err
+
+
+def test_no_character_of_unicode_hides_text_or_turns_its_direction() -> None:
+    """Decided by Unicode property, so that no list of characters can lack one: U+200E, U+200F and U+061C
+    were lacking."""
+    from rocmcfg.cli.printer import clean
+
+    turning = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        category = unicodedata.category(character)
+        hidden = category in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\t\n"
+        assert hidden or unicodedata.bidirectional(character) not in turning, hex(code)
+        if hidden:
+            assert clean(character).isascii(), hex(code)
+            assert clean(character).isprintable(), hex(code)
+        elif category not in ("Cn", "Co"):  # without a meaning, and with one for somebody alone
+            assert clean(character) == character, hex(code)
+
+
+def test_a_json_document_holds_no_character_that_is_not_seen(tmp_path: Path) -> None:
+    unseen = "\u200e\u200f\u061c\u00ad\U000e0041\x7f"
+    root = debian_grub_host(tmp_path, extra={"etc/os-release": f'ID=debian\nPRETTY_NAME="a{unseen}b"\n'})
+    found = rocmcfg("status", "--root", root, "--json")
+    assert not [c for c in found.out if c != "\n" and not c.isprintable()]
+    assert unseen in json.dumps(found.document, ensure_ascii=False)
+    assert "a\\u200e\\u200f" in rocmcfg("status", "--root", root).out
 
 
 def test_only_colours_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

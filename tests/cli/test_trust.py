@@ -130,6 +130,51 @@ def test_what_nobody_knows_is_refused_where_root_did_not_write_it(
     assert "RC2057" not in apply(root, "-p", place).err
 
 
+@needs_root
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[cmdline]\niommu = "pt;prefix=/home/intruder/g;normal"',
+        '[cmdline]\niommu = "off,../x"',
+        '[cmdline]\npci = "resource_alignment=1;normal"',
+        '[cmdline]\n"drm.edid_firmware" = "HDMI-A-1:../../home/intruder/x"',
+        '[cmdline]\n"drm.edid_firmware" = "/home/intruder/x"',
+        '[cmdline]\n"amdgpu.runpm" = "0;normal"',
+        '[module.amdgpu]\ndisable_cu = "0.0.0;prefix=/home/intruder/g;normal"',
+        '[module.amdgpu]\nvirtual_display = "all;normal"',
+        '[module.amdgpu]\ndyndbg = "file=x"',
+    ],
+)
+def test_a_known_name_carries_no_other_text_where_root_did_not_write_it(
+    root: Path, shared: Path, line: str
+) -> None:
+    place = write(shared / "my.toml", HEAD + line + "\n", owner=NOBODY)
+    before = tree(root)
+    found = apply(root, "-p", place)
+    assert (found.code, "RC2111" in found.err) == (1, True), found.err
+    assert tree(root) == before
+    os.chown(place, 0, 0)
+    assert "RC2111" not in apply(root, "-p", place).err
+
+
+@needs_root
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[cmdline]\niommu = "pt,nobypass"',
+        '[cmdline]\npci = "noaer,realloc=on"',
+        '[cmdline]\n"drm.edid_firmware" = "HDMI-A-1:edid/screen.bin"',
+        '[cmdline]\nvideo = "HDMI-A-1:1920x1080@60"',
+        '[cmdline]\nmodule_blacklist = "nouveau,radeon"',
+        '[module.amdgpu]\nppfeaturemask = "0xfff7ffff"',
+        '[module.amdgpu]\ndisable_cu = "0.0.3,1.0.7"',
+    ],
+)
+def test_values_as_they_are_meant_may_come_from_anybody(root: Path, shared: Path, line: str) -> None:
+    place = write(shared / "my.toml", HEAD + line + "\n", owner=NOBODY)
+    assert "RC2111" not in rocmcfg("plan", "--root", root, "-p", place, "--any-gpu").err
+
+
 def test_roots_own_profile_and_what_root_asks_for_is_named_first(root: Path, shared: Path) -> None:
     place = write(shared / "my.toml")
     for options in (

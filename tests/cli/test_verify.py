@@ -259,6 +259,34 @@ def test_overridden_variable(tmp_path: Path) -> None:
     assert row["source"] == "/etc/environment.d/99-mine.conf:2"
 
 
+@pytest.mark.parametrize(
+    ("script", "expected", "code"),
+    [
+        ("export HSA_XNACK=0 # same\n", "in_effect", 0),
+        ("export X=1 HSA_XNACK=1\n", "overridden", 3),
+        ("HSA_XNACK=1\n", "overridden", 3),  # it is exported already
+        ("unset HSA_XNACK\n", "overridden", 3),
+        ("X=1 true\necho HSA_XNACK=1\n", "in_effect", 0),
+        ('if [ -n "$Z" ]; then\nexport HSA_XNACK=1\nfi\n', "cannot_be_told", 3),
+        ("export HSA_XNACK=$(cat /etc/x)\n", "cannot_be_told", 3),
+        ("for i in /opt/*.sh; do . $i; done\n", "cannot_be_told", 3),
+        (". /opt/site.sh\n", "overridden", 3),
+    ],
+)
+def test_a_script_that_login_shells_source_later(
+    tmp_path: Path, script: str, expected: str, code: int
+) -> None:
+    """Peers' finding F5: it was read line by line, as NAME=VALUE."""
+    extra = {"etc/profile.d/zzz.sh": script, "opt/site.sh": "export HSA_XNACK=1\n"}
+    root = debian_grub_host(tmp_path, extra=extra)
+    rocmcfg("apply", "--set", "env.HSA_XNACK=0", "--root", root, "--yes")
+    check(root, "env.HSA_XNACK", expected, code)
+    found = rocmcfg("verify", "--root", root, "--json")
+    assert found.ids == (["RC3307"] if expected == "cannot_be_told" else [])
+    planned = rocmcfg("plan", "--set", "env.HSA_XNACK=0", "--root", root, "--json")
+    assert ("RC3307" in planned.ids) == (expected == "cannot_be_told")
+
+
 def test_unknown_parameter(applied: Applied) -> None:
     root = applied()
     booted(root)

@@ -162,6 +162,31 @@ def test_an_override_in_a_file_is_found_and_one_per_gpu_is_judged_by_that_gpu(tm
     assert checks(root) == {}
 
 
+def test_what_a_script_decides_cannot_be_told_and_is_not_judged(tmp_path: Path) -> None:
+    script = "export HSA_OVERRIDE_GFX_VERSION=10.3.0 # RX 6800\nexport HSA_XNACK=$(true)\nAMD_LOG_LEVEL=3\n"
+    root = debian_grub_host(tmp_path, gfx=["gfx1030"], rocm=None, extra={"etc/profile.d/rocm.sh": script})
+    found = checks(root)
+    assert set(found) == {"RC3307"}
+    assert found["RC3307"].location == "/etc/profile.d/rocm.sh:2"
+    assert [one.name for one in for_everybody(LocalHost(str(root)))] == [
+        "HSA_OVERRIDE_GFX_VERSION",
+        "HSA_XNACK",
+    ]
+
+
+def test_what_profile_sets_behind_its_folder_comes_last(tmp_path: Path) -> None:
+    profile = (
+        "export AMD_LOG_LEVEL=1 HSA_XNACK=1\n"
+        "if [ -d /etc/profile.d ]; then\n  for i in /etc/profile.d/*.sh; do\n    . $i\n  done\nfi\n"
+        "export HSA_XNACK=3\n"
+    )
+    extra = {"etc/profile": profile, "etc/profile.d/a.sh": "export AMD_LOG_LEVEL=2 HSA_XNACK=2\n"}
+    host = LocalHost(str(debian_grub_host(tmp_path, extra=extra)))
+    last = {one.name: (one.value, one.source) for one in for_everybody(host)}
+    assert last["AMD_LOG_LEVEL"] == ("2", "/etc/profile.d/a.sh:1")
+    assert last["HSA_XNACK"] == ("3", "/etc/profile:7")
+
+
 def test_a_variable_behind_a_link_is_found_in_the_file_that_holds_it(tmp_path: Path) -> None:
     """Debian's environment.d ends with a link to /etc/environment, which so comes last."""
     extra: dict[str, Any] = {

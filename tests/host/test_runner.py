@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -311,6 +312,29 @@ def test_root_runs_the_systems_programs_whatever_the_path_says(
     for path in (str(tmp_path), ":/usr/bin", ".", "relative"):
         monkeypatch.setenv("PATH", path)
         assert execute("true").stdout == ""
+
+
+def test_roots_programs_get_no_folder_that_others_can_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mkinitramfs makes the image below TMPDIR, and gpg reads its settings in HOME."""
+    require_root()
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(theirs))
+    for folder in (ours, theirs):
+        os.chown(theirs, 12345, 12345)
+        monkeypatch.setenv("TMPDIR", str(folder))
+        printed = execute("sh", "-c", 'echo "[$TMPDIR] $HOME"').stdout.strip()
+        assert printed == f"[{ours if folder == ours else ''}] {pwd.getpwuid(0).pw_dir}"
+    for value in ("relative", str(tmp_path / "missing"), str(theirs / "missing")):
+        monkeypatch.setenv("TMPDIR", value)
+        assert runner.temporary_folder() == ""
+    monkeypatch.setenv("TMPDIR", "/var/tmp")
+    assert runner.temporary_folder() == "/var/tmp", (
+        "a sticky folder is everybody's, and what root makes is root's"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rocmcfg.judging.hand_overs import hand_overs
@@ -80,6 +82,12 @@ def met(text: str) -> bool:
         "env.TMPDIR=/home/eve",
         "env.ROCM_PATH=/home/eve/rocm",
         "env.VK_ICD_FILENAMES=/home/eve/x.json",
+        "env.LIBVA_DRIVER_NAME=../../home/eve/x",
+        "env.AMD_LOG_LEVEL_FILE=/home/eve/x",
+        "env.AMD_LOG_LEVEL_FILE=/etc/passwd",
+        "env.PYTORCH_TUNABLEOP_FILENAME=/home/eve/x",
+        "env.HIPCC_LINK_FLAGS_APPEND=-fplugin=x.so",
+        "env.NCCL_TOPO_FILE=/home/eve/x.xml",
     ],
 )
 def test_who_chooses_it_has_the_machine(text: str) -> None:
@@ -111,10 +119,43 @@ def test_who_chooses_it_has_the_machine(text: str) -> None:
         "env.ROCM_PATH=/opt/rocm-7.1.0",
         "env.HSA_OVERRIDE_GFX_VERSION=11.0.0",
         "env.PYTHONUNBUFFERED=1",
+        "env.LIBVA_DRIVER_NAME=radeonsi",
+        "env.PYTORCH_TUNABLEOP_VERBOSE_FILENAME=err",
+        "env.AMD_LOG_LEVEL=4",
     ],
 )
 def test_what_does_not_is_left_alone(text: str) -> None:
     assert not met(text)
+
+
+# What part of a name says that the value may be a file, a program, or a machine.
+NAMES_A_PLACE = re.compile(
+    "FILE|PATH|DIR|LIB|LOG|CACHE|DUMP|TRACE|SAVE|TEMP|TOOL|PLUGIN|LOAD|CONF|INI|HOME|ROOT|DB|OUT|TOPO|COMPILE|EXEC"
+    "|CMD|COMMAND|HOST|SOCK|URL|ADDR|PROFIL|SCRIPT|HOOK|FLAGS|OPTIONS|REDIRECT|DATA|MODULE|OVERRIDE|NAME|CERT|PREFIX"
+    "|PATTERN|TARGET|DRIVER|CORE"
+)
+# Names that such a part does not make a place. Nothing need be said where the reader takes a closed list of
+# words, or a pattern that no path fits.
+HARMLESS = {
+    "AMDGPU_TARGET": "the name of a chip",
+    "GPU_TARGET": "the name of a chip",
+    "TENSILE_DB": "a number, as a mask",
+    "HIP_FORCE_QUEUE_PROFILING": "nothing reads it",
+    "NCCL_IGNORE_CPU_AFFINITY": "a number: is it 0?",
+    "NCCL_SOCKET_IFNAME": "names of network interfaces, compared with those that are there",
+    "RCCL_LOG_LEVEL": "a number",
+    "TORCH_COMPILE_DEBUG": "a number: is it 0?",
+    "TORCH_SHOW_CPP_STACKTRACES": "a number: is it 0?",
+}
+
+
+def test_each_variable_whose_name_speaks_of_a_place_is_judged() -> None:
+    place = "/home/eve/x"
+    for name, variable in KNOWN.variables.items():
+        closed = variable.values or (variable.pattern and not re.fullmatch(variable.pattern, place))
+        if NAMES_A_PLACE.search(name) and not closed:
+            assert met(f"env.{name}={place}") != (name in HARMLESS), f"{name}: {variable.summary}"
+    assert HARMLESS.keys() <= KNOWN.variables.keys()
 
 
 def test_nothing_that_we_ship_or_advise_hands_over_the_machine() -> None:

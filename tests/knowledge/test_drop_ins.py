@@ -105,7 +105,15 @@ WRONG = [
     ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
     ("issues/bad.toml", "title = \n", "TOML syntax"),
     ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]+.*)+"), "can take hours"),
-    ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]|7)*"), "can take hours"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "([0-9]|77)*"), "can take hours"),
+    ("issues/bad.toml", ISSUE.replace("[0-9]+", "(([0-9]+)x?)+"), "can take hours"),
+    (
+        "issues/bad.toml",
+        ISSUE.replace('"frobnicator [0-9]+ wedged"', f'"frobnicator {"a?" * 60}{"a" * 60}|wedged$"').replace(
+            "frobnicator 7", f"frobnicator {'a' * 60}"
+        ),
+        "takes too long to match its own samples",
+    ),
     ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
     ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
     ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
@@ -321,6 +329,9 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     bundle.write_text(content.replace('"version": 7', '"version": 6'))
     sign()
     problem(install(), "RC1034", 1)
+    bundle.write_text(content.replace('"version": 7', '"version": 99990101000000'))
+    sign()
+    assert "still to come" in problem(install(), "RC1036", 1), "it would lock newer ones out"
     bundle.write_text(content.replace('"version": 7', '"version": 8').replace("[0-9]+", "[0-9"))
     sign()
     assert "is not a regular expression" in " ".join(problem(install(), "RC1030", 1).split())
@@ -376,6 +387,8 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
         {"files": {"issues/x.toml": 7}},
         {"files": {"issues/x.toml": "\ud800"}},
         {"files": {"x.toml": "x"}},
+        {"version": 10**18},
+        {"files": {"issues/x.toml": "#" * (1 << 20) + "\n"}},
     ],
 )
 def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
@@ -385,6 +398,19 @@ def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
     assert bundle.parse(json.dumps(right).encode(), "x").version == 7
     with pytest.raises(bundle.Broken):
         bundle.parse(json.dumps({**right, **change}).encode(), "x")
+
+
+def test_no_key_of_a_bundle_stands_twice() -> None:
+    """Of two, another reader would take the other one."""
+    from rocmcfg.knowledge import bundle
+
+    for content in (
+        '{"schema": 1, "name": "site", "version": 7, "version": 8, "files": {"gpus.toml": ""}}',
+        '{"schema": 1, "name": "site", "version": 7, "files": {"gpus.toml": "", "gpus.toml": "a"}}',
+    ):
+        with pytest.raises(bundle.Broken) as stop:
+            bundle.parse(content.encode(), "x")
+        assert "stands twice" in stop.value.diagnostics[0].detail
 
 
 def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:
@@ -410,3 +436,27 @@ def test_a_diagnosis_and_a_report_carry_the_version_of_what_is_known(filled: Pat
     second = version()
     assert first != second
     assert first.split("+")[0] == second.split("+")[0], "what came with the program is the same"
+
+
+SLOW = "a?" * 40 + "a" * 40  # repeats nothing that repeats, and tries 2 ** 40 ways
+
+
+@pytest.mark.parametrize("pattern", [f"wedged ({SLOW})[cd]|zz x", "wedged (a+b?){7}c|zz x"])
+def test_a_pattern_that_takes_too_long_is_left_out_and_doctor_goes_on(
+    root: Path, tmp_path: Path, pattern: str
+) -> None:
+    """No look at a form tells how long a pattern takes: its time is bounded, whatever the form."""
+    slow = ISSUE.replace("frobnicator [0-9]+ wedged", pattern).replace("frobnicator 7 wedged", "zz x")
+    add(root, "issues/slow.toml", slow)
+    add(root, "issues/our-fault.toml", ISSUE)
+    assert run("knowledge", "check", root=root).code == 0, "it matches its sample soon"
+    log = tmp_path / "fault.log"
+    lines = [f"[  1.0] amdgpu 0000:03:00.0: wedged {'a' * 40}"] * 3 + ["frobnicator 9 wedged"]
+    log.write_text("\n".join(lines) + "\n")
+    found = run("doctor", log, root=root)
+    assert "our-fault" in found.out
+    assert "Traceback" not in found.err
+    told = unfolded(found.err)
+    assert found.err.count("warning[RC1037]") == 1
+    assert f"/{LOCAL}/issues/slow.toml" in told
+    assert "it takes too long" in told

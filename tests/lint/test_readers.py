@@ -70,7 +70,7 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "environment.d": (
         "/etc/environment.d/50.conf",
-        FileKind.ENVIRONMENT,
+        FileKind.ENVIRONMENT_D,
         "PATH=/bin\n# TORCH_USE_HIPBLASLT=1\nTORCH_USE_HIPBLASLT=1\nPYTORCH_NO_HIP_MEMORY_CACHING='0'\n",
         [
             (3, 1, "TORCH_USE_HIPBLASLT=1", "unknown"),

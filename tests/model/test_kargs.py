@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.model.kargs import Karg, contains, join, last, split, tokens
+from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel, split, tokens
+from tests.support import next_arg
 
 PLAIN = st.text(alphabet="abz019._-=:,/", min_size=1, max_size=8)
 QUOTED = st.text(alphabet='ab .\t"=-', max_size=8).map(lambda s: f'x="{s.replace(chr(34), "")}"')
@@ -39,11 +40,33 @@ def test_every_token_stands_where_it_is_said_to(text: str) -> None:
         ('a.b="x y"', "a.b", "a.b", "x y"),
         ('"a.b=x y"', "a.b", "a.b", "x y"),
         ("empty=", "empty", "empty", ""),
+        ('"a.b"=0', 'a.b"', 'a.b"', "0"),
+        ('a=0"1 z"', "a", "a", '0"1 z"'),
+        ('"--"', "--", "__", None),
+        ("=v", "=v", "=v", None),
     ],
 )
 def test_an_argument_has_a_name_and_a_value(text: str, name: str, key: str, value: str | None) -> None:
     karg = Karg(text)
     assert (karg.name, karg.key, karg.value) == (name, key, value)
+
+
+@given(st.text(alphabet='ab01 "=\t-.', max_size=24))
+@settings(max_examples=2000)
+@example('"a"=0')
+@example('a="b c')
+@example('x "--" y=1')
+@example('a=0"1 z"')
+@example('="')
+def test_arguments_are_read_as_the_kernel_reads_them(line: str) -> None:
+    read = [(karg.name, karg.value) for karg in read_by_kernel(split(line))]
+    assert read == next_arg.arguments(line)
+
+
+@given(st.text(alphabet='ab "=', max_size=12))
+def test_behind_an_open_quote_the_kernel_reads_nothing_of_ours(line: str) -> None:
+    swallowed = ("ours.x", "0") not in next_arg.arguments(f"{line} ours.x=0")
+    assert any(karg.leaves_quote_open for karg in split(line)) == swallowed
 
 
 def test_the_last_of_several_arguments_wins_whatever_its_dashes() -> None:

@@ -13,7 +13,7 @@ from rocmcfg.host import atomic
 from rocmcfg.model.state import FileState
 from tests.crash.fat import CHAINS, Chain
 from tests.support.hosts import debian_grub_host
-from tests.support.program import Result, rocmcfg
+from tests.support.program import Result, in_namespace, needs_mounts, rocmcfg, tool_command
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree
 
@@ -65,9 +65,9 @@ def test_a_generated_menu_is_not_taken_back_without_its_partition(tmp_path: Path
 def test_a_read_only_partition_is_a_plain_refusal(tmp_path: Path, chain: Chain) -> None:
 
     class ReadOnly(QuickHost):
-        def writable_problem(self, path: str) -> str:
+        def writable_problem(self, path: str, size: int = 0) -> str:
             there = path.startswith(f"/{chain.esp}")
-            return "the file system is read-only" if there else super().writable_problem(path)
+            return "the file system is read-only" if there else super().writable_problem(path, size)
 
     root = chain.make(tmp_path)
     found = tree(root)
@@ -120,3 +120,41 @@ def test_a_label_that_the_file_system_shows_and_does_not_take_is_left(
     monkeypatch.setattr(os, "getxattr", refused)
     with pytest.raises(OSError, match="not supported"):
         atomic.replace_file(str(tmp_path / "entry.conf"), state, keep_mtime=False)
+
+
+MAKERS = {"grub": debian_grub_host, **{chain.name: chain.make for chain in OURS}}
+
+
+@needs_mounts
+@pytest.mark.parametrize("trouble", ["full", "read-only"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_an_undo_begins_nothing_that_it_cannot_end(tmp_path: Path, name: str, trouble: str) -> None:
+    """On a real file system, which is /boot, and GRUB's menu by a program."""
+    root = MAKERS[name](tmp_path)
+    place = root / (CHAINS[name].esp if name in CHAINS else "boot")
+    before = tree(root, state=False, times=False)
+    assert run(root, *APPLY).code == 0
+    applied = tree(root)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    making = {
+        "full": 'cat /dev/zero > "$place/filler" 2> "$work/ignored"',
+        "read-only": 'mount -o remount,ro "$place"',
+    }[trouble]
+    script = (
+        'place=$1; work=$2; shift 2; mv "$place" "$work/saved" && mkdir "$place" && '
+        'mount -t tmpfs -o size=2m,mode=0755 tmpfs "$place" && cp -a "$work/saved/." "$place/" && '
+        f'{{ {making}; "$@"; code=$?; }}; mount -o remount,rw "$place"; rm -f "$place/filler"; '
+        'rm -r "$work/saved"; cp -a "$place" "$work/saved"; umount "$place"; rmdir "$place"; '
+        'mv "$work/saved" "$place"; exit $code'
+    )
+    undo = tool_command(tools, *ROLLBACK, "--root", root)
+    undone = in_namespace(script, place, tmp_path, *undo)
+    if (name, trouble) == ("uki", "full"):  # what is only taken away needs no room
+        assert undone.code == 0, undone
+    else:
+        assert undone.code == 1, undone
+        assert ("is full: it takes" if trouble == "full" else "read-only") in " ".join(undone.err.split())
+        assert tree(root) == applied
+        assert run(root, *ROLLBACK).code == 0
+    assert tree(root, state=False, times=False) == before

@@ -5,23 +5,27 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
-from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.state import Request
 from rocmcfg.planning.refusals import request_without
 from rocmcfg.records import receipt
+from rocmcfg.workflow import undoing
 from rocmcfg.workflow.applying import apply, check_kernel
 from rocmcfg.workflow.planning import plan
 from tests.support.hosts import debian_grub_host
 from tests.support.modules import install_kernel
 from tests.support.tool_host import QuickHost
-from tests.support.tools import require_tool
+from tests.support.tools import HANG, require_tool
+from tests.support.usecases import quiet, rollback
 
 OLD, NEW = "6.12.107+deb13-amd64", "9.9.9-new"
 TYPES = {"cwsr_enable": "int", "runpm": "int", "tmz": "int", "ppfeaturemask": "hexint"}
@@ -174,3 +178,75 @@ def test_the_hook_passes_the_release_on_and_never_fails_an_installation(
     subprocess.run([str(hook), NEW, f"/boot/vmlinuz-{NEW}"], env={"PATH": path}, check=True)
     assert seen.read_text() == f"check-kernel {NEW}\n"
     subprocess.run([str(hook), NEW], env={"PATH": "/usr/bin:/bin"}, check=True)
+
+
+def test_a_kernel_that_is_installed_while_an_apply_runs_stops_it(host: ModinfoHost) -> None:
+    """Its own hook finds the lock held and no receipt."""
+    root = Path(host.root)
+
+    class Installing(ModinfoHost):
+        def execute(self, argv: Sequence[str], **how: Any) -> CommandResult:
+            if not (root / "usr/lib/modules" / NEW).exists():
+                install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+            return super().execute(argv, **how)
+
+    with pytest.raises(RocmcfgError) as stop:
+        applied(Installing(host.root), "amdgpu.runpm=-2")
+    assert [d.id for d in stop.value.diagnostics][:2] == ["RC4035", "RC2104"]
+    assert stop.value.exit_code is ExitCode.ROLLED_BACK
+    assert receipt.load(host) is None
+    assert not (root / DROP_IN).exists()
+    with pytest.raises(RocmcfgError) as again:
+        applied(host, "amdgpu.runpm=-2")
+    assert again.value.exit_code is ExitCode.ERROR, "its plan knows the kernel"
+
+
+def test_a_kernel_that_takes_every_value_may_come_while_an_apply_runs(host: ModinfoHost) -> None:
+    class Installing(ModinfoHost):
+        def execute(self, argv: Sequence[str], **how: Any) -> CommandResult:
+            if not Path(host.root, "usr/lib/modules", NEW).exists():
+                install_kernel(Path(host.root), NEW, TYPES)
+            return super().execute(argv, **how)
+
+    applied(Installing(host.root), "amdgpu.runpm=-2")
+
+
+def test_the_hook_waits_for_the_transaction_at_work(host: ModinfoHost) -> None:
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    held, checked_it = threading.Event(), []
+    other = ModinfoHost(host.root)
+    hook = threading.Thread(
+        target=lambda: checked_it.extend(check_kernel(host, NEW, lambda _: held.set())), daemon=True
+    )
+    with other.lock():
+        hook.start()
+        assert held.wait(HANG)
+        assert not checked_it
+    (root / "var/lib/rocmcfg/receipt.json").write_text("{")  # as if the transaction had left this one
+    hook.join(HANG)
+    assert [d.id for d in checked_it] == ["RC4030"]
+
+
+def test_the_hook_does_not_wait_for_somebodys_answer(host: ModinfoHost) -> None:
+    """The plan is made again after the answer, and knows the kernel then."""
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    install_kernel(root, NEW, TYPES)
+    other = ModinfoHost(host.root)
+    with other.lock(), other.asking():
+        (told,) = check_kernel(host, NEW, lambda _: None)
+    assert told.id == "RC4036"
+    assert "which waits for an answer" in told.summary
+
+
+def test_a_rollback_brings_back_nothing_that_a_new_kernel_refuses(host: ModinfoHost) -> None:
+    root = applied(host, "amdgpu.runpm=-2", "amdgpu.cwsr_enable=0")
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    with pytest.raises(RocmcfgError) as stop:
+        rollback(host)
+    assert [d.id for d in stop.value.diagnostics] == ["RC4037", "RC2104"]
+    assert "runpm" not in (root / DROP_IN).read_text()
+    undone = undoing.rollback(host, to=0, force=False, confirm=lambda _: True, progress=quiet)
+    assert undone is not None
+    assert not (root / DROP_IN).exists()

@@ -106,6 +106,12 @@ def test_json_holds_the_text_and_its_reader() -> None:
         (("--format", "nixos", "--profile", "gfx9999"), 1, "RC1010"),
         (("--format", "nixos", "--set", "amdgpu.runpm=off", "--gfx", "gfx1201"), 1, "RC2"),
         (("--format", "bootc", "--set", "karg.init=/x", "--gfx", "gfx1201"), 0, "RC2055"),
+        *(
+            (("--format", name, "--set", "karg.foo=1;normal", "--any-gpu"), 1, "RC3108")
+            for name in FORMATS
+            if name != "ubuntu-core"
+        ),
+        (("--format", "ubuntu-core", "--set", "karg.foo=1;normal", "--any-gpu"), 0, "1;normal"),
     ],
 )
 def test_wrong_input_is_told(words: tuple[str, ...], code: int, said: str) -> None:

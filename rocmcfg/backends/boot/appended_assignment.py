@@ -21,7 +21,12 @@ _OWN = regex(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", 
 def lines(name: str, added: str) -> bytes:
     if name.endswith("]"):
         return _COMMENT + f'{name}+=" {added} "\n'.encode()
-    return _COMMENT + f'{name}="${{{name}:+${name} }}{added}"\n'.encode()
+    return _COMMENT + f"{assignment(name, added)}\n".encode()
+
+
+def assignment(name: str, added: str) -> str:
+    """A line of the shell that puts more behind what a variable holds."""
+    return f'{name}="${{{name}:+${name} }}{added}"'
 
 
 def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:

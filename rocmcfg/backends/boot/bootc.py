@@ -96,7 +96,7 @@ def _keeps_sources(view: HostView) -> bool:
     ostree = view.query(("ostree", "--version"))
     if asked is None or not asked.ok or ostree is None:
         return False
-    found = re.search(r"Version: '(\d+)\.(\d+)", ostree.stdout)
+    found = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
     version = (int(found[1]), int(found[2])) if found else (0, 0)
     return version >= _SINCE and version != _FORGETS
 

@@ -12,7 +12,9 @@ from rocmcfg.backends.boot.contract import PROGRAMS, BootReader, BootTrial, Obse
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
+from rocmcfg.backends.boot.loader_files import SYSTEMD_BOOT
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.specials import Special, not_handed_on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -27,9 +29,11 @@ class Chain(BootReader, ABC):
     """`OWNED` are the files that hold something of ours: all of it, or a part, where an editor is known
     (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
     `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
-    begins that the loader leaves in LoaderInfo; without one, what is found is proof."""
+    begins that the loader leaves in LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an
+    argument must not hold, since the loader or a program on the way to it would not hand it on as it is."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
+    SPECIAL: tuple[Special, ...]
     TITLE: str
     MANUAL: str
     EDIT_KEY = "e"
@@ -66,11 +70,28 @@ class Chain(BootReader, ABC):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
 
+    def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
+        """The command lines that get our arguments, those of kernels to come as well."""
+        return (observed.foreign, *(entry.kargs for entry in observed.menu.normal))
+
+    def refused(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would not reach the kernel as it is: by this loader, or behind an open quote of others."""
+        yield from not_handed_on(self.SPECIAL, kargs, observed.menu.carrier or observed.menu.path)
+        yield from unclosed(view, self.lines(view, observed))
+
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
         return ()
 
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        """What there is to say of entries that are for no everyday use."""
+        return ()
+
     def told(self, view: HostView) -> tuple[str, ...]:
+        """What says that this loader booted the host: itself, or systemd-boot, which started it."""
+        if program := loader_entries.passed_on(view):
+            is_this = self.LOADER and self.LOADER in program.rpartition("/")[2].lower()
+            return (f"systemd-boot started {program}",) if is_this else ()
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
 
     def detect(self, view: HostView) -> Detection | None:
@@ -89,6 +110,7 @@ class EntryChain(Chain):
     is the hint where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
+    RULES = SYSTEMD_BOOT
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
     NO_ENTRY = (
         "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
@@ -102,8 +124,13 @@ class EntryChain(Chain):
         """The lines of which entries of later kernels are made."""
         return entry_options.from_cmdline(view)
 
+    def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
+        path, name = self.assigned(view)
+        assigned = arguments(name, path, text_or_empty(view, path)) if path else None
+        return (*super().lines(view, observed), *self.to_come(view), assigned or ())
+
     def read(self, view: HostView) -> Menu:
-        return entry_options.menu(view)
+        return entry_options.menu(view, self.RULES)
 
     def observe(self, view: HostView) -> Observed:
         """What others ask for counts where every entry has it, those of later kernels as well."""
@@ -154,13 +181,16 @@ class EntryChain(Chain):
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
         """`tried`: with what a trial that is on record has there."""
-        for path, entry in loader_entries.files(view, entry_options.machine_id(view)):
+        for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
-                yield path, partial(loader_entries.with_arguments, ours=part)
+                yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
 
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        return loader_entries.left_out(view, menu)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
@@ -175,8 +205,14 @@ class EntryChain(Chain):
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
             said = f"no entry of {menu.path} is for everyday use of this system"
-            roles = "\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries)
+            roles = "\n".join(
+                f"{one.title}: {one.role.value}, {one.why}".rstrip(", ") for one in menu.entries
+            )
             yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
+        yield from self.of_later_kernels(view, kargs)
+
+    def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would keep the arguments from the entries of later kernels."""
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -184,6 +220,29 @@ class EntryChain(Chain):
             left = arguments(name, path, content)
             if left is not None and not all(contains(left, text) for text in kargs):
                 yield set_anew(name, path)
+
+
+def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagnostic]:
+    """Arguments with a quote that is not closed: the kernel takes what follows for a part of them."""
+    found = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
+    for karg in found:
+        before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
+        said = "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        yield error(
+            "RC3170",
+            f"{said}{before.partition('=')[0]}",
+            detail=before,
+            location=_line_of(view, karg.source, before),
+            hint="close the quote there"
+            + (", then apply again: rocmcfg's part is in it now" if ours else ""),
+        )
+
+
+def _line_of(view: HostView, source: str, text: str) -> str:
+    """The `file:line` where a text stands first; `source` itself where that cannot be told."""
+    lines = text_or_empty(view, source).split("\n") if source.startswith("/") and " " not in source else []
+    numbers = (number for number, line in enumerate(lines, start=1) if text in line)
+    return next((f"{source}:{number}" for number in numbers), source)
 
 
 def _part(asked: Iterable[str]) -> bytes | None:
@@ -227,7 +286,7 @@ def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
         yield warning("RC3110", said, hint=hint)
 
 
-def set_anew(name: str, path: str) -> Diagnostic:
+def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
     said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
-    hint = "move it above the lines of rocmcfg, or make it append"
+    hint = f"{cure}, or make it append"
     return error("RC3120", said, location=path, hint=hint)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
+from rocmcfg.backends.boot.loader_files import SYSTEMD_BOOT, Rules
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -38,8 +39,8 @@ class Written(NamedTuple):
 Reading = Callable[[HostView, str, str], Iterable[Written]]  # of a path, and of the text there
 
 
-def menu(view: HostView) -> Menu:
-    return menu_with(view, loader_entries.read(view, machine_id(view)))
+def menu(view: HostView, rules: Rules = SYSTEMD_BOOT) -> Menu:
+    return menu_with(view, loader_entries.read(view, machine_id(view), rules))
 
 
 def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
@@ -101,7 +102,7 @@ def asked(view: HostView) -> str:
 
 
 def said(carrier: str) -> str:
-    return " ".join(line for line in carrier.splitlines() if not line.startswith("#"))
+    return " ".join(line for line in carrier.split("\n") if line and not line.startswith("#"))
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:

@@ -2,7 +2,8 @@
 
 The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
 GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it. /etc/default/grub and the drop-ins of others are
-never written.
+never written. The snapshots of grub-btrfs, if it is there, get the arguments as all entries do; with
+GRUB_DISABLE_RECOVERY=true there is no recovery entry.
 
 SteamOS has the menu on its EFI partition, /efi/EFI/steamos/grub.cfg. An update there is a second system,
 which takes over of /etc what is listed alone: /etc/atomic-update.conf.d/rocmcfg.conf lists each file that

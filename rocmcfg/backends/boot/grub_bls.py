@@ -18,20 +18,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import loader_entries, specials
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Files, Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked, machine_id
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block, script
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
 from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
-from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.boot.loader_files import GRUB as GRUB_RULES
+from rocmcfg.backends.boot.menu import Menu, Role
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
@@ -96,8 +97,10 @@ class _GrubBls(EntryChain):
         f"and append the same to GRUB_CMDLINE_LINUX in {DEFAULTS}, so that it lasts"
     )
     LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)
     TRIAL = _Trial()
     ASSIGNED = (DEFAULTS, DEFAULT)
+    RULES = GRUB_RULES
 
     def here(self, view: HostView) -> tuple[str, ...]:
         """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
@@ -108,11 +111,18 @@ class _GrubBls(EntryChain):
     def read(self, view: HostView) -> Menu:
         variables, found, entries = _variables(view), super().read(view), []
         for entry in found.entries:
-            kargs = tuple(one for karg in entry.kargs for one in _expanded(karg, variables))
+            kargs = _read_by_grub([one for karg in entry.kargs for one in _expanded(karg, variables)])
             # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
             initrds = tuple(name for line in entry.initrds for name in line.split() if name[0] != "$")
             entries.append(entry._replace(kargs=kargs, initrds=initrds))
         return found._replace(entries=tuple(entries))
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        for path, entry in loader_entries.files(view, machine_id(view)):
+            found = script.command(join(entry.kargs))
+            if entry.role is Role.NORMAL and found.problem:
+                yield script.not_copied("options", found, path)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = self.here(view), loader_entries.folders(view)
@@ -120,7 +130,8 @@ class _GrubBls(EntryChain):
 
     def assigned(self, view: HostView) -> tuple[str, str]:
         """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
-        names = {karg.text.strip("${}") for one in loader_entries.read(view) for karg in one.kargs}
+        entries = loader_entries.read(view, rules=self.RULES)
+        names = {karg.text.strip("${}") for one in entries for karg in one.kargs}
         return ("", "") if "kernelopts" in names else self.ASSIGNED
 
     def variable(self, view: HostView) -> str:
@@ -137,6 +148,12 @@ def _hook_path(view: HostView) -> str:
 
 def _has_hook(view: HostView) -> bool:
     return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
+
+
+def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """What the kernel gets of the options: blscfg makes a line of its script of them."""
+    origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(join(kargs)))
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:

@@ -1,9 +1,13 @@
 """GRUB as its own project, Arch, Gentoo and openSUSE set it up: one file with the defaults, no drop-ins.
 
 Two lines at the end of /etc/default/grub add the arguments to GRUB_CMDLINE_LINUX_DEFAULT, and
-grub-mkconfig (grub2-mkconfig) makes the menu of it. On Fedora with GRUB_ENABLE_BLSCFG=false the rescue entry
-gets what all entries get. The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs takes
-next_entry alone from grub-editenv, so that there is no trial either.
+grub-mkconfig (grub2-mkconfig) makes the menu of it. These entries of last resort get the arguments as all
+entries do, which the plan says: the fallback entries of Arch's 10_linux, the rescue entry of Fedora with
+GRUB_ENABLE_BLSCFG=false, the snapshots of grub-btrfs (its 41_snapshots-btrfs). With
+GRUB_DISABLE_RECOVERY=true there is no recovery entry.
+
+The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs takes next_entry alone from
+grub-editenv, so that there is no trial either.
 
 Known from GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c); the menus are held
 against Debian's grub-mkconfig without its patch for drop-ins.
@@ -66,10 +70,11 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
     def detect(self, view: HostView) -> Detection | None:
         found, (menu, tool) = super().detect(view), _layout(view)
-        configurable = mkconfig.reads_drop_ins(view, tool) is False and not mkconfig.reads_entries(view, menu)
-        lacks = DEFAULTS if configurable and not view.exists(DEFAULTS) else ""
+        unclear = _unclear(view, menu, tool)
+        lacks = DEFAULTS if not unclear and not view.exists(DEFAULTS) else ""
         manual = f"append to {defaults.DEFAULT} in {DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}"
-        return found and found._replace(supported=configurable and not lacks, lacks=lacks, manual=manual)
+        supported = not unclear and not lacks
+        return found and found._replace(supported=supported, lacks=lacks, manual=manual, unclear=unclear)
 
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
         menu, tool = _layout(view)
@@ -91,6 +96,16 @@ class _GrubMkconfig(defaults.DefaultsChain):
         yield from super().preflight(view, observed, kargs)
         ((_, before),) = self.sourced(view, kargs).before
         yield from appended_assignment.continued(before, DEFAULTS)
+
+
+def _unclear(view: HostView, menu: str, tool: str) -> str:
+    """What keeps us from saying what our part would become; empty where nothing does."""
+    if mkconfig.reads_entries(view, menu):
+        return f"{menu} reads entries that are files"
+    drop_ins = mkconfig.reads_drop_ins(view, tool)
+    if drop_ins is None:
+        return f"{mkconfig.program(view, tool)} is not understood: no line of it sources {DEFAULTS}"
+    return f"{mkconfig.program(view, tool)} reads drop-ins, and there is no update-grub" if drop_ins else ""
 
 
 def _layout(view: HostView) -> tuple[str, str]:

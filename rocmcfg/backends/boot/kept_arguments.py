@@ -6,16 +6,17 @@ they mark. An argument that was there before us is adopted, is not in that file,
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Keeper, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose
 from rocmcfg.backends.boot.menu import Menu, behind_separator, size, too_long
 from rocmcfg.backends.boot.ostree import deployments
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
@@ -81,6 +82,7 @@ class KeptChain(Chain, Keeper):
 
 
 class DeploymentChain(KeptChain):
+    SPECIAL = (*specials.GRUB, *specials.KERNEL)  # ostree does not say which loader reads its entries
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, 
     if asked is None:
         return None, "no program of this host can be run"
     try:
-        document = json.loads(asked.stdout) if asked.ok else None
+        document = json_value(asked.stdout) if asked.ok else None
     except ValueError:
         document = None
     said = (asked.stderr or asked.stdout).strip()

@@ -14,17 +14,18 @@ Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a re
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
-from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries
+from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries, specials
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, not_asked_for
 from rocmcfg.backends.boot.one_shot import SecondEntry
+from rocmcfg.host.foreign import json_value, parsing
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
@@ -38,6 +39,7 @@ class _Kernelstub(KeptChain):
 
     NAME = "kernelstub"
     TITLE = "kernelstub (Pop!_OS)"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
     TOOL = NAME
@@ -52,6 +54,11 @@ class _Kernelstub(KeptChain):
     def read(self, view: HostView) -> Menu:
         found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
         return found._replace(tool=self.TOOL, dropped_by=CONFIGURATION)
+
+    def lines(self, view: HostView, observed: Observed) -> Iterator[Sequence[Karg]]:
+        yield from super().lines(view, observed)
+        with suppress(Unreadable):  # `preflight` says so
+            yield [Karg(one, CONFIGURATION) for one in user(view)["kernel_options"]]
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
@@ -99,14 +106,12 @@ class _Kernelstub(KeptChain):
 def user(view: HostView) -> dict[str, Any]:
     """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
-    try:
-        found: dict[str, dict[str, Any]] = json.loads(text or "")
+    with parsing(CONFIGURATION, "it is not what kernelstub writes"):
+        found: dict[str, dict[str, Any]] = json_value(text or "")
         options = found["user"]["kernel_options"]
-    except (ValueError, KeyError, TypeError) as problem:
-        raise Unreadable(CONFIGURATION, "it is not what kernelstub writes") from problem
-    if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
-        raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
-    return found["user"]
+        if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+            raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
+        return found["user"]
 
 
 def _of(entry: Entry) -> Entry:

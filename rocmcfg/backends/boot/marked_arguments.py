@@ -14,10 +14,10 @@ from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.regex import regex
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
-# With the blank before it, which goes and comes with it.
-_OWN = regex(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
+# With the blank before it, which goes and comes with it. A quote around the whole line may stand behind it.
+_OWN = regex(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?![^\s\"'])".encode())
 
-_MARK = regex(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?!\S)".encode())
+_MARK = regex(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?![^\s\"'])".encode())
 
 # comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
 _FIRST = regex(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains, separator
 from rocmcfg.model.named_tuple import NamedTuple
 
 NO_FILE = "there is no such file"
@@ -27,7 +27,8 @@ class Role(str, Enum):
 class Entry(NamedTuple):
     """An entry of the boot menu. `id` is the loader's own name for it; `path` is the kernel's file and
     `initrds` those of its initramfs, as the loader names them; `release` is empty where no name tells it.
-    `kargs` are the arguments that the kernel gets, without the kernel's path."""
+    `kargs` are the arguments that the kernel gets, without the kernel's path. `why` says in words why it has
+    this role, where the role itself does not say enough."""
 
     id: str
     title: str
@@ -36,6 +37,7 @@ class Entry(NamedTuple):
     initrds: tuple[str, ...]
     kargs: tuple[Karg, ...]
     role: Role
+    why: str = ""
 
 
 class Menu(NamedTuple):
@@ -60,18 +62,17 @@ def size(texts: Iterable[str]) -> int:
     return sum(len(text.encode()) + 1 for text in texts)
 
 
-def separator(foreign: Sequence[Karg]) -> Karg | None:
-    """The `--` behind which the kernel passes everything on to init; ours would stand behind it too."""
-    return next((karg for karg in foreign if karg.text == "--"), None)
-
-
-def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[Diagnostic]:
+def behind_separator(
+    foreign: Sequence[Karg], kargs: Sequence[str], *, built_in: bool = False
+) -> Iterable[Diagnostic]:
+    """Which arguments would stand behind a `--`, where the kernel hands everything to init. kmod reads those
+    of modules there too (libkmod-config.c); a driver that is `built_in` has no kmod."""
     found = separator(foreign)
     if found is None:
         return
     hint = "move the “--” and what follows it out of that file, or leave the argument away"
     for text in kargs:
-        if "." not in text.partition("=")[0]:  # kmod reads a module's there too
+        if built_in or "." not in text.partition("=")[0]:
             said = f"{text} would stand behind a “--”, where the kernel passes everything on to init"
             yield error("RC3109", said, location=found.source, hint=hint)
 
@@ -139,6 +140,11 @@ def no_entry(menu: Menu) -> Diagnostic:
     return error("RC3102", said, location=menu.path, hint=hint)
 
 
+def _enclosed(kargs: Sequence[Karg], text: str) -> bool:
+    """Whether an argument stands inside another one, whose quote nobody closed."""
+    return any(text in karg.text.split() for karg in kargs if karg.text.count('"') % 2)
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""
@@ -148,7 +154,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterabl
         yield no_entry(menu)
     for entry in () if menu.unreadable else menu.normal:
         missing = [text for text in wanted if not contains(entry.kargs, text)]
-        left = [text for text in unwanted if contains(entry.kargs, text)]
+        left = [text for text in unwanted if contains(entry.kargs, text) or _enclosed(entry.kargs, text)]
         if missing or left:
             said = [f"misses {' '.join(missing)}"] if missing else []
             said += [f"still has {' '.join(left)}"] if left else []

@@ -13,15 +13,16 @@ remember it (save_selected_entry). `bootctl`, which chooses as the loader does, 
 from __future__ import annotations
 
 import fnmatch
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
+from rocmcfg.backends.boot.loader_files import SYSTEMD_BOOT, end_of_value, key_of
 from rocmcfg.backends.boot.menu import Menu, no_trial_in, on_the_line, size
 from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.named_tuple import NamedTuple
@@ -149,13 +150,18 @@ class SecondEntry(BootTrial):
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
     """An entry's text with the arguments behind all others, and without what would sort it before others."""
     added = " ".join(arguments).encode()
-    lines = [line.rstrip() for line in content.splitlines() if line.split()[:1] != [b"sort-key"]]
-    places = [number for number, line in enumerate(lines) if line.split()[:1] == [b"options"]]
+    lines = [line.rstrip(b" \t") for line in content.splitlines() if key_of(line) != b"sort-key"]
+    places = [number for number, line in enumerate(lines) if key_of(line) == b"options"]
     if not places:
         places, lines = [len(lines)], [*lines, b"options"]
-    lines[places[-1]] += b" " + added
-    lines = [line + TRIAL_TITLE.encode() if line.split()[:1] == [b"title"] else line for line in lines]
+    for number, more in ((places[-1], b" " + added), *((n, TRIAL_TITLE.encode()) for n in _titles(lines))):
+        end = end_of_value(lines[number], SYSTEMD_BOOT)
+        lines[number] = lines[number][:end] + more + lines[number][end:]
     return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
+
+
+def _titles(lines: Sequence[bytes]) -> list[int]:
+    return [number for number, line in enumerate(lines) if key_of(line) == b"title"]
 
 
 def _default(view: HostView) -> Listed | None:
@@ -164,11 +170,7 @@ def _default(view: HostView) -> Listed | None:
     found = _listed(view)
     if any(entry.default is not None for entry in found):
         return next((entry for entry in found if entry.default), None)
-    patterns = [efi.text(view, "LoaderEntryDefault")]
-    for root in dict.fromkeys(entry.root for entry in found):
-        lines = (line.split() for line in text_or_empty(view, f"{root}/loader/loader.conf").splitlines())
-        patterns += [words[1] for words in lines if len(words) > 1 and words[0] == "default"]
-    patterns = [efi.text(view, "LoaderEntrySelected") if p.lower() == "@saved" else p for p in patterns]
+    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in found))
     named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
     return next(iter((*named, *found)), None)
 
@@ -178,7 +180,7 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
     asked = view.query(_LIST)
     lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
     try:
-        said: list[Any] = [json.loads(line) for line in lines if line.strip()]
+        said: list[Any] = [json_value(line) for line in lines if line.strip()]
     except ValueError:
         return ()
     rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said

@@ -9,7 +9,8 @@ import struct
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.foreign import parsing
+from rocmcfg.host.view import HostView
 from rocmcfg.model.named_tuple import NamedTuple
 
 MOST_TEXT = 64 << 10  # bytes; the kernel takes 2,048 of a command line, an os-release has some 500
@@ -40,13 +41,8 @@ def read(view: HostView, path: str) -> PeImage | None:
     stream = view.stream(path)
     if stream is None:
         return None
-    with stream:
-        try:
-            return parse(stream)
-        except ValueError as problem:
-            raise Unreadable(path, f"it is damaged: {problem}", "build it anew") from None
-        except OSError as problem:
-            raise Unreadable(path, problem) from problem
+    with stream, parsing(path, "it is damaged", "build it anew"):
+        return parse(stream)
 
 
 def parse(stream: BinaryIO) -> PeImage:

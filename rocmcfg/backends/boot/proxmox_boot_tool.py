@@ -60,6 +60,7 @@ class _ProxmoxBootTool(Chain):
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (DROP_IN, CMDLINE)
+    SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
     MANUAL = (
@@ -105,8 +106,10 @@ class _ProxmoxBootTool(Chain):
                 f"{TOOL}: {observed.menu.unreadable}",
                 detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
                 location=PARTITIONS,
-                hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
-                "`proxmox-boot-tool clean` what is gone for good",
+                hint="as root, see `proxmox-boot-tool status`, and take out with `proxmox-boot-tool clean` "
+                "what is gone for good"
+                if view.runs_tools
+                else "add --chroot, with which the programs of that host look into them",
             )
         elif _with_grub(view):
             yield from GRUB.preflight(view, observed, kargs)

@@ -165,6 +165,9 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
     candidates = tuple(one for one in seen if one is not None)
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
+    another = loader_entries.passed_on(view)
+    if another and not forced:  # what shows its own entries alone did not boot this host
+        candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
     names, refusal, hidden = [one.name for one in candidates], "", ""
@@ -180,12 +183,21 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         refusal = NO_LOADER
         if hidden:
             refusal = f"only root may look into {hidden}: run the command as root"
+        elif another:
+            refusal = (
+                f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
+                "that can be seen: is its partition mounted?"
+            )
         elif told:
             refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
         elif empty:
             refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
+
+
+def _shows_entries(name: str) -> bool:
+    return name in NAMES and backend(name).LOADER == "systemd-boot"
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import entry_options, loader_entries, roles
+from rocmcfg.backends.boot import entry_options, loader_entries, roles, specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
@@ -49,6 +49,7 @@ class _Sdbootutil(Chain):
     NAME = TOOL
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE = "sdbootutil (openSUSE with BLS entries)"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
     TRIAL = SecondEntry()
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
 
@@ -168,7 +169,7 @@ def _said(view: HostView, path: str) -> tuple[Karg, ...]:
 
 
 def _number(subvolume: str) -> int:
-    found = re.search(r"\.snapshots/(\d+)/", subvolume)
+    found = re.search(r"\.snapshots/([0-9]{1,18})/", subvolume)
     return int(found[1]) if found else 0
 
 

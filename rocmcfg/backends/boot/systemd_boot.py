@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import loader_entries, specials
 from rocmcfg.backends.boot.chain import EntryChain, with_their_own
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.one_shot import SecondEntry
@@ -34,6 +34,7 @@ class _SystemdBoot(EntryChain):
     TRIAL = SecondEntry()
     MANUAL = "append to the options of each entry, and to /etc/kernel/cmdline where there is one: {kargs}"
     LOADER = "systemd-boot"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL)
 
     def here(self, view: HostView) -> tuple[str, ...]:
         return loader_entries.folders(view) if _installed(view) else ()

@@ -91,7 +91,7 @@ def _of_presets(view: HostView) -> list[str]:
 
 def _by_version(name: str) -> list[tuple[int, str]]:
     """As `sort -V`, for names as they occur."""
-    return [(int(part or 0) if part.isdigit() else -1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part or 0) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def _lists(texts: Iterable[str]) -> dict[str, list[str]]:

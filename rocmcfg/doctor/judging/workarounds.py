@@ -54,7 +54,7 @@ class HostState(NamedTuple):
     is the version of each block that the GPUs run, where it is known."""
 
     running: Running
-    variables: Mapping[str, tuple[str, str]]
+    variables: Mapping[str, tuple[str | None, str]]
     applied: Sequence[DesiredSetting] = ()
     firmware: Mapping[str, int] = MappingProxyType({})
 
@@ -111,8 +111,8 @@ def _stands(
 
 def failed(report: VerificationReport) -> list[Check]:
     """What was applied and is not in effect, nor will be after a reboot. What only somebody with other rights
-    may read is of no consequence."""
-    fine = PASSES | PENDING | {CheckStatus.NOT_READABLE}
+    may read is of no consequence, nor is what cannot be told."""
+    fine = PASSES | PENDING | {CheckStatus.NOT_READABLE, CheckStatus.CANNOT_BE_TOLD}
     return [check for check in report.checks if check.status not in fine]
 
 

@@ -7,7 +7,6 @@ repeats, no `\\d`.
 from __future__ import annotations
 
 import functools
-import importlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,9 +14,11 @@ from typing import Any, Literal
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
+from rocmcfg.model import regex_tree
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import UnshippedPattern, regex
+from rocmcfg.model.regex import bounded as bounded_time
 
 DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]
@@ -52,13 +53,18 @@ class Probe(NamedTuple):
         for texts in self.others:
             if not any(text in line for text in texts):
                 return None
+        if isinstance(self.pattern, UnshippedPattern):
+            return bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line))
         return _compiled(self.pattern).search(line)
 
 
 def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
     """`needs` are texts of which a line must hold one besides. Raises re.error for a pattern that is none."""
     ready = _ready().get(pattern)
-    texts, *others = required(pattern) if ready is None else (tuple(map(str.encode, s)) for s in ready)
+    if ready is not None:
+        texts, *others = (tuple(map(str.encode, one)) for one in ready)
+    else:
+        texts, *others = bounded_time(pattern, lambda: required(pattern), len(pattern)) or [(b"",)]
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
     others += [tuple(map(str.encode, needs))] if needs else []
     return Probe(role, pattern, texts, bare, tuple(others), **more)
@@ -138,19 +144,9 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
 
 def required(pattern: str) -> list[tuple[bytes, ...]]:
     """Sets of texts: every match of the pattern holds one of each set. The most telling set comes first, the
-    one whose shortest text is longest; the only one holds the empty text where none can be told.
-
-    Read off the pattern as `re` itself parses it, so that no second grammar can disagree.
-    """
-    found = sorted(_sets(_parser().parse(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
+    one whose shortest text is longest; the only one holds the empty text where none can be told."""
+    found = sorted(_sets(regex_tree.parsed(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
     return [tuple(sorted(text.encode() for text in texts)) for texts in found]
-
-
-def _parser() -> Any:
-    try:
-        return importlib.import_module("re._parser")
-    except ImportError:  # Python 3.10
-        return importlib.import_module("sre_parse")
 
 
 def _telling(texts: frozenset[str]) -> tuple[int, int]:

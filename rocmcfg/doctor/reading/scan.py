@@ -16,7 +16,7 @@ from rocmcfg.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, t
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
 from rocmcfg.model.diagnostic import cut
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import UnshippedPattern, regex
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
@@ -233,7 +233,8 @@ class Scanner:
 
 
 def _for_grep(probe: Probe) -> list[bytes]:
-    """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR."""
-    if "$" in probe.pattern or "\\Z" in probe.pattern:
+    """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR.
+    What a pattern that is not shipped would cost grep, in memory too, nobody has looked at."""
+    if "$" in probe.pattern or "\\Z" in probe.pattern or isinstance(probe.pattern, UnshippedPattern):
         return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
     return [probe.pattern.encode()]

@@ -19,8 +19,10 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.CMDLINE: kernel.read_cmdline,
     FileKind.MODPROBE: kernel.read_modprobe,
     FileKind.ENVIRONMENT: environment.read,
-    FileKind.DOCKER_ENV: functools.partial(environment.read, verbatim=True),
-    FileKind.PROFILE: shell.read,
+    FileKind.ENVIRONMENT_D: environment.read_environment_d,
+    FileKind.PAM_ENVIRONMENT: environment.read_pam,
+    FileKind.DOCKER_ENV: environment.read_env_file,
+    FileKind.PROFILE: shell.read_profile,
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
     FileKind.DOCKERFILE: environment.read_dockerfile,
@@ -59,5 +61,5 @@ def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
         return
     before = len(out.assignments)
     _READERS[kind](piece, out, where)
-    if len(out.assignments) == before and kind in (FileKind.PYTHON, FileKind.ENVIRONMENT):
+    if len(out.assignments) == before and kind in (FileKind.PYTHON, *environment.KINDS):
         (environment.read if kind is FileKind.PYTHON else lines.read)(piece, out, where)

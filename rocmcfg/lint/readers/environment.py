@@ -4,16 +4,22 @@ YAML (compose files, Kubernetes, workflows, Ansible)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rocmcfg.judging import names
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
+from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.regex import regex
 
+# Files of NAME=VALUE.
+KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.DOCKER_ENV)
+_SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 _UNIT = regex(
     r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|Exec\w+[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
@@ -31,18 +37,71 @@ _ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
 _NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
 
 
-def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
-    """`verbatim` for `docker run --env-file`, where all behind the `=` is the value, quotes too (docker/cli,
-    opts/file.go)."""
+def read(piece: Span, out: Reading, where: Where) -> None:
+    _read(dotenv.read, piece, out, where)
+
+
+def read_environment_d(piece: Span, out: Reading, where: Where) -> None:
+    _read(lambda text: env_file.read_environment_d(text, {}), piece, out, where)
+
+
+def read_pam(piece: Span, out: Reading, where: Where) -> None:
+    _read(pam_env.read, piece, out, where)
+
+
+def read_env_file(piece: Span, out: Reading, where: Where) -> None:
+    """`docker run --env-file`, and ours."""
+    _read(dotenv.read_env_file, piece, out, where, quotes="")
+
+
+def _read(
+    language: Callable[[str], Iterable[Statement]],
+    piece: Span,
+    out: Reading,
+    where: Where,
+    quotes: str = "\"'",
+) -> None:
+    if where.trust is not Trust.FILE:
+        _read_example(piece, out, where, quotes)
+        return
+    for one in language(piece.text):
+        if one.effect is Effect.UNSETS or one.stop <= one.start or not names.concerns(one.name):
+            continue
+        said = piece.cut(one.start, one.stop)
+        line = said.text if one.effect is Effect.SETS else ""
+        if not line:
+            _ignored(piece, one, out)
+        elif "=" in line:
+            out.add(What.VARIABLE, said, where=where, statement=_line_of(piece, one), quotes=quotes)
+            out.told(one.value)
+
+
+def _ignored(piece: Span, one: Statement, out: Reading) -> None:
+    start = piece.text.rfind("\n", 0, one.start) + 1
+    before = piece.text[start : one.start]
+    if before.strip() == "export":
+        said = f"systemd passes over this line, and {one.name} is not set: environment.d knows no export"
+        whole = piece.cut(start + len(before) - len(before.lstrip()), one.stop)
+        out.slip(whole, warning("RC7118", said, literal=piece.text[one.start : one.stop], sources=_SYSTEMD))
+    else:
+        said = f"systemd passes over this line: an empty value leaves {one.name} as it is"
+        out.slip(piece.cut(one.start, one.stop), warning("RC7118", said, literal="", sources=_SYSTEMD))
+
+
+def _line_of(piece: Span, one: Statement) -> tuple[int, int]:
+    end = piece.text.find("\n", one.stop)
+    line = piece.cut(piece.text.rfind("\n", 0, one.start) + 1, len(piece.text) if end < 0 else end)
+    return line.place
+
+
+def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
+    """No program knows a comment behind a value; whoever writes an example knows them."""
     for line in piece.lines():
         found = _LINE.match(line.text)
         if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
             where = where._replace(once=line.at(0))
         if found and names.concerns(found[1]):
-            text, quotes = line.text, "" if verbatim else "\"'"
-            if not verbatim:
-                # no program knows a comment behind a value; whoever writes an example knows them
-                text = (text if where.trust is Trust.FILE else text.partition(" #")[0]).rstrip()
+            text = line.text.partition(" #")[0].rstrip() if quotes else line.text
             said = line.cut(found.start(1), len(text))
             out.add(What.VARIABLE, said, where=where, statement=line.place, quotes=quotes)
 

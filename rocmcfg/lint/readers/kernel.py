@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocmcfg.backends.boot.grub_files import script
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import DIRECTIVES
 from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span
-from rocmcfg.model.kargs import canonical, tokens
+from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 
 _OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
@@ -31,35 +32,90 @@ _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title bef
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
+_NEXT_ARG = ("kernel lib/cmdline.c (next_arg)",)
+_PARSE_ARGS = ("kernel kernel/params.c (parse_args)", "kernel kernel/module/main.c (load_module)")
+_SCRIPT = ("GRUB grub-core/script/yylex.l",)
 
 
-def read_arguments(piece: Span, out: Reading, where: Where, statement: tuple[int, int] | None = None) -> None:
-    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
+def read_arguments(
+    piece: Span,
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int] | None = None,
+    *,
+    by_grub: bool = False,
+) -> None:
+    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c).
+    `by_grub`: the text comes into a script of GRUB, which takes quotes of its own away first."""
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
     text = _EXPANDED.sub(lambda one: "$" * len(one[0]), piece.text)
-    found, before = list(_unquoted(text)), len(out.assignments)
-    for token, start in found:
-        name, stop = token.partition("=")[0].strip('"'), start + len(token)
-        for_init = for_init or token == "--"
+    by_grub = by_grub and "$$" not in text and "`" not in text  # what a shell puts there is not known
+    found = list(_words_of_grub(text) if by_grub else _unquoted(text))
+    before = len(out.assignments)
+    for token, start, read in found:
+        argument = Karg(read)
+        name, stop = argument.name.strip('"'), start + len(token)
+        for_init = for_init or (argument.name == "--" and argument.value is None)
         span = piece.cut(start, stop)
+        if where.trust is Trust.FILE and _slipped(span, argument, out):
+            continue
+        read_as = argument.value if by_grub else None
         if parameter := names.split_parameter(name):
-            out.add(What.PARAMETER, span, name=".".join(parameter), where=where, statement=statement)
+            out.add(
+                What.PARAMETER,
+                span,
+                name=".".join(parameter),
+                where=where,
+                statement=statement,
+                read_as=read_as,
+                quotes="\"'" if by_grub else '"',
+            )
         elif not for_init and names.concerns_argument(name):
-            out.add(What.ARGUMENT, span, where=where, statement=statement)
+            out.add(What.ARGUMENT, span, where=where, statement=statement, read_as=read_as)
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
+    if by_grub and where.trust is Trust.FILE and (problem := script.command(text)).problem:
+        said = f"{problem.problem}: the kernel gets nothing of what follows"
+        why = "GRUB reads the arguments as a line of its script."
+        rest = piece.cut(problem.at, len(piece.text.rstrip()) or problem.at + 1)
+        out.slip(rest, warning("RC7118", said, why, sources=_SCRIPT))
     out.only_if_all(before, len(found))
 
 
-def _unquoted(text: str) -> Iterator[tuple[str, int]]:
+def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
+    """Whether the quotes of an argument make another one of it than is meant, which is named then."""
+    name = argument.name.strip('"')
+    concerns = names.split_parameter(name) or names.concerns_argument(name)
+    if argument.name.endswith('"') and argument.value is not None and concerns:
+        said = f"the quote behind {name} is a part of the name, and the kernel knows none such"
+        plain = span.text.partition("=")[0].strip('"')
+        out.slip(span, warning("RC7118", said, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
+        return True
+    if argument.leaves_quote_open:
+        said = "a quote is not closed: the kernel takes all that follows for a part of this argument"
+        why = "What somebody adds behind it is lost, and makes this value another one."
+        out.slip(span, warning("RC7118", said, why, sources=_NEXT_ARG))
+    return False
+
+
+def _words_of_grub(text: str) -> Iterator[tuple[str, int, str]]:
+    """Each as it is written, where, and as the kernel gets it; quotes around the whole are left out."""
+    for word in script.command(text).words:
+        start, stop = word.start, word.stop
+        if stop - start > 2 and text[start] in "\"'" and text[start + 1 : stop - 1] == word.text:
+            start, stop = start + 1, stop - 1
+        yield text[start:stop], start, script.written(word.text)
+
+
+def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
     """Tokens, and those of a list that stands in quotes as a whole: no argument of ours has a blank in it."""
     for token, start in tokens(text):
         if token[:1] == token[-1:] == '"' and " " in token:
-            yield from ((inner, start + 1 + at) for inner, at in tokens(token[1:-1]))
+            yield from ((inner, start + 1 + at, inner) for inner, at in tokens(token[1:-1]))
         else:
-            yield token, start
+            yield token, start, token
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
@@ -82,7 +138,7 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
             read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where)
         elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
-            read_arguments(line.cut(*found.span(1)), out, entry)
+            read_arguments(line.cut(*found.span(1)), out, entry, by_grub=found.re is _ENTRIES[0])
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
@@ -139,6 +195,14 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
                 rest = line.cut(start, len(line.text.rstrip()))
                 out.slip(rest, warning("RC7118", said, literal="", sources=_SOURCE))
             break
-        name = canonical(f"{module}." + word.partition("=")[0].strip('"'))
         token = line.cut(start, start + len(word))
+        argument = Karg(f'"{module}.{word[1:]}' if word.startswith('"') else f"{module}.{word}")
+        if Karg(word).name == "--":
+            if where.trust is Trust.FILE:
+                said = f"the kernel drops what stands behind this “--”, and every later option of {module}"
+                out.slip(token, warning("RC7118", said, literal="", sources=_PARSE_ARGS))
+            break
+        if where.trust is Trust.FILE and _slipped(token, argument, out):
+            continue
+        name = canonical(argument.name.strip('"'))
         out.add(What.PARAMETER, token, name=name, dotted=False, where=where, statement=statement)

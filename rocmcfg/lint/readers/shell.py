@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, What, Where
+from rocmcfg.languages import Effect, shell
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
+from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
@@ -49,6 +51,7 @@ _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|
 _LINE_BREAK = regex(r"\\n")
 _REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
 _INDENT = 100  # characters; a long line is not searched for its beginning again and again
+_EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 _DEPTH = 4  # scripts in scripts
 _PROMPT = regex(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
@@ -64,6 +67,31 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         waiting = printed if command.piped else []
         if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
             where = where._replace(once=reader.mark + 1)
+
+
+def read_profile(piece: Span, out: Reading, where: Where) -> None:
+    """A script that a login shell sources, so that its variables are those of the session. Where its language
+    tells a value, that is the value; the rest is read as any script."""
+    before = len(out.assignments)
+    read(piece, out, where)
+    if where.trust is not Trust.FILE:
+        return
+    session = shell.Environment()
+    statements = {piece.at(one.start): one for one in shell.read(piece.text, session) if one.stop > one.start}
+    for number, found in enumerate(out.assignments[before:], before):
+        one = statements.get(found.start)
+        if found.what is not What.VARIABLE or one is None or one.name != found.name:
+            continue
+        told = one.written if one.value is None else one.value
+        out.assignments[number] = found._replace(
+            value=found.value if told is None else told, opaque=found.opaque or told is None
+        )
+        known = names.variable(found.name) is not None
+        if known and one.effect is Effect.NOT_EXPORTED and session.is_exported(found.name) is False:
+            said = f"{found.name} is set for this shell alone: without `export` no program gets it"
+            token = piece.cut(one.start, one.stop)
+            literal = f"export {token.text}"
+            out.slip(token, warning("RC7121", said, literal=literal, sources=_EXPORT))
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:
@@ -198,10 +226,10 @@ class _Reader:
         if itself is not None:  # what stands in front of the old value is read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
-            kernel.read_arguments(word.cut(value, itself.start()), out, first)
+            kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=name in _TOGETHER)
             value = itself.start()
         last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
-        kernel.read_arguments(word.cut(value), out, last)
+        kernel.read_arguments(word.cut(value), out, last, by_grub=name in _TOGETHER)
         held += range(before, len(out.assignments))
 
     def _command(self, name: str, at: int) -> None:

@@ -78,8 +78,8 @@ def test_which_entries_are_this_system_s(tmp_path: Path) -> None:
     [
         ("/a\nprotocol: linux\ncmdline: root=UUID=1", Role.NORMAL),
         ("/a\nPROTOCOL: EFI\nCmdLine:root=UUID=1", Role.NORMAL),
-        ("/a fallback\nprotocol: linux\ncmdline: root=UUID=1", Role.RECOVERY),
-        ("/a\nprotocol: linux\nmodule_path: boot():/linux-fallback.img\ncmdline: x", Role.RECOVERY),
+        ("/a fallback\nprotocol: linux\ncmdline: root=UUID=1", Role.NORMAL),
+        ("/a\nprotocol: linux\nmodule_path: boot():/linux-fallback.img\ncmdline: x", Role.NORMAL),
         ("/a\nprotocol: linux\ncmdline: root=UUID=1 single", Role.RECOVERY),
         ("/a\nprotocol: linux\ncmdline: root=UUID=1 systemd.unit=emergency.target", Role.RECOVERY),
         ("/a\nprotocol: linux\ncmdline: root=UUID=2", Role.FOREIGN),
@@ -95,6 +95,16 @@ def test_which_entries_are_this_system_s(tmp_path: Path) -> None:
 def test_what_an_entry_is_for(tmp_path: Path, entry: str, role: Role) -> None:
     host = {"etc/fstab": "# /\nUUID=1 / ext4 rw 0 1\nUUID=2 /home ext4 rw 0 2\n", "etc/machine-id": "mine\n"}
     assert list(read(tmp_path, entry, **host).values()) == [role]
+
+
+@pytest.mark.parametrize("lines", ["", "module_path: boot():/linux-fallback.img\n"])
+def test_a_fallback_is_spare_beside_another_entry_of_its_kernel(tmp_path: Path, lines: str) -> None:
+    usual = "/a\nprotocol: linux\npath: boot():/linux\nmodule_path: boot():/linux.img\ncmdline: x\n"
+    name = "b" if lines else "b (Fallback)"
+    spare = f"/{name}\nprotocol: linux\npath: boot():/linux\n{lines}cmdline: x\n"
+    alone = "/c\nprotocol: linux\npath: boot():/lts\nmodule_path: boot():/lts-fallback.img\ncmdline: x\n"
+    found = read(tmp_path, usual + spare + alone)
+    assert found == {"a": Role.NORMAL, name: Role.RECOVERY, "c": Role.NORMAL}
 
 
 def test_the_running_root_counts_beside_that_of_fstab(tmp_path: Path) -> None:
@@ -114,6 +124,25 @@ def test_macros_stand_for_their_text_and_lines_keep_their_number() -> None:
     (section,) = reader.sections(text)
     assert (section.titles, section.cmdline) == (("yx",), "root=UUID=1 quiet")
     assert text[section.start : section.end] == "  cmdline: ${A} ${UNKNOWN}quiet"
+
+
+@pytest.mark.parametrize(
+    ("program", "firmware", "said"),
+    [
+        ("BOOTX64.EFI", "", "x86-64 UEFI"),
+        ("limine_aa64.efi", "", "aarch64 UEFI"),
+        ("limine-bios.sys", "sys/firmware/acpi/tables/x", "x86-64 BIOS"),
+    ],
+)
+def test_limine_defines_two_macros_itself(tmp_path: Path, program: str, firmware: str, said: str) -> None:
+    text = "/a\nprotocol: linux\ncmdline: ${ARCH} ${FW_TYPE}\n"
+    files = {
+        "boot/limine.conf": text,
+        f"boot/EFI/limine/{program}": "",
+        **({firmware: ""} if firmware else {}),
+    }
+    host = LocalHost(str(make_root(tmp_path, files)))
+    assert [one.cmdline for one, _ in reader.judged(host)] == [said]
 
 
 def with_arguments(content: bytes, ours: bytes | None, role: Role) -> bytes:

@@ -14,7 +14,7 @@ from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.boot.refind import BACKEND, unread
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.kargs import join
-from tests.support.hosts import make_root
+from tests.support.hosts import File, make_root
 
 OURS = marked_arguments.part('amdgpu.runpm=0 dyndbg="file amdgpu* +p"')
 
@@ -81,19 +81,84 @@ def test_bytes_that_are_no_text_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("conf", "titles"),
     [
-        ('menuentry "Arch" {\n loader /boot/vmlinuz-linux\n options "root=/dev/sda2"\n}\n', ["Arch"]),
+        ('menuentry "Arch" {\n loader /boot/vmlinuz-linux\n options "root=/dev/sda2"\n}\n', []),
+        ("menuentry Arch {\n loader /boot/vmlinuz-linux\n options root=/dev/sda2 rw\n}\n", ["Arch"]),
         ("menuentry Arch {\n  loader \\linux\\bzImage.efi\n}\n", ["Arch"]),
         ('menuentry "Arch" {\n loader /boot/vmlinuz\n disabled\n}\n', []),
         ('#menuentry "Arch" {\n#  loader /boot/vmlinuz\n#}\n', []),
         ('menuentry "Windows" {\n  loader \\EFI\\Microsoft\\Boot\\bootmgfw.efi\n}\n', []),
-        ('menuentry "broken" {\n  loader /vmlinuz\n', []),
+        ('menuentry "open" {\n  loader /vmlinuz\n', ["open"]),
     ],
 )
-def test_stanzas_that_start_a_kernel_are_reported(tmp_path: Path, conf: str, titles: list[str]) -> None:
+def test_stanzas_that_cannot_be_written_are_reported(tmp_path: Path, conf: str, titles: list[str]) -> None:
     root = make_root(tmp_path, {"efi/EFI/refind/refind.conf": conf})
     found = [*BACKEND.unmanaged(LocalHost(str(root)))]
     assert [one.id for one in found] == ["RC3127"] * bool(titles)
     assert all(title in found[0].summary for title in titles)
+
+
+CONF = """timeout 3
+scanfor manual
+include themes/dark.conf
+menuentry "Arch" { # mine
+    volume "BOOT"
+    options "forgotten by loader"
+    LOADER /vmlinuz-linux
+    initrd = /initramfs-linux.img
+    options "root=UUID=1 rw title=""A B"" "
+    submenuentry "Fallback initramfs" {
+        initrd /initramfs-linux-fallback.img
+    }
+    submenuentry "Terminal" {
+        add_options "systemd.unit=multi-user.target"
+    }
+    submenuentry "Repair" {
+        options "root=UUID=1 single"
+    }
+    submenuentry "Gone" {
+        options "root=UUID=1"
+        disabled
+    }
+}
+menuentry "Old" {
+    loader /vmlinuz-old
+    options "root=UUID=1"
+    disabled
+}
+menuentry Windows {
+    loader \\EFI\\Microsoft\\Boot\\bootmgfw.efi
+}
+menuentry "Other" {
+    loader /vmlinuz-linux
+    options "root=UUID=2"
+}
+"""
+
+
+def test_stanzas_are_read_as_refind_reads_them(tmp_path: Path) -> None:
+    files: dict[str, File] = {
+        "efi/EFI/refind/refind.conf": CONF,
+        "efi/EFI/refind/themes/dark.conf": 'menuentry "In" {\nloader /vmlinuz-b\noptions "root=UUID=1"\n}\n',
+        "etc/fstab": "UUID=1 / ext4 rw 0 1\n",
+    }
+    host = LocalHost(str(make_root(tmp_path, files)))
+    menu = BACKEND.read(host)
+    assert {one.title: (join(one.kargs), one.role) for one in menu.entries} == {
+        "Arch": ('root=UUID=1 rw title="A B"', Role.NORMAL),
+        "Arch: Repair": ("root=UUID=1 single", Role.RECOVERY),
+        "Other": ("root=UUID=2", Role.FOREIGN),
+    }
+    ((path, rewritten),) = BACKEND.rewrites(host, OURS)
+    written = rewritten(CONF.encode()).decode()
+    assert path == "/efi/EFI/refind/refind.conf"
+    ours = OURS.decode().replace('"', '""')
+    assert written == CONF.replace('title=""A B"" "', f'title=""A B""{ours} "')
+    ((_, back),) = BACKEND.rewrites(host, None)
+    assert back(written.encode()).decode() == CONF
+    (warned,) = [one for one in BACKEND.remarks(host, menu) if one.id == "RC3185"]
+    assert warned.summary.endswith("Arch: Fallback initramfs, Arch: Terminal")
+    (left,) = BACKEND.unmanaged(host)
+    assert (left.location, "In" in left.summary) == ("/efi/EFI/refind/themes/dark.conf:1", True)
 
 
 @pytest.mark.parametrize(

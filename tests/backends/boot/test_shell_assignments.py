@@ -31,14 +31,14 @@ done
 
 
 class Shell:
-    """dash, asked what a file leaves in the two variables."""
+    """dash or bash, asked what a file leaves in the two variables."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "dash") -> None:
         self._file = folder / "grub"
         other = folder / "other"
         other.write_text(f"{DEFAULT}=other\nX=other\n")
         self._process = subprocess.Popen(
-            [require_tool("dash", package="dash"), "-c", LOOP],
+            [require_tool(name, package=name), "-c", LOOP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={"PATH": "/usr/bin:/bin", "HOME": "/root", "OTHER": str(other)},
@@ -73,8 +73,15 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     found.close()
 
 
-def ours(text: str) -> tuple[str | None, str | None]:
-    environment = Environment()
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    found = Shell(tmp_path_factory.mktemp("bash"), "bash")
+    yield found
+    found.close()
+
+
+def ours(text: str, *, bash: bool = False) -> tuple[str | None, str | None]:
+    environment = Environment(bash=bash)
     environment.read("grub", text)
     return environment.text(DEFAULT), environment.text(ALWAYS)
 
@@ -220,6 +227,25 @@ def test_a_value_is_the_shells_or_unknown(shell: Shell, text: str) -> None:
         return
     for said, true in zip(ours(text), real, strict=True):
         assert said in (None, true)
+
+
+@given(file())
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_value_is_that_of_bash_or_unknown(bash: Shell, text: str) -> None:
+    """sdboot-manage sources its files with bash, where `+=` adds."""
+    real = bash.values(text)
+    if real is None:
+        return
+    for said, true in zip(ours(text, bash=True), real, strict=True):
+        assert said in (None, true)
+
+
+def test_bash_adds_to_what_a_variable_holds() -> None:
+    assert ours(f'{DEFAULT}="a"\n{DEFAULT}+=" b"\n', bash=True)[0] == "a b"
+    assert ours(f'{DEFAULT}+="b"\n', bash=True)[0] == "b"
+    assert ours(f'X=$(cat f)\nX+=" b"\n{DEFAULT}=$X\n', bash=True)[0] is None
+    assert ours(f'PATH+=":/opt"\n{DEFAULT}=$PATH\n', bash=True)[0] is None
+    assert ours(f'{ALWAYS}="a"\n' + f'{ALWAYS}+="${ALWAYS}"\n' * 60, bash=True)[1] is None
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_control_characters_in_a_line_are_blanks(tmp_path: Path) -> None:
     ("name", "content", "role"),
     [
         ("arch-linux.efi", image(), Role.NORMAL),
-        ("arch-linux-fallback.efi", image(), Role.RECOVERY),
+        ("arch-linux-fallback.efi", image(), Role.NORMAL),  # the only one of its kernel
         (f"{MACHINE_ID}-0-rescue.efi", image(), Role.RECOVERY),
         (f"{MACHINE_ID}-6.18.1.efi", image(), Role.NORMAL),
         (f"{'0' * 32}-6.18.1.efi", image(), Role.FOREIGN),
@@ -111,6 +111,16 @@ def test_control_characters_in_a_line_are_blanks(tmp_path: Path) -> None:
 )
 def test_whose_an_image_is_and_what_for(tmp_path: Path, name: str, content: bytes, role: Role) -> None:
     assert menu(tmp_path, {f"{LINUX}/{name}": content})[name].role is role
+
+
+def test_a_fallback_is_spare_beside_another_image_of_its_kernel(tmp_path: Path) -> None:
+    releases = {
+        "arch-linux.efi": "6.18.1",
+        "arch-linux-fallback.efi": "6.18.1",
+        "arch-linux-lts-fallback+3.efi": "6.12.9",
+    }
+    found = menu(tmp_path, {f"{LINUX}/{name}": image(release=of) for name, of in releases.items()})
+    assert [found[name].role for name in releases] == [Role.NORMAL, Role.RECOVERY, Role.NORMAL]
 
 
 def test_what_systemd_boot_does_not_list_is_no_entry(tmp_path: Path) -> None:

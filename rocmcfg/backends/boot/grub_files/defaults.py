@@ -6,24 +6,29 @@ line of every entry but the recovery ones, which get the former alone: what is a
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, script
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.kargs import Karg, contains, tokens
+from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
 
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
 _VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
+_SNAPSHOTS = "/etc/grub.d/41_snapshots-btrfs"  # of grub-btrfs, line 200 of its 4.12
+_LAST_RESORT = regex(r"fallback|\b0-rescue\b", re.IGNORECASE)
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
@@ -42,6 +47,7 @@ class DefaultsChain(Chain):
     `CURE` what to do about it."""
 
     LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)  # a shell reads what 10_linux copies
     LOSER: str
     CURE: str
 
@@ -82,23 +88,30 @@ class DefaultsChain(Chain):
             yield no_entry(observed.menu)
         length = longest_line(observed.menu, kargs) - size(k.text for k in observed.ours)
         yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
-        for text in kargs:
-            if ";" in text:  # 10_linux copies the arguments into its script without quotes
-                yield error(
-                    "RC3108",
-                    f"{text}: GRUB reads a semicolon as the end of a command",
-                    location=parts.own[0],
-                    hint="leave it away, or give it a value without one"
-                    if "." not in text.partition("=")[0]
-                    else "write module parameters to modprobe.d instead: --via modprobe",
-                )
-        if lost_at := _dropped_by(parts, kargs):
+        broken = [*_not_copied(_evaluate((*parts.before, *parts.after)))]
+        yield from broken
+        if not broken and (lost_at := _dropped_by(parts, kargs)):
             said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
             yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
         if observed.unknown_at:
             said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
             yield info("RC3106", said, location=observed.unknown_at)
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        """Entries of last resort that GRUB's scripts give the same arguments as all others: 10_linux of Arch
+        its fallback entries, that of Fedora 0-rescue where entries are no files."""
+        named = (one.title for one in menu.normal if _LAST_RESORT.search(" ".join((one.title, one.path))))
+        spare = [*named, *(["the snapshots of grub-btrfs"] if view.exists(_SNAPSHOTS) else [])]
+        if spare:
+            said = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
+            detail = "GRUB's scripts make them of the same variable as the everyday ones"
+            hint = f"if one of these does not boot either: press {self.EDIT_KEY} and take the arguments out"
+            yield warning("RC3183", said, detail=detail, location=menu.path, hint=hint)
+        elif menu.normal and not any(one.role is Role.RECOVERY for one in menu.entries):
+            said = "the boot menu has no recovery entry: every entry of this system gets the arguments"
+            detail = "as where GRUB_DISABLE_RECOVERY is true"
+            yield info("RC3184", said, detail=detail, location=menu.path)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         menu, _ = self.layout(view)
@@ -113,6 +126,15 @@ class DefaultsChain(Chain):
             said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
             hint = "add the arguments there by hand if you boot them"
             yield warning("RC3107", said, location=menu, hint=hint)
+
+
+def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
+    """Values whose copy in the menu would not hand all to the kernel, nor ours behind it. Where GRUB could
+    not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    for name in _VARIABLES:
+        found = script.command(environment.text(name) or "")
+        if found.problem:
+            yield script.not_copied(name, found, _origin(environment, name)[found.at])
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
@@ -139,8 +161,13 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
     text = environment.text(name)
     if text is None:
         return None
-    origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
-    return tuple(Karg(token, origin[at]) for token, at in tokens(text))
+    origin = _origin(environment, name)
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(text))
+
+
+def _origin(environment: Environment, name: str) -> list[str]:
+    """Of each character of a value the line that wrote it."""
+    return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
 
 
 def longest_line(menu: Menu, added: Sequence[str]) -> int:

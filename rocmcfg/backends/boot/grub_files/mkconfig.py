@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from rocmcfg.backends.boot.grub_files import script
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
-from rocmcfg.model.kargs import split
 from rocmcfg.model.regex import regex
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -85,7 +85,7 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in _LINUX and len(words) > 1 and title:
             kernel, *_ = words[1].split(None, 1)
-            kargs = split(words[1][len(kernel) :], f"{path}: {title}")
+            kargs = script.split(words[1][len(kernel) :], f"{path}: {title}")
             entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, _role(section, id, title)))
         elif words[0] in _INITRD and len(words) > 1 and entries:
             entries[-1] = entries[-1]._replace(initrds=tuple(words[1].split()))

@@ -18,7 +18,7 @@ from rocmcfg.model.regex import regex
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
-_ASSIGNMENT = regex(rf"[ \t]*(export[ \t]+)?({_NAME})=")
+_ASSIGNMENT = regex(rf"[ \t]*(export[ \t]+)?({_NAME})(\+?)=")
 _EXPANSION = regex(
     rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
@@ -47,9 +47,9 @@ _DOUBLE = regex(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$
 # A line that sets one variable, whatever its value may be, as the reader sees it with quoted parts hidden.
 _ALONE = regex(rf"[ \t]*(?:export[ \t]+)?({_NAME})\+?=[^ \t\n;&|()<>]*[ \t]*;?[ \t]*")
 _ASSIGNING_EXPANSION = regex(rf"\$\{{{_NAME}:?=")
-# Of the names that no file assigns, only those of the first kind are certainly empty: grub-mkconfig, the
-# environment and the shell itself set others.
-_SURELY_UNSET = regex(r"GRUB_CMDLINE_\w+")
+# Of the names that no file assigns, only these are certainly empty: grub-mkconfig, the environment and the
+# shell itself set others.
+_SURELY_UNSET = regex(r"GRUB_CMDLINE_\w+|LINUX_(?:FALLBACK_)?OPTIONS")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
 
@@ -90,9 +90,11 @@ class _Line(NamedTuple):
 
 class Environment:
     """Variables after some files were read. A name in `unknown` has a value that only a shell can tell;
-    `opaque` is where something first could have assigned any variable."""
+    `opaque` is where something first could have assigned any variable. `bash`: `NAME+=value` adds to what the
+    variable holds; to a shell of POSIX it is the name of a command."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, bash: bool = False) -> None:
+        self.bash = bash
         self.values: dict[str, Value] = {}
         self.unknown: dict[str, str] = {}
         self.opaque = ""
@@ -109,12 +111,19 @@ class Environment:
         match = _ASSIGNMENT.match(line)
         if match is None or match.group(2) in _COUNTED_BY_SHELL:
             return False
+        name, adds = match.group(2), bool(match.group(3))
+        before = self.values.get(name) if adds else ()
+        if before is None and name not in self.unknown and not self.opaque and _SURELY_UNSET.fullmatch(name):
+            before = ()
+        if before is None or (adds and not self.bash):
+            return False
         try:
-            value = self._value(line[match.end() :], where, splits=bool(match.group(1)))
+            value = (*before, *self._value(line[match.end() :], where, splits=bool(match.group(1))))
+            _require_bounded(value)
         except NotPlain:
             return False
-        self.values[match.group(2)] = value
-        self.unknown.pop(match.group(2), None)
+        self.values[name] = value
+        self.unknown.pop(name, None)
         return True
 
     def _alone(self, line: _Line, where: str) -> bool:
@@ -138,9 +147,7 @@ class Environment:
             raise NotPlain
         segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
         value = tuple(islice(segments, MOST + 1))
-        # lines that double a value come to gigabytes soon
-        if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
-            raise NotPlain
+        _require_bounded(value)
         return value
 
     def _segments(
@@ -183,6 +190,12 @@ class Environment:
         if not quoted and ("'" in word or "~" in word):
             raise NotPlain
         return self._segments(word, where, all_quoted=True)
+
+
+def _require_bounded(value: Value) -> None:
+    """Raises NotPlain. Lines that double a value come to gigabytes soon."""
+    if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
+        raise NotPlain
 
 
 def _logical_lines(text: str) -> Iterator[_Line]:

@@ -28,7 +28,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rocmcfg.backends.boot import appended_assignment, efi, loader_entries, marked_arguments, pe_image
+from rocmcfg.backends.boot import (
+    appended_assignment,
+    efi,
+    loader_entries,
+    marked_arguments,
+    pe_image,
+    specials,
+)
 from rocmcfg.backends.boot.chain import MenuChain, Rewrite, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
@@ -48,6 +55,9 @@ from rocmcfg.model.state import DesiredSetting
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
 _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
+# common/lib/config.c (init_config, config_get_value) of Limine 8 to 12
+_SPECIAL = specials.specials("Limine", {"${": "the beginning of a macro", "\n": "the end of the line"})
+
 
 class _Limine(MenuChain):
     NAME = "limine"
@@ -56,6 +66,7 @@ class _Limine(MenuChain):
     TITLE = "Limine"
     TRIAL = LimineTrial()
     LOADER = "limine"
+    SPECIAL = (*_SPECIAL, *specials.KERNEL)
     MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
     # limine-snapper-sync writes the entries of snapshots from a list of its own
     LEFT = (*MenuChain.LEFT, Role.SNAPSHOT)
@@ -172,7 +183,7 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
         ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
         defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
-        if not all(contains(lines[name], text) for name in others for text in kargs):
+        if not all(contains(lines.get(name, ()), text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
     makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)

@@ -3,15 +3,17 @@
 Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): a line that
 begins with slashes opens an entry, as deep as it has slashes; `name: value` is an option of the entry above
 it, whatever the case of its name, and the first of a name counts; `${NAME}=text` is a macro.
+Limine itself defines the macros ARCH (8.2.0) and FW_TYPE (CONFIG.md of later versions).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.backends.boot.roles import Judged
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -26,6 +28,14 @@ _KERNEL = ("path", "kernel_path", "image_path")
 _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
 _MACRO = regex(r"^\$\{([^}\n]*)\}=(.*)$")
 _USE = regex(r"\$\{([^}\n]*)\}")
+_BUILT_IN = {"ARCH": "x86-64", "FW_TYPE": "UEFI"}
+# The first of which there is a program: an EFI partition may hold those of several
+_ARCHITECTURES = {
+    "x86-64": ("x64.efi", "ia32.efi", "limine-bios.sys"),
+    "aarch64": ("aa64.efi",),
+    "riscv64": ("riscv64.efi",),
+    "loongarch64": ("loongarch64.efi",),
+}
 _VOLUME = regex(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 
@@ -67,11 +77,11 @@ def folders(view: HostView) -> Iterator[str]:
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    for one, role in judged_in(view, text):
+    for one, judgement in _judged_in(view, text):
         version = _VERSION.search(one.comments)
         name, release = "/".join(one.titles), version[1] if version else ""
-        kargs = split(one.cmdline, path)
-        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role)
+        kargs, (role, why, _) = split(one.cmdline, path), judgement
+        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role, why)
         yield Written(entry if one.protocol else None, one.start, one.end)
 
 
@@ -82,28 +92,37 @@ def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
 
 
 def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
+    return ((one, judgement.role) for one, judgement in _judged_in(view, text))
+
+
+def _judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Judged]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
-    for one in sections(text):
-        of = _MACHINE.findall(one.comments)[-1:]
-        another = bool(of and machine_id) and of != [machine_id]
-        if one.titles == (TRIAL,):
-            role = Role.TRIAL
-        elif "Snapshots" in one.titles[:-1]:
-            role = Role.SNAPSHOT  # the tree of limine-snapper-sync
-        elif another or one.protocol not in ("linux", *_IMAGES) or not one.cmdline:
-            role = Role.FOREIGN
-        else:
-            role = roles.told((*one.titles, *one.initrds), split(one.cmdline), root)
-        yield one, role
+    every = list(sections(text, _built_in(view)))
+    yield from zip(every, roles.settled([_judged(one, machine_id, root) for one in every]), strict=True)
 
 
-def sections(text: str) -> Iterator[Section]:
-    """The entries in order, directories too."""
+def _judged(one: Section, machine_id: str, root: roles.Root) -> Judged:
+    of = _MACHINE.findall(one.comments)[-1:]
+    if one.titles == (TRIAL,):
+        return Judged(Role.TRIAL)
+    if "Snapshots" in one.titles[:-1]:
+        return Judged(Role.SNAPSHOT, "it starts a snapshot")  # the tree of limine-snapper-sync
+    if of and machine_id and of != [machine_id]:
+        return Judged(Role.FOREIGN, "its machine-id is not that of this system")
+    if one.protocol not in ("linux", *_IMAGES):
+        return Judged(Role.FOREIGN, "it starts no Linux kernel")
+    if not one.cmdline:
+        return Judged(Role.FOREIGN, "it has no command line")
+    return roles.judged(one.titles, split(one.cmdline), root, one.kernel, one.initrds)
+
+
+def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Section]:
+    """The entries in order, directories too. `built_in` are the macros that Limine itself defines."""
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     options: _Options = {}
     end, begun = -1, 0
-    for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
+    for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text, built_in), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
             comments = (*above, " ".join(said for said, *_ in options.get("comment", ())))
@@ -136,7 +155,17 @@ def _file_of(path: str) -> str:
     return "/" + _VOLUME.sub("", path).partition("#")[0].lstrip("/")
 
 
-def _expanded(text: str) -> list[str]:
-    lines = [line.strip() for line in text.split("\n")]
-    macros = {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
+def _built_in(view: HostView) -> dict[str, str]:
+    """Limine's own macros: ARCH as its program was built, which the name of that ends with, and FW_TYPE. One
+    for IA-32 says what the processor is, and all of AMD's with such a GPU know x86-64."""
+    names = [name.lower() for folder in folders(view) for name in view.names(folder)]
+    built = (arch for arch, ending in _ARCHITECTURES.items() if any(name.endswith(ending) for name in names))
+    bios = view.exists("/sys/firmware") and not view.exists("/sys/firmware/efi")
+    return {"ARCH": next(built, _BUILT_IN["ARCH"]), "FW_TYPE": "BIOS" if bios else _BUILT_IN["FW_TYPE"]}
+
+
+def _expanded(text: str, built_in: Mapping[str, str]) -> list[str]:
+    """Limine takes every carriage return away, and blanks around a line."""
+    lines = [line.replace("\r", "").strip(" \t") for line in text.split("\n")]
+    macros = dict(built_in) | {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

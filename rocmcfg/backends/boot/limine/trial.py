@@ -78,7 +78,7 @@ def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) ->
     """A limine.conf with the trial's entry at its end while `copy`, the file of that name, has one; else
     without any, also where a program that writes the file dropped the comments around it. It ends as the file
     did, without a line break perhaps, which tells that the one before it is ours as well."""
-    lines = (line for line in copy.splitlines(keepends=True) if not line.startswith("#"))
+    lines = (f"{line}\n" for line in copy.removesuffix("\n").split("\n") if line and line[0] != "#")
     entry, content = "".join(lines), rewritten(content)
     ended, own = content.endswith(b"\n"), marked_lines.own(content)
     content = marked_lines.put(content, None)[0]

@@ -14,6 +14,7 @@ from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.ostree import gvariant
+from rocmcfg.host.foreign import parsing
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, last, split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -24,6 +25,9 @@ STAGED = "/run/ostree/staged-deployment"
 _FOLDER = "/boot/loader/entries"
 _CONFIGURATIONS = ("/etc/ostree/prepare-root.conf", "/usr/lib/ostree/prepare-root.conf")
 _TRANSIENT = regex(r"^\s*\[etc\](?:\n(?!\s*\[).*)*\n\s*transient\s*=\s*(?i:true|yes|1)\s*$", re.MULTILINE)
+
+
+_VERSION = regex(r"[0-9]{1,18}")
 
 
 class Staged(NamedTuple):
@@ -39,10 +43,8 @@ def staged(view: HostView) -> Staged | None:
     data = view.read(STAGED)
     if data is None:
         return None
-    try:
+    with parsing(STAGED, "it is not what ostree writes"):
         table = gvariant.read("a{sv}", data)
-    except ValueError as problem:
-        raise Unreadable(STAGED, f"it is not what ostree writes: {problem}") from problem
     assert isinstance(table, dict)
     target, kargs, more = (table.get(key) for key in ("target", "kargs", "bootconfig-extra"))
     if not isinstance(kargs, list):
@@ -63,7 +65,7 @@ def written(view: HostView) -> list[loader_entries.EntryFile]:
 
 def _version(one: loader_entries.EntryFile) -> int:
     version = one.first.get("version", "")
-    return int(version) if version.isdecimal() else 0
+    return int(version) if _VERSION.fullmatch(version) else 0
 
 
 def menu(view: HostView, program: str) -> Menu:

@@ -1,26 +1,32 @@
 """Values as GLib serialises them: what little of it a staged deployment needs (GVariant Specification 1.0,
-"Serialisation Format"). Elements of varying size are followed by their ends, as wide as the whole needs."""
+"Serialisation Format"). Elements of varying size are followed by their ends, as wide as the whole needs.
+Variants within variants are followed as far as GLib follows them."""
 
 from __future__ import annotations
+
+_MOST_NESTED = 128  # G_VARIANT_MAX_RECURSION_DEPTH (glib/gvariant-core.h)
 
 Value = str | bool | list[str] | dict[str, "Value"]
 
 
-def read(kind: str, data: bytes) -> Value:
-    """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`). Raises ValueError."""
+def read(kind: str, data: bytes, depth: int = 0) -> Value:
+    """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in so many
+    others. Raises ValueError."""
+    if depth > _MOST_NESTED:
+        raise ValueError(f"values are nested more than {_MOST_NESTED} deep")
     if kind == "s":
         return data.rstrip(b"\0").decode()
     if kind == "b":
         return data != b"\0"
     if kind == "v":
         value, _, of = data.rpartition(b"\0")
-        return read(of.decode("ascii"), value)
+        return read(of.decode("ascii"), value, depth + 1)
     if kind == "as":
         return [part.rstrip(b"\0").decode() for part in _elements(data, 1)]
     if kind.startswith("a{s") and kind.endswith("}"):
         inner = kind[3:-1]
         alignment = 8 if inner == "v" else 1
-        return dict(_pair(inner, part, alignment) for part in _elements(data, alignment))
+        return dict(_pair(inner, part, alignment, depth + 1) for part in _elements(data, alignment))
     raise ValueError(f"a value of type {kind}")
 
 
@@ -41,10 +47,10 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
     return found
 
 
-def _pair(kind: str, data: bytes, alignment: int) -> tuple[str, Value]:
+def _pair(kind: str, data: bytes, alignment: int, depth: int) -> tuple[str, Value]:
     width = _width(data)
     end = _number(data[-width:])
-    return data[:end].rstrip(b"\0").decode(), read(kind, data[end + -end % alignment : -width])
+    return data[:end].rstrip(b"\0").decode(), read(kind, data[end + -end % alignment : -width], depth)
 
 
 def _width(data: bytes) -> int:

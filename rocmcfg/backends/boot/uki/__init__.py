@@ -29,7 +29,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from os.path import basename
 
-from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
+from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments, specials
 from rocmcfg.backends.boot.chain import EntryChain, Rewrite
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
@@ -79,6 +79,7 @@ class _Uki(EntryChain):
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # dracut's file is read by bash
     TRIAL = _Trial()
 
     def here(self, view: HostView) -> tuple[str, ...]:

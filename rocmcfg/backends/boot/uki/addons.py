@@ -9,13 +9,13 @@ Signed by keys that the host's owner names, and that are never read: sbctl(8) ke
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Sequence
 
 from rocmcfg.backends.boot import efi, marked_arguments, pe_image
 from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.boot.uki.built_in import dracut_conf, uki_conf
 from rocmcfg.backends.boot.uki.reader import Uki
+from rocmcfg.host.foreign import parsing
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.regex import regex
 
@@ -67,10 +67,8 @@ def made(view: HostView, machine: int, line: str) -> bytes:
     stub, hint = view.read(path), "install the package that brings it: systemd-boot-efi (Debian)"
     if stub is None:
         raise Unreadable(path, "it is not there", hint)
-    try:
+    with parsing(path, "it is damaged", "install its package anew"):
         return pe_image.with_sections(stub, {".cmdline": line.encode(), ".sbat": _SBAT})
-    except (ValueError, struct.error) as problem:
-        raise Unreadable(path, f"it is damaged: {problem}", "install its package anew") from problem
 
 
 def says(view: HostView, uki: Uki, line: str) -> bool:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 
-from rocmcfg.backends.boot import efi, loader_entries, pe_image
+from rocmcfg.backends.boot import efi, loader_entries, pe_image, roles
 from rocmcfg.backends.boot.entry_options import CARRIER, hidden_partition, machine_id
+from rocmcfg.backends.boot.loader_files import counter, is_shown, uncounted
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
+from rocmcfg.backends.boot.roles import FALLBACK, Judged
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -18,8 +20,7 @@ from rocmcfg.model.regex import regex
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
-_STUB = regex(r"systemd-stub (\d+)")
-_COUNTER = regex(r"\+\d+(?:-\d+)?(?=\.|\Z)")
+_STUB = regex(r"systemd-stub ([0-9]{1,9})")
 _MACHINE = regex(r"([0-9a-f]{32})[-.]")
 _OS = regex(r"^ID=[\"']?([^\"'\s]+)", re.MULTILINE)
 _PRESET_IMAGE = regex(r"""^[ \t]*\w+_(?:uki|efi_image)=["']?(/[^"'\s]+)""", re.MULTILINE)
@@ -31,6 +32,7 @@ class Uki(NamedTuple):
     path: str
     image: PeImage
     role: Role
+    why: str = ""
 
     @property
     def stub(self) -> int:
@@ -49,7 +51,8 @@ class Uki(NamedTuple):
     @property
     def addons(self) -> str:
         """Where its addons lie, whatever a boot counter makes of its name."""
-        return _COUNTER.sub("", self.path) + ".extra.d"
+        folder, _, name = self.path.rpartition("/")
+        return f"{folder}/{uncounted(name)}.extra.d"
 
     @property
     def own_addon(self) -> str:
@@ -60,7 +63,7 @@ class Uki(NamedTuple):
         """Whether the stub looks for them elsewhere while the boot counter runs. It looks for the counter
         behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
         name = self.path.rpartition("/")[2]
-        counted = _COUNTER.search(name)
+        counted = counter(name)
         return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
 
 
@@ -109,13 +112,13 @@ def paths(view: HostView) -> tuple[str, ...]:
 
 
 def _is_image(name: str) -> bool:
-    return name.endswith(".efi") and not name.startswith((".", "auto-"))
+    return is_shown(name, ".efi")
 
 
 def images(view: HostView) -> Seen:
     release = text_or_empty(view, "/etc/os-release") or text_or_empty(view, "/usr/lib/os-release")
     machine, system = machine_id(view), _OS.search(release)
-    found: list[Uki] = []
+    found: list[tuple[str, PeImage]] = []
     damaged: dict[str, Unreadable] = {}
     for path in paths(view):
         try:
@@ -123,17 +126,22 @@ def images(view: HostView) -> Seen:
         except Unreadable as problem:
             damaged[path] = problem
         else:
-            found += [Uki(path, image, _role(path, image, machine, system))] if image else []
-    return Seen(tuple(found), damaged)
+            found += [(path, image)] if image else []
+    settled = roles.settled([_judged(path, image, machine, system) for path, image in found])
+    images = (Uki(path, image, one.role, one.why) for (path, image), one in zip(found, settled, strict=True))
+    return Seen(tuple(images), damaged)
 
 
-def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None) -> Role:
+def _judged(path: str, image: PeImage, machine: str, system: re.Match[str] | None) -> Judged:
     name = path.rpartition("/")[2].lower()
     of, its = _MACHINE.match(name), _OS.search(image.texts.get(".osrel", ""))
     of_another = (of and machine and of[1] != machine) or (its and system and its[1] != system[1])
     if ".linux" not in image.sections or of_another:
-        return Role.FOREIGN
-    return Role.RECOVERY if "fallback" in name or "rescue" in name else Role.NORMAL
+        return Judged(Role.FOREIGN, "it is of another system, or holds no kernel")
+    if "rescue" in name:
+        return Judged(Role.RECOVERY, "its name says rescue")
+    kernel = image.texts.get(".uname", "").strip() or roles.kernel_of(uncounted(name))
+    return Judged(*((Role.RECOVERY, FALLBACK) if "fallback" in name else (Role.NORMAL, "")), kernel)
 
 
 def read(view: HostView) -> Menu:
@@ -149,7 +157,7 @@ def read(view: HostView) -> Menu:
 def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
     name = uki.path.rpartition("/")[2]
     kargs = (*split(uki.line, uki.path), *_addon_kargs(view, uki, enforced))
-    return Entry(name, name, uki.path, uki.release, (), kargs, uki.role)
+    return Entry(name, name, uki.path, uki.release, (), kargs, uki.role, uki.why)
 
 
 def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:

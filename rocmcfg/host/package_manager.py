@@ -1,0 +1,130 @@
+"""Whether a package manager is at work on a host: its hooks make boot menu and images, from the files as they
+were when these programs began. Locks are looked at and never taken.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING
+
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from rocmcfg.host.inside import Place
+
+# Record locks of fcntl(2) on the whole file: dpkg doc/spec/frontend-api.txt, "Database Locking" (apt and
+# unattended-upgrades hold the frontend's); rpm lib/rpmlock.c, in the two folders that distributions have for
+# its database (dnf and zypper install by rpm; locks of their own they hold while they are idle, too).
+_RECORD_LOCKS = {
+    "/var/lib/dpkg/lock-frontend": "apt or another frontend of dpkg",
+    "/var/lib/dpkg/lock": "dpkg",
+    "/var/lib/rpm/.rpm.lock": "rpm",
+    "/usr/lib/sysimage/rpm/.rpm.lock": "rpm",
+}
+# Files that are open in their program as long as it changes the host: libalpm handle.c, _alpm_handle_lock
+# (one that a crash left is open nowhere); apk-tools src/database.c.
+_OPEN_FILES = {"/var/lib/pacman/db.lck": "pacman", "/lib/apk/db/lock": "apk"}
+# What dpkg sets for the scripts of packages (dpkg(1), "Internal environment"), and a frontend for dpkg.
+_INSIDE = ("DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED")
+_FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
+_WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+_SAFELY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_DEFAULT_WAIT = 600.0  # seconds
+_LONGEST = 86_400.0
+_PAUSE = 0.5
+
+
+class AtWork(NamedTuple):
+    """`process` is 0 where the kernel does not tell it: a lock of another PID namespace."""
+
+    name: str
+    path: str
+    process: int
+
+
+class PackageManagerAtWork(RocmcfgError):
+    def __init__(self, found: AtWork) -> None:
+        held = (
+            f"{found.path} is held by process {found.process}" if found.process else f"{found.path} is held"
+        )
+        hint = (
+            "wait until it has ended, then run the command again; "
+            "ROCMCFG_PACKAGE_TIMEOUT=SECONDS waits longer or, with 0, not at all"
+        )
+        said = f"{found.name} is at work on this host, and may write the boot menu; nothing was changed"
+        super().__init__(error("RC3036", said, detail=held, location=found.path, hint=hint))
+
+
+def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | None:
+    """The package manager that holds a lock; None where none does, where the caller may not look, and inside
+    its own transaction: a hook must not wait for what waits for it. `placed` finds a path of the host."""
+    if any(os.environ.get(name) for name in _INSIDE):
+        return None
+    for path, name in (*_RECORD_LOCKS.items(), *_OPEN_FILES.items()):
+        with suppress(OSError), placed(path) as place:
+            process = _opener(place) if path in _OPEN_FILES else _holder(place)
+            if process is not None and process not in _ancestors():
+                return AtWork(name, path, process)
+    return None
+
+
+def wait(placed: Callable[[str], AbstractContextManager[Place]], progress: Callable[[str], None]) -> None:
+    """Wait until none is at work, or ROCMCFG_PACKAGE_TIMEOUT is over. Raises PackageManagerAtWork."""
+    started, longest = time.monotonic(), _longest()
+    while (found := at_work(placed)) is not None:
+        waited = time.monotonic() - started
+        if waited >= longest:
+            raise PackageManagerAtWork(found)
+        progress(f"{waited:.0f} s: waiting for {found.name}, which holds {found.path}")
+        time.sleep(_PAUSE)
+
+
+def _longest() -> float:
+    try:
+        wanted = float(os.environ.get("ROCMCFG_PACKAGE_TIMEOUT", ""))
+    except ValueError:
+        return _DEFAULT_WAIT
+    return wanted if 0 <= wanted < _LONGEST else _DEFAULT_WAIT
+
+
+def _holder(place: Place) -> int | None:
+    """The process that holds a record lock, 0 for one that is not told; None where none does."""
+    descriptor = os.open(place.name, _SAFELY, dir_fd=place.directory)
+    try:
+        kind, *_, process = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE))
+        return None if kind == fcntl.F_UNLCK else max(process, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _opener(place: Place) -> int | None:
+    """The process that has a file open; None where none has."""
+    wanted = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            for number in os.listdir(f"/proc/{entry}/fd"):
+                with suppress(OSError):
+                    if os.path.samestat(wanted, os.stat(f"/proc/{entry}/fd/{number}")):
+                        return int(entry)
+    return None
+
+
+def _ancestors() -> Iterator[int]:
+    """This process, its parent and so on, as proc_pid_stat(5) says; the name in it may hold blanks."""
+    process = os.getpid()
+    while process > 0:
+        yield process
+        try:
+            with open(f"/proc/{process}/stat", "rb") as stream:
+                process = int(stream.read().rpartition(b")")[2].split()[1])
+        except OSError as problem:
+            if problem.errno == errno.ENOENT and process == os.getpid():
+                yield os.getppid()  # no /proc here
+            return

@@ -1,0 +1,77 @@
+"""Files of NAME=VALUE that programs read themselves: .env, read by python-dotenv (src/dotenv/parser.py of
+1.2) and docker compose (compose-go, dotenv/parser.go of 2.x), with a value where both have the same one; and
+the files of `docker run --env-file` (docker/cli, opts/file.go)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocmcfg.languages import Statement, is_damaged, lines_of, without_values
+from rocmcfg.model.regex import regex
+
+_START = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*([=:])([ \t]*)", re.ASCII)
+_BARE_NAME = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*(?=[#\r\n]|\Z)", re.ASCII)
+_QUOTED = regex(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_BARE = regex(r"[^\r\n]*")
+_BEHIND = regex(r"[ \t]*(?:#[^\r\n]*)?\r?(?=\n|\Z)")
+_COMMENT = regex(r"[ \t]+#.*")
+
+
+def read(text: str) -> Iterator[Statement]:
+    found = _statements(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff")))
+    return without_values(found) if is_damaged(text) else found
+
+
+def _statements(text: str, offset: int) -> Iterator[Statement]:
+    at, line, lost = 0, 1, False
+    while at < len(text):
+        found = _START.match(text, at)
+        end = at
+        if found is not None:
+            value, stop = _value(text, found)
+            if stop < 0:  # a quote without an end: one reader goes on with the next line, the other fails
+                lost, stop = True, found.end()
+            told = None if lost or found[2] == ":" else value
+            yield Statement(found[1], told, line, offset + found.start(1), offset + stop)
+            end = stop
+        elif bare := _BARE_NAME.match(text, at):  # what the caller has, or nothing
+            yield Statement(bare[1], None, line, offset + bare.start(1), offset + bare.end(1))
+        following = text.find("\n", end)
+        following = len(text) if following < 0 else following + 1
+        line += text.count("\n", at, following)
+        at = following
+
+
+def _value(text: str, found: re.Match[str]) -> tuple[str | None, int]:
+    """The value, and where it ends, or -1 where its quote does not."""
+    at = found.end()
+    if text[at : at + 1] in ("'", '"') and text[at : at + 1]:
+        quoted = _QUOTED.match(text, at)
+        if quoted is None:
+            return None, -1
+        value = quoted.group()[1:-1]
+        # escapes and what is expanded differ; something behind the quote is an error for one of them
+        plain = "\\" not in value and "$" not in value and "\r" not in value
+        return (value if plain and _BEHIND.match(text, quoted.end()) else None), quoted.end()
+    written = _BARE.match(text, at)
+    value = written.group() if written else ""
+    if value.startswith("#"):
+        return None, at
+    plain_value = value.partition(" #")[0].rstrip()
+    same = plain_value == _COMMENT.sub("", value, count=1).rstrip() and "$" not in value
+    strange = any(c.isspace() and c not in " \t" for c in plain_value)
+    return (plain_value if same and not strange else None), at + len(plain_value)
+
+
+def read_env_file(text: str) -> Iterator[Statement]:
+    """All behind the `=` is the value: quotes, blanks and `#` too."""
+    damaged = is_damaged(text)
+    for number, start, line in lines_of(text):
+        kept = line.removesuffix("\r")
+        written = kept.lstrip()
+        name, equals, value = written.partition("=")
+        if equals and name and not written.startswith("#") and not re.search(r"\s", name):
+            at = start + len(kept) - len(written)
+            name = name.removeprefix("\ufeff")
+            yield Statement(name, None if damaged else value, number, at, start + len(kept))

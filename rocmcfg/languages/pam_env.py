@@ -1,0 +1,40 @@
+"""/etc/environment, as pam_env(8) reads it (linux-pam, modules/pam_env/pam_env.c, `_parse_env_file`, of
+release 1.3.1 to 1.7.2). Where releases differ, and what builds with libeconf read in their own way, cannot be
+told: blanks at the end of a value, also before a comment, quotes inside of one, lines too long for some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocmcfg.languages import Effect, Statement, is_damaged, lines_of
+from rocmcfg.model.regex import regex
+
+_LINE = regex(r"[ \t]*(export )?([A-Za-z0-9_]+)(=?)([^#]*)")
+_VALUE = regex(r"\"([^\"']*)\"|'([^\"']*)'|((?:[^\s\"'\\](?:[^\"'\\]*[^\s\"'\\])?)?)")
+LONGEST = 1023  # bytes, in release 1.3.1 (BUF_SIZE); 8,191 from 1.4.0 on, without a limit from 1.6.0 on
+
+
+def read(text: str) -> Iterator[Statement]:
+    certain = not is_damaged(text)
+    joined = False  # whether the line before ends with a backslash, which joins this one to it
+    for number, start, line in lines_of(text):
+        # what no variable may be called ends the reading in release 1.3.1
+        certain = certain and not line.lstrip(" \t").startswith("=")
+        certain = certain and len(line.encode("utf-8", "replace")) <= LONGEST
+        found = _LINE.match(line)
+        continues = line.rstrip(" \t").endswith("\\") and not line.lstrip(" \t").startswith("#")
+        if found and found[3] and not found[2][0].isdigit():
+            value = _value(found[4]) if certain and not joined and not continues else None
+            name_at = start + found.start(2)
+            yield Statement(found[2], value, number, name_at, start + len(line[: found.end()].rstrip()))
+        elif found and not found[3] and not found[4].strip():
+            yield Statement(
+                found[2], None, number, start + found.start(2), start + found.end(2), Effect.UNSETS
+            )
+        # which lines are joined, and what stands between them, depends on the release
+        joined = continues or (joined and line.lstrip(" \t")[:1] in ("", "#"))
+
+
+def _value(written: str) -> str | None:
+    found = _VALUE.fullmatch(written)
+    return None if found is None else "".join(part or "" for part in found.groups())

@@ -1,0 +1,370 @@
+"""The scripts that login shells source: /etc/profile and profile.d, read as dash and bash both run them.
+
+Nothing is run and nothing is guessed. A variable has a value where the script says it outright, on a line
+that every login runs. Whatever a condition, a loop, a function or another program decides cannot be told, nor
+can what the two shells do differently. Of what a script has computed (`eval`, a file whose name is in
+a variable) any variable that the script names could be the result; `Environment.opaque` says where that is,
+since variables that it does not name could be as well.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Callable, Sequence
+
+from rocmcfg.languages import Effect, Statement, is_damaged
+from rocmcfg.languages.shell_state import Environment, Function, is_of_the_shell
+from rocmcfg.languages.shell_structure import (
+    ASSIGNMENT,
+    BETWEEN,
+    IDENTIFIER,
+    NAME,
+    OPENING,
+    Command,
+    Structure,
+)
+from rocmcfg.languages.shell_words import Lexer, Lost, Word
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+__all__ = ["Environment", "read"]
+
+_OF_BASH = regex(rf"({NAME})(?:\[[^]]*\])?\+?=")  # arrays, and what is appended
+_ALIAS = regex(r"[\w.-]+=")
+_HARMLESS_SET = regex(r"[-+][abfhmvx]+")
+_SHELL_OPTIONS = frozenset({"expand_aliases", "extglob", "lastpipe"})
+# Commands that may set the variables that they are given.
+_SETTING = frozenset(
+    {"read", "getopts", "declare", "typeset", "local", "let", "mapfile", "readarray", "wait", "printf"}
+)
+_COMPUTING = frozenset({"eval", "trap", "command", "builtin"})
+_KEEPING = frozenset({":", "times", "break", "continue"})  # whose own assignments last in some shells
+_DEPTH = 4  # scripts that source scripts
+_PATIENCE = 50  # computed statements of a script
+
+Sourced = Callable[[str], "str | None"]
+
+
+def read(text: str, environment: Environment, sourced: Sourced = lambda _: None) -> list[Statement]:
+    """Every place of a script that sets or takes away a variable, in order; `environment` has them then.
+    `sourced` gives the text of another script that this one sources, by its path, if it can be had."""
+    script = _Script(environment, text, sourced, 0, certain=True)
+    script.run()
+    environment.opaque = script.opaque
+    return script.statements
+
+
+class _Given(NamedTuple):
+    """What a command of the shell is given, and whether every login runs it."""
+
+    words: Sequence[Word]
+    command: Command
+    certain: bool
+
+
+class _Script(Structure):
+    """`certain`: the rest of the script is run at every login."""
+
+    def __init__(
+        self, environment: Environment, text: str, sourced: Sourced, depth: int, *, certain: bool
+    ) -> None:
+        super().__init__(text)
+        self.shell, self.sourced, self.depth, self.certain = environment, sourced, depth, certain
+        self.statements: list[Statement] = []
+        self.opaque = 0
+        self.over = False
+        self.patience = _PATIENCE
+        self.line_starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def run(self) -> None:
+        begin = 0  # of the complete command: a shell runs nothing of it before it has read all of it
+        try:
+            if is_damaged(self.text):
+                raise Lost
+            for token in Lexer(self.text).tokens():
+                self.take(token)
+                if token.operator == "\n" and not self.frames and not self.before:
+                    begin = token.at + 1
+                if self.over:
+                    return
+            self.end()
+        except Lost:
+            self._lose(begin)
+
+    @property
+    def is_over(self) -> bool:
+        return self.over
+
+    def is_reserved(self, name: str) -> bool:
+        return name in _COMMANDS or name in _SETTING or name in _COMPUTING or name in _KEEPING
+
+    # -- commands
+
+    def run_command(self, command: Command, *, first: bool) -> None:
+        words = command.words
+        for name in (*command.assigns, *(name for word in words for name in word.assigns)):
+            self.doubt(name, command.start)
+        certain = first and self.certain and command.harmless and not self.frames
+        count = 0
+        while count < len(words) and (found := _OF_BASH.match(words[count].raw)):
+            if not ASSIGNMENT.match(words[count].raw):
+                self.doubt(found[1], words[count].start)
+            count += 1
+        if count == len(words):
+            for word in words:
+                self._assign(word, certain=certain)
+            return
+        called, rest = words[count].literal, words[count + 1 :]
+        if called is None:
+            self._compute(command)
+        elif self.is_reserved(called) or called in self.shell.functions:
+            for word in words[:count]:  # whether they last is what shells differ in
+                self.doubt(_name_of(word), word.start)
+            self._builtin(called, rest, command, certain=certain and not count)
+
+    def _builtin(self, name: str, rest: Sequence[Word], command: Command, *, certain: bool) -> None:
+        if name in self.shell.functions:
+            self._call(name, command)
+        elif name in _COMMANDS:
+            _COMMANDS[name](self, _Given(rest, command, certain))
+        elif name in _COMPUTING:
+            self._compute(command)
+        elif name in _SETTING and (name != "printf" or (rest and rest[0].raw.startswith("-v"))):
+            for found in (found for word in rest for found in IDENTIFIER.findall(word.raw)):
+                self.doubt(found, command.start)
+            if any(part.name or part.unknown for word in rest for part in word.parts):
+                self._compute(command)
+
+    def _assign(self, word: Word, *, certain: bool) -> None:
+        found = ASSIGNMENT.match(word.raw)
+        if found is None:
+            return
+        value = self.shell.expanded(word, found.end(), splits=False)
+        self._set_to(found[1], value, word, certain=certain, exports=False)
+
+    def _set_to(self, name: str, value: str | None, word: Word, *, certain: bool, exports: bool) -> None:
+        if name in self.shell.constant:
+            raise Lost
+        if not certain or is_of_the_shell(name):
+            self._doubt_at(name, word, value, exports=exports)
+            return
+        self.shell.assign(name, value)
+        if exports:
+            self.shell.export(name)
+        apart = self.shell.is_exported(name) is False
+        self._say(name, value, word, Effect.NOT_EXPORTED if apart else Effect.SETS)
+
+    def _export(self, given: _Given) -> None:
+        self._declare(given, exports=True)
+
+    def _readonly(self, given: _Given) -> None:
+        self._declare(given, exports=False)
+
+    def _declare(self, given: _Given, *, exports: bool) -> None:
+        rest, certain = given.words, given.certain
+        if any(word.raw.startswith("-") for word in rest):
+            if [word.raw for word in rest] != ["-p"]:
+                for word in rest:
+                    self.doubt(_name_of(word), word.start)
+                if not all(word.raw.startswith("-") or _is_plain(word) for word in rest):
+                    raise Lost
+            return
+        found = [ASSIGNMENT.match(word.raw) for word in rest]
+        # all words are expanded before the first one is set
+        values = [
+            self.shell.expanded(w, f.end(), splits=exports) if f else None
+            for w, f in zip(rest, found, strict=True)
+        ]
+        for word, assigned, value in zip(rest, found, values, strict=True):
+            name = assigned[1] if assigned else word.literal or ""
+            if not IDENTIFIER.fullmatch(name) or (word.joined and not assigned):
+                raise Lost
+            if assigned:
+                self._set_to(name, value, word, certain=certain, exports=exports)
+            elif exports and (not certain or is_of_the_shell(name)):
+                self._doubt_at(name, word, None, exports=True)
+            elif exports:
+                has_value = self.shell.export(name)
+                effect = Effect.SETS if has_value else Effect.UNSETS
+                self._say(name, self.shell.value(name), word, effect)
+            if not exports and not self.is_apart:
+                self.shell.constant.add(name)
+
+    def _unset(self, given: _Given) -> None:
+        rest = given.words
+        if rest and rest[0].raw == "-f":
+            return
+        for word in rest[1:] if rest and rest[0].raw == "-v" else rest:
+            name = word.literal or ""
+            if not IDENTIFIER.fullmatch(name) or name in self.shell.constant:
+                raise Lost
+            if given.certain:
+                self.shell.unset(name)
+                self._say(name, None, word, Effect.UNSETS)
+            else:
+                self._doubt_at(name, word, None, exports=True)
+
+    def _set(self, given: _Given) -> None:
+        options = [word.raw for word in given.words]
+        if options[:1] == ["--"] or options in (["-o"], ["+o"], []):
+            return
+        if options in (["-o", "allexport"], ["+o", "allexport"]):
+            options = [f"{options[0][0]}a"]
+        if not all(_HARMLESS_SET.fullmatch(option) for option in options):
+            raise Lost
+        if exporting := [option for option in options if "a" in option]:
+            if not given.certain:
+                raise Lost
+            self.shell.exports_all = exporting[-1][0] == "-"
+
+    def _source(self, given: _Given) -> None:
+        rest, command, certain = given.words, given.command, given.certain
+        path = self.shell.expanded(rest[0], 0, splits=True) if rest else None
+        text = None
+        of_both = command.words[0].raw == "."  # dash knows no `source`
+        if path and path.startswith("/") and self.depth < _DEPTH and of_both and not self.is_apart:
+            text = self.sourced(path)
+        if text is None or self.function_name:
+            self._compute(command)
+            self.certain = self.certain and not certain  # a file that is not there ends dash
+            return
+        script = _Script(self.shell, text, self.sourced, self.depth + 1, certain=certain)
+        script.run()
+        if script.opaque:
+            self.opaque = self.opaque or self._line(command.start)
+        for one in script.statements:
+            self._say(one.name, one.value, rest[0], one.effect)
+
+    def _end_script(self, given: _Given) -> None:
+        function = self._function()
+        if function is not None:
+            function.computes = function.computes or given.command.words[0].raw == "exit"
+        elif not self.is_apart:
+            self.over = given.certain
+            self.certain = False
+
+    def _exec(self, given: _Given) -> None:
+        if given.words:
+            self._compute(given.command)
+            self.certain = False
+
+    def _shift(self, given: _Given) -> None:
+        """It ends dash where there is nothing to be shifted."""
+        if given.command:
+            raise Lost
+
+    def _shopt(self, given: _Given) -> None:
+        if any(word.raw in _SHELL_OPTIONS for word in given.words):
+            raise Lost
+
+    def _alias(self, given: _Given) -> None:
+        for word in given.words:
+            name = word.raw.partition("=")[0]
+            if not _ALIAS.match(word.raw) or self.is_reserved(name) or name in OPENING or name in BETWEEN:
+                raise Lost
+            function = self.shell.functions.setdefault(name, Function())
+            function.names.update(IDENTIFIER.findall(word.raw))
+            function.computes = function.computes or not _is_plain(word)
+
+    def _call(self, name: str, command: Command) -> None:
+        caller = self._function()
+        if caller is not None:
+            caller.calls.add(name)
+            return
+        done, waiting = set(), [name]
+        while waiting:
+            called = waiting.pop()
+            function = self.shell.functions.get(called)
+            if called in done or function is None:
+                continue
+            done.add(called)
+            waiting += function.calls
+            for touched in sorted(function.names):
+                self.doubt(touched, command.start)
+            if function.computes:
+                self._compute(command)
+                self.certain = False
+
+    # -- what cannot be told
+
+    def _compute(self, command: Command) -> None:
+        """Something that only a shell can tell, which may set whatever the script names."""
+        function = self._function()
+        if function is not None:
+            function.computes = True
+            function.names.update(IDENTIFIER.findall(self.text))
+        elif not self.is_apart:
+            self.patience -= 1
+            if self.patience < 0:
+                raise Lost
+            self.opaque = self.opaque or self._line(command.start)
+            for name in dict.fromkeys(IDENTIFIER.findall(self.text)):
+                self.doubt(name, command.start)
+
+    def _lose(self, at: int) -> None:
+        """From a place on only a shell can tell."""
+        self.opaque = self.opaque or self._line(at)
+        self.statements = [one for one in self.statements if one.start < at]
+        for name in dict.fromkeys(IDENTIFIER.findall(self.text, at)):
+            self.shell.doubt(name, may_export=True)
+            self.statements.append(Statement(name, None, self._line(at), at, at))
+
+    def doubt(self, name: str, start: int) -> None:
+        if not name or self.is_apart:
+            return
+        function = self._function()
+        if function is not None:
+            function.names.add(name)
+            return
+        self.shell.doubt(name, may_export=True)
+        self.statements.append(Statement(name, None, self._line(start), start, start))
+
+    def _doubt_at(self, name: str, word: Word, written: str | None, *, exports: bool) -> None:
+        """A word sets a variable, if it is reached."""
+        if self.is_apart or self._function() is not None:
+            self.doubt(name, word.start)
+            return
+        self.shell.doubt(name, may_export=exports)
+        effect = Effect.NOT_EXPORTED if self.shell.is_exported(name) is False else Effect.SETS
+        self._say(name, None, word, effect, written)
+
+    def _say(
+        self, name: str, value: str | None, word: Word, effect: Effect, written: str | None = None
+    ) -> None:
+        line = self._line(word.start)
+        one = Statement(name, value, line, word.start, word.stop, effect, written if value is None else value)
+        self.statements.append(one)
+
+    def _line(self, at: int) -> int:
+        return bisect(self.line_starts, at)
+
+    def _function(self) -> Function | None:
+        """The function whose body is read."""
+        name = self.function_name
+        return self.shell.functions.setdefault(name, Function()) if name else None
+
+
+_COMMANDS: dict[str, Callable[[_Script, _Given], None]] = {
+    "export": _Script._export,
+    "readonly": _Script._readonly,
+    "unset": _Script._unset,
+    "set": _Script._set,
+    ".": _Script._source,
+    "source": _Script._source,
+    "return": _Script._end_script,
+    "exit": _Script._end_script,
+    "exec": _Script._exec,
+    "shift": _Script._shift,
+    "shopt": _Script._shopt,
+    "alias": _Script._alias,
+}
+
+
+def _name_of(word: Word) -> str:
+    found = IDENTIFIER.match(word.raw)
+    return found.group() if found else ""
+
+
+def _is_plain(word: Word) -> bool:
+    return word.literal is not None and not set(word.literal) & set("$`;&|()<>")

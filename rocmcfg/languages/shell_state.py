@@ -1,0 +1,124 @@
+"""The variables of a shell, and what a word becomes with them."""
+
+from __future__ import annotations
+
+import re
+
+from rocmcfg.languages.shell_words import Part, Word
+from rocmcfg.model.regex import regex
+
+_UNCHANGED_BY_SPLITTING = regex(r"[\w./:,+@%=-]+", re.ASCII)
+_OF_THE_SHELL = regex(
+    r"_|IFS|LINENO|OPTARG|OPTIND|PPID|PWD|OLDPWD|RANDOM|SECONDS|E?UID|GROUPS|HISTCMD|FUNCNAME|DIRSTACK"
+    r"|BASH\w*|SHELLOPTS|POSIXLY_CORRECT|SHLVL|EPOCH\w*|SRANDOM|PS[0-4]"
+)
+_LONGEST = 128 << 10  # characters; what programs are given is no longer (execve(2), MAX_ARG_STRLEN)
+
+
+class Function:
+    """What a call of it may set: `names`, and what `calls` may; with `computes` anything."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.calls: set[str] = set()
+        self.computes = False
+
+
+class Environment:
+    """What a shell has after it sourced some scripts, of which `exported` are variables that it began with.
+    `opaque` is the line of the last script where it first may have set variables that it does not name."""
+
+    def __init__(self, exported: dict[str, str | None] | None = None) -> None:
+        self._values: dict[str, str | None] = dict(exported or {})
+        self._exported: dict[str, bool | None] = dict.fromkeys(self._values, True)
+        self._unset: set[str] = set()
+        self.functions: dict[str, Function] = {}
+        self.constant: set[str] = set()
+        self.exports_all = False  # set -a
+        self.opaque = 0
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        """Variables that programs get, or may get."""
+        return tuple(name for name, exported in self._exported.items() if exported is not False)
+
+    def is_exported(self, name: str) -> bool | None:
+        """Whether programs get it; None where that cannot be told."""
+        return self._exported.get(name, False)
+
+    def value(self, name: str) -> str | None:
+        """What programs get; None where it cannot be told."""
+        return self._values.get(name) if self._exported.get(name) else None
+
+    def assign(self, name: str, value: str | None) -> None:
+        """With a value that cannot be told, None."""
+        self._values[name] = value
+        self._unset.discard(name)
+        if self.exports_all:
+            self._exported[name] = True
+
+    def export(self, name: str) -> bool:
+        """Whether it has a value to hand on; without one here, that of the session counts."""
+        self._exported[name] = True
+        return name not in self._unset
+
+    def unset(self, name: str) -> None:
+        self._values.pop(name, None)
+        self._exported[name] = False
+        self._unset.add(name)
+
+    def doubt(self, name: str, *, may_export: bool) -> None:
+        """It may be set or not, and exported or not unless it was."""
+        exported = self._exported.get(name, False)
+        self._values[name] = None
+        self._unset.discard(name)
+        if exported is False:
+            self._exported[name] = None if may_export or self.exports_all else False
+
+    def expanded(self, word: Word, begin: int, *, splits: bool) -> str | None:
+        """The word from a place of its raw text on; None where it cannot be told. `splits`: an argument,
+        where shells differ in what becomes of an expansion without quotes."""
+        out, cut, before = list[str](), begin, ":"
+        for part in word.parts:
+            text = self._of_part(part)
+            if text is None:
+                return None
+            literal = not part.quoted and not part.name
+            if cut and literal:
+                text, cut = text[cut:], max(0, cut - len(text))
+            if (splits and _may_change(text, part)) or (literal and re.search(r"(?:^|[:=])~", before + text)):
+                return None
+            out.append(text)
+            before = text[-1:] if literal and text else "x" if not literal else before
+        value = "".join(out)
+        return None if len(value) > _LONGEST else value
+
+    def _of_part(self, part: Part) -> str | None:
+        name = part.name
+        if part.unknown or (name and is_of_the_shell(name)):
+            return None
+        if not name:
+            return part.text
+        if name in self._unset:
+            return part.text if part.operator.endswith("-") else ""
+        value = self._values.get(name)
+        if value is None or not part.operator:
+            return value
+        present = value != "" or ":" not in part.operator
+        if part.operator.endswith("-"):
+            return value if present else part.text
+        return part.text if present else ""
+
+
+def is_of_the_shell(name: str) -> bool:
+    """Whether a shell itself sets the variable, or goes by it."""
+    return _OF_THE_SHELL.fullmatch(name) is not None
+
+
+def _may_change(text: str, part: Part) -> bool:
+    """Whether a part of an argument without quotes may become something else, or several words."""
+    if part.quoted:
+        return False
+    if part.name:
+        return _UNCHANGED_BY_SPLITTING.fullmatch(text) is None
+    return bool(set(text) & set("*?[{~"))

@@ -1,0 +1,367 @@
+"""Whatever a file or a program of a host says, a command ends with an answer or a documented error, and never
+as a defect of rocmcfg (RC9000). Real trees, read through a host that changes what is read; every change comes
+from a seed, which the failure names.
+
+A reader that is not reached by a whole command is a line of READERS.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import resource
+import shutil
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+import pytest
+
+from rocmcfg.backends import environment, environment_targets, initramfs
+from rocmcfg.backends.boot import pe_image, registry
+from rocmcfg.backends.boot.ostree import deployments, gvariant
+from rocmcfg.doctor.reading import probes
+from rocmcfg.doctor.reading.log_facts import read_facts
+from rocmcfg.doctor.reading.logs import unpacked
+from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.facts import gpus, kernels, logins, rocm, system
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult, Unreadable
+from rocmcfg.knowledge import bundle, catalogue, diagnosis, profiles, toml
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
+from rocmcfg.records import journal, receipt
+from rocmcfg.report.redact import Redactor
+from rocmcfg.state import values
+from rocmcfg.trial import record
+from rocmcfg.workflow import linting
+from tests.cases import case
+from tests.support import ostree
+from tests.support.hosts import debian_grub_host, make_root
+from tests.support.mutations import mutate
+from tests.support.program import SOURCE, rocmcfg
+from tests.support.tool_host import QuickHost
+
+KNOWN = catalogue.load()
+MEMORY = 1 << 30  # bytes that all of it may come to need
+SHORT, SHORT_COMMANDS = 100, 10
+LONG, LONG_COMMANDS = 20_000, 2_000
+COMMANDS: Sequence[Sequence[str]] = (
+    ("status",),
+    ("status", "-v", "--json"),
+    ("verify",),
+    ("plan", "--set", "amdgpu.runpm=0", "--any-gpu"),
+    ("plan", "--set", "amdgpu.runpm=0", "--any-gpu", "--via", "modprobe"),
+    ("plan", "--set", "amdgpu.runpm=0", "--any-gpu", "--trial"),
+    ("doctor",),
+    ("report",),
+    ("lint",),
+    ("rollback", "--dry-run"),
+    ("history",),
+    ("issues",),
+)
+
+
+class Changed(QuickHost):
+    """A host of which one answer, or each from one on, is not as it was. `answers` counts them."""
+
+    rng: ClassVar[random.Random]
+    at: ClassVar[int]
+    to_the_end: ClassVar[bool]
+    answers: ClassVar[int]
+    changed: ClassVar[list[str]]
+
+    @classmethod
+    def begin(cls, seed: str, at: int, *, to_the_end: bool) -> None:
+        cls.rng, cls.at, cls.to_the_end = random.Random(seed), at, to_the_end
+        cls.answers, cls.changed = 0, []
+
+    def _said(self, what: str, content: bytes) -> bytes:
+        number = Changed.answers
+        Changed.answers += 1
+        if number < self.at or (number > self.at and not self.to_the_end):
+            return content
+        self.changed.append(what)
+        return mutate(self.rng, content)
+
+    def read(self, path: str) -> bytes | None:
+        content = super().read(path)
+        return None if content is None else self._said(path, content)
+
+    def stream(self, path: str) -> BinaryIO | None:
+        stream = super().stream(path)
+        if stream is None:
+            return None
+        with stream:
+            return io.BytesIO(self._said(path, stream.read(1 << 20)))
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        asked = super().query(argv)
+        if asked is None:
+            return None
+        said = self._said(" ".join(argv), asked.stdout.encode("utf-8", "replace"))
+        return asked._replace(stdout=said.decode("utf-8", "replace"))
+
+
+@pytest.fixture(scope="module")
+def some_trees(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    return _trees(tmp_path_factory, ("grub", "kernelstub", "limine", "rpm-ostree"))
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    return _trees(tmp_path_factory, [folder.parent.name for folder in case.cases().values()])
+
+
+def _trees(tmp_path_factory: pytest.TempPathFactory, loaders: Collection[str]) -> Mapping[str, Path]:
+    """A host of each loader, after the commands of its first case in which something is applied."""
+    found: dict[str, Path] = {}
+    for name, folder in case.cases().items():
+        loader = name.partition("/")[0]
+        one = case.read(folder)
+        if loader not in loaders or loader in found or not one.applied or "as-root" in one.host:
+            continue
+        place = tmp_path_factory.mktemp(loader) / "host"
+        for number, (host, _) in enumerate(case.steps(one), 1):
+            if number == len(one.commands):
+                shutil.copytree(host, place, symlinks=True)
+        found[loader] = place
+    return found
+
+
+def _nothing_wrong(found: Iterator[str]) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    wrong = list(found)
+    assert not wrong, "\n".join([f"{len(wrong)} seeds", *wrong[:20]])
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 < MEMORY
+
+
+# -- whole commands -------------------------------------------------------------------------------------
+
+
+def _commands(trees: Mapping[str, Path], count: int) -> Iterator[str]:
+    """What is wrong, with the seed that shows it."""
+    rng = random.Random(f"commands of {count}")
+    answers: dict[tuple[str, Sequence[str]], int] = {}
+    for number in range(count):
+        loader, words = rng.choice(sorted(trees)), rng.choice(COMMANDS)
+        if (loader, words) not in answers:
+            Changed.begin("", 1 << 30, to_the_end=False)
+            rocmcfg(*words, "--root", trees[loader], host=Changed)
+            answers[loader, words] = Changed.answers
+        seed = f"{count}/{number}"
+        Changed.begin(seed, rng.randrange(answers[loader, words]), to_the_end=rng.random() < 0.1)
+        said = rocmcfg(*words, "--root", trees[loader], host=Changed)
+        told = f"seed {seed}: {loader}, {' '.join(words)}, changed {Changed.changed[:5]}\n{said.err}"
+        if "RC9000" in said.out + said.err or said.code not in set(ExitCode):
+            yield told
+
+
+def test_no_command_takes_damaged_data_for_a_defect(some_trees: Mapping[str, Path]) -> None:
+    _nothing_wrong(_commands(some_trees, SHORT_COMMANDS))
+
+
+@pytest.mark.slow
+def test_no_command_takes_damaged_data_for_a_defect_of_many(trees: Mapping[str, Path]) -> None:
+    _nothing_wrong(_commands(trees, LONG_COMMANDS))
+
+
+# -- readers --------------------------------------------------------------------------------------------
+
+
+def _boot(host: LocalHost) -> None:
+    for backend in registry.backends():
+        observed = backend.observe(host)
+        list(backend.preflight(host, observed, ["amdgpu.runpm=0"]))
+        list(backend.unmanaged(host) or ())
+    registry.detect(host, initramfs.detect(host))
+
+
+def _facts(host: LocalHost) -> None:
+    system.read_os(host)
+    system.read_hardware(host, ("0000:03:00.0",))
+    system.read_container(host)
+    gpus.read_gpus(host, KNOWN.gpus)
+    kernels.read_kernels(host)
+    rocm.read_rocm(host)
+    rocm.read_pytorch(host)
+    logins.somebody_logged_in(host)
+
+
+def _values(host: LocalHost) -> None:
+    set_here = values.set_parameters(host, KNOWN.modules(), None)
+    values.deviations(host, None, set_here, KNOWN)
+    environment.for_everybody(host)
+    environment_targets.later_assignments(host, ())
+
+
+def _records(host: LocalHost) -> None:
+    for read in (receipt.load, record.load, journal.read_all, journal.open_transaction):
+        _read(read, host)
+
+
+def _staged(host: LocalHost) -> None:
+    deployments.staged(host)
+    deployments.menu(host, "rpm-ostree")
+
+
+READERS: Mapping[str, Callable[[LocalHost], object]] = {
+    "boot loaders": _boot,
+    "facts": _facts,
+    "values": _values,
+    "records": _records,
+    "lint": lambda host: linting.lint(host, ()),
+    "deployments": _staged,
+    "profiles": lambda host: profiles.read(host, profiles.names(host)),
+}
+
+
+def _log(content: bytes) -> None:
+    known = diagnosis.log_knowledge()
+    wanted = probes.of_logs(known) + probes.of_issues(catalogue.known_issues())
+    scanner = Scanner(wanted, use_grep=False)
+    scanner.read("a", unpacked(io.BytesIO(content), "a"))
+    read_facts(scanner, known, KNOWN.gpus)
+
+
+def _toml(content: bytes) -> None:
+    toml.parse(content, "x")
+    toml.key_lines(content.decode("utf-8", "replace"))
+
+
+def _redacted(content: bytes) -> None:
+    redact, text = Redactor(), content.decode("utf-8", "replace")
+    redact.learn(text)
+    redact(text)
+
+
+def _documented(read: Callable[[bytes], object], *errors: type[Exception]) -> Callable[[bytes], None]:
+    def run(content: bytes) -> None:
+        with suppress(*errors):
+            read(content)
+
+    return run
+
+
+BUNDLE = bundle.Bundle("site", 7, {"issues/x.toml": 'schema = 1\nkind = "fault"\n'}).dump()
+TABLE = ostree.table(
+    {"kargs": ostree.texts(["quiet", "a=1"]), "target": ostree.table({"n": ostree.text("x")})}
+)
+LOG = b"".join(
+    f"[    {n}.0] {sample}\n".encode()
+    for n, issue in enumerate(catalogue.known_issues()[:40])
+    for signature in issue.signatures
+    for sample in signature.samples
+)
+CONTENTS: Mapping[str, tuple[bytes, Callable[[bytes], None]]] = {
+    "TOML": (
+        (SOURCE / "profiles/strix.toml").read_bytes(),
+        _toml,
+    ),
+    "bundle": (BUNDLE, _documented(lambda content: bundle.parse(content, "x"), bundle.Broken)),
+    "GVariant": (TABLE[1], _documented(lambda content: gvariant.read("a{sv}", content), ValueError)),
+    "log": (LOG, _documented(_log, RocmcfgError)),
+    "report": (LOG, _redacted),
+}
+
+
+def _readers(trees: Mapping[str, Path], count: int) -> Iterator[str]:
+    rng = random.Random(f"readers of {count}")
+    answers: dict[tuple[str, str], int] = {}
+    for number in range(count):
+        seed = f"{count}/{number}"
+        if rng.random() < 0.3:
+            name = rng.choice(sorted(CONTENTS))
+            content, parse = CONTENTS[name]
+            try:
+                parse(mutate(random.Random(seed), content))
+            except Exception:
+                yield f"seed {seed}: {name}\n{traceback.format_exc(-4)}"
+            continue
+        loader, name = rng.choice(sorted(trees)), rng.choice(sorted(READERS))
+        host = Changed(str(trees[loader]))
+        if (loader, name) not in answers:
+            Changed.begin("", 1 << 30, to_the_end=False)
+            _read(READERS[name], host)
+            answers[loader, name] = Changed.answers
+        at = rng.randrange(max(answers[loader, name], 1))
+        Changed.begin(seed, at, to_the_end=rng.random() < 0.1)
+        try:
+            _read(READERS[name], Changed(str(trees[loader])))
+        except Exception:
+            changed = f"{name} of {loader}, changed {Changed.changed[:5]}"
+            yield f"seed {seed}: {changed}\n{traceback.format_exc(-4)}"
+
+
+def _read(reader: Callable[[LocalHost], object], host: LocalHost) -> None:
+    with suppress(RocmcfgError):
+        reader(host)
+
+
+def test_no_reader_raises_an_error_of_its_own(some_trees: Mapping[str, Path]) -> None:
+    _nothing_wrong(_readers(some_trees, SHORT))
+
+
+@pytest.mark.slow
+def test_no_reader_raises_an_error_of_its_own_of_many(trees: Mapping[str, Path]) -> None:
+    _nothing_wrong(_readers(trees, LONG))
+
+
+# -- each of what was found -----------------------------------------------------------------------------
+
+
+def _damaged(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    nested = b"x" + b"\0v" * 5000
+    entry = "title a\nversion {}\noptions ostree=/ostree/boot.1/a/b/0\x00 quiet\nlinux /vmlinuz-1\n"
+    files: Mapping[str, dict[str, Any]] = {
+        "nested variants": {"run/ostree-booted": "", "run/ostree/staged-deployment": nested},
+        "nested lists": {"etc/kernelstub/configuration": "[" * 200_000},
+        "a NUL in an entry": {"run/ostree-booted": "", "boot/loader/entries/ostree-1.conf": entry.format(1)},
+        "a version of thousands of digits": {
+            "run/ostree-booted": "",
+            "boot/loader/entries/ostree-1.conf": entry.format("9" * 5000),
+        },
+    }
+    for number, (name, written) in enumerate(files.items()):
+        root = debian_grub_host(tmp_path / str(number))
+        yield name, make_root(root.parent, written, name=root.name)
+
+
+def test_what_ended_every_command_is_said_to_be_unreadable(tmp_path: Path) -> None:
+    for name, root in _damaged(tmp_path):
+        for words in COMMANDS:
+            said = rocmcfg(*words, "--root", root)
+            assert "RC9000" not in said.out + said.err, (name, words, said.err)
+
+
+def test_a_variant_is_followed_as_deep_as_glib_follows_it() -> None:
+    def nested(depth: int) -> bytes:
+        return b"x" + b"\0s" + b"\0v" * depth
+
+    assert gvariant.read("v", nested(100)) == "x"
+    with pytest.raises(ValueError, match="nested more than 128 deep"):
+        gvariant.read("v", nested(200))
+
+
+@pytest.mark.parametrize("path", ["/a\0b", "/\ud800"])
+def test_a_path_that_no_file_can_have_is_absent(tmp_path: Path, path: str) -> None:
+    for host in (LocalHost(str(tmp_path)), LocalHost("/")):
+        assert host.read(path) is None
+        assert host.state(path) is None
+        assert host.stream(path) is None
+        assert not host.exists(path)
+        assert not host.is_dir(path)
+        assert not host.is_symlink(path)
+        assert host.names(path) == ()
+        assert host.real_path(path) == path
+        assert not host.hidden(path)
+        assert not host.has_tool(path)
+        with suppress(Unreadable):
+            assert host.weakness(path) is None
+
+
+def test_a_damaged_image_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    (tmp_path / "a.efi").write_bytes(b"MZ" + b"\xff" * 200)
+    with pytest.raises(Unreadable, match="it is damaged: it has no PE header"):
+        pe_image.read(LocalHost(str(tmp_path)), "/a.efi")

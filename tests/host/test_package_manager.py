@@ -1,0 +1,199 @@
+"""A package manager at work is waited for, and its own hooks wait for nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.host import package_manager
+from rocmcfg.host.local import LocalHost
+from tests.support.hosts import debian_grub_host
+from tests.support.program import SOURCE, rocmcfg
+from tests.support.tools import HANG, require_root, require_tool
+from tests.support.trees import tree
+
+SET = ("--set", "amdgpu.runpm=0", "--any-gpu", "--yes")
+_HOLDS = """
+import fcntl, sys
+opened = open(sys.argv[1], "a+")
+fcntl.lockf(opened, fcntl.LOCK_EX)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    return debian_grub_host(tmp_path)
+
+
+@contextlib.contextmanager
+def held(path: Path, program: str = _HOLDS) -> Iterator[subprocess.Popen[str]]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder
+        holder.communicate(timeout=HANG)
+
+
+LOCKS = (
+    "var/lib/dpkg/lock-frontend",
+    "var/lib/dpkg/lock",
+    "var/lib/rpm/.rpm.lock",
+    "usr/lib/sysimage/rpm/.rpm.lock",
+)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_that_another_process_holds_is_named_and_nothing_changes(
+    host: Path, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROCMCFG_PACKAGE_TIMEOUT", "0")
+    with held(host / lock) as holder:
+        before = tree(host)
+        for command in (("apply", *SET), ("rollback", "--yes")):
+            done = rocmcfg(*command, "--root", host, "--json")
+            assert (done.code, done.ids) == (1, ["RC3036"])
+            assert f"/{lock} is held by process {holder.pid}" in done.document["diagnostics"][0]["detail"]
+        assert tree(host) == before
+    assert rocmcfg("apply", *SET, "--root", host).code == 0, "the file alone is no lock"
+
+
+def test_it_is_waited_for_with_progress(host: Path) -> None:
+    lock = host / LOCKS[0]
+    told: list[str] = []
+    with held(lock) as holder:
+
+        def progress(said: str) -> None:
+            told.append(said)
+            if len(told) == 2:
+                assert holder.stdin is not None
+                holder.stdin.close()
+                holder.wait(HANG)
+
+        LocalHost(str(host)).wait_for_package_manager(progress)
+        holder.stdin = None
+    assert len(told) >= 2
+    assert (
+        told[0] == "0 s: waiting for apt or another frontend of dpkg, which holds /var/lib/dpkg/lock-frontend"
+    )
+
+
+def test_a_hook_inside_the_transaction_does_not_wait(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The holder is its ancestor, or dpkg says so by the environment of its scripts."""
+    lock = host / LOCKS[1]
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    asks = (
+        "import sys\nfrom rocmcfg.host.local import LocalHost\n"
+        "LocalHost(sys.argv[1]).require_no_package_manager()"
+    )
+    with lock.open("a+") as stream:
+        fcntl.lockf(stream, fcntl.LOCK_EX)
+        done = subprocess.run(
+            ["sh", "-c", '"$@" || exit', "sh", sys.executable, "-c", asks, str(host)],
+            cwd=SOURCE,
+            capture_output=True,
+            text=True,
+            timeout=HANG,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    with held(lock):
+        with pytest.raises(package_manager.PackageManagerAtWork):
+            LocalHost(str(host)).require_no_package_manager()
+        monkeypatch.setenv("DPKG_MAINTSCRIPT_PACKAGE", "linux-image")
+        LocalHost(str(host)).require_no_package_manager()
+
+
+def test_the_lock_of_pacman_counts_while_it_is_open_and_not_after_a_crash(host: Path) -> None:
+    lock = host / "var/lib/pacman/db.lck"
+    opens = "import sys; f = open(sys.argv[1], 'x'); print(flush=True); sys.stdin.read()"
+    with held(lock, opens), pytest.raises(package_manager.PackageManagerAtWork):
+        LocalHost(str(host)).require_no_package_manager()
+    assert lock.exists()
+    LocalHost(str(host)).require_no_package_manager()
+
+
+def test_a_link_or_a_pipe_in_the_place_of_a_lock_is_waited_for_by_nobody(host: Path, tmp_path: Path) -> None:
+    for number, lock in enumerate(LOCKS):
+        path = host / lock
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if number % 2:
+            path.symlink_to(tmp_path / "outside")
+        else:
+            os.mkfifo(path)
+    LocalHost(str(host)).require_no_package_manager()
+
+
+@pytest.mark.parametrize(
+    ("program", "package"), [("dpkg", "dpkg"), ("rpm", "rpm"), ("pacman", "pacman-package-manager")]
+)
+def test_the_real_package_managers_are_seen(tmp_path: Path, program: str, package: str) -> None:
+    """Each asks or unpacks in a root of its own, and waits for us while it holds its lock."""
+    require_root()
+    tool = require_tool(program, package)
+    root = tmp_path / "root"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if program == "dpkg":
+        (root / "var/lib/dpkg/updates").mkdir(parents=True)
+        (root / "var/lib/dpkg/info").mkdir()
+        (root / "var/lib/dpkg/status").touch()
+        control = tmp_path / "deb/DEBIAN"
+        control.mkdir(parents=True)
+        (control / "control").write_text(
+            "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: A <a@localhost>\nDescription: a\n"
+        )
+        (control / "preinst").write_text(f"#!/bin/sh\ncat {pipe}\n")
+        (control / "preinst").chmod(0o755)
+        built = tmp_path / "a.deb"
+        subprocess.run(["dpkg-deb", "-b", control.parent, built], check=True, capture_output=True)
+        argv = [tool, f"--root={root}", "--force-script-chrootless", "--force-depends", "-i", str(built)]
+    elif program == "rpm":
+        require_tool("rpmbuild", "rpm")
+        spec = tmp_path / "a.spec"
+        spec.write_text(
+            "Name: a\nVersion: 1\nRelease: 1\nSummary: a\nLicense: MIT\nBuildArch: noarch\n"
+            f"%description\na\n%pre -p <lua>\nio.open('{pipe}'):read('a')\n%files\n"
+        )
+        build = ["rpmbuild", "-bb", "--define", f"_topdir {tmp_path}", str(spec)]
+        subprocess.run(build, check=True, capture_output=True)
+        (built,) = tmp_path.glob("RPMS/noarch/*.rpm")
+        database = root / "var/lib/rpm"
+        database.mkdir(parents=True)
+        lock = [
+            "--define",
+            f"_rpmlock_path {database}/.rpm.lock",
+        ]  # a script runs in --root, without the pipe
+        argv = [tool, f"--dbpath={database}", *lock, "--nodeps", "-i", str(built)]
+    else:
+        (root / "var/lib/pacman").mkdir(parents=True)
+        conf = tmp_path / "pacman.conf"
+        conf.write_text(
+            f"[options]\nArchitecture = auto\nXferCommand = /bin/sh -c 'cat {pipe}'\n"
+            "[core]\nServer = http://localhost\n"
+        )
+        argv = [tool, "--config", str(conf), "--root", str(root), "-Sy"]
+    null = subprocess.DEVNULL
+    with subprocess.Popen(argv, stdin=null, stdout=null, stderr=null) as at_work:
+        with pipe.open("w"):  # opened once the other end is, so in the midst of its work
+            with pytest.raises(package_manager.PackageManagerAtWork) as refused:
+                LocalHost(str(root)).require_no_package_manager()
+            assert program in refused.value.diagnostics[0].summary
+        at_work.communicate(timeout=HANG)
+    LocalHost(str(root)).require_no_package_manager()

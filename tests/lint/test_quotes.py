@@ -1,0 +1,55 @@
+"""Quotes that make another setting of one, or none: what GRUB, kmod and the kernel make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import rocmcfg
+
+DEFAULTS = "GRUB_CMDLINE_LINUX_DEFAULT="
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("etc/modprobe.d/a.conf", 'options amdgpu ppfeaturemask="0xfff7ffff\n', "a quote is not closed"),
+        ("etc/modprobe.d/a.conf", 'options amdgpu "runpm"=0\n', "a part of the name"),
+        ("etc/modprobe.d/a.conf", "options amdgpu runpm=0 -- dpm=1\n", "drops what stands behind"),
+        ("etc/kernel/cmdline", 'root=/dev/sda1 "amdgpu.runpm"=0\n', "a part of the name"),
+        ("boot/loader/entries/a.conf", 'linux /vmlinuz\noptions root=/dev/sda1 foo="bar\n', "not closed"),
+        ("etc/default/grub", f'{DEFAULTS}"quiet\namdgpu.runpm=0"\n', "a line break ends the command"),
+        ("etc/default/grub", f'{DEFAULTS}"quiet amdgpu.runpm=\'0"\n', "a single quote is not closed"),
+        ("etc/default/grub", f'{DEFAULTS}"quiet;amdgpu.runpm=0"\n', "a semicolon ends the command"),
+    ],
+)
+def test_what_a_quote_or_a_sign_does_is_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = rocmcfg("lint", str(path))
+    assert "warning: syntax" in done.out, done.out + done.err
+    assert said in " ".join(done.out.split()), done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("etc/default/grub", f"{DEFAULTS}\"quiet amdgpu.ppfeaturemask='0xfff7ffff'\"\n"),
+        ("etc/default/grub", f'{DEFAULTS}"quiet amdgpu.ppfeaturemask=\\\\0xfff7ffff"\n'),
+        (
+            "boot/grub/grub.cfg",
+            "menuentry 'x' {\n  linux /vmlinuz quiet amdgpu.ppfeaturemask='0xfff7ffff'\n}\n",
+        ),
+        ("boot/grub/grub.cfg", "menuentry 'x' {\n  linux /vmlinuz \"amdgpu.ppfeaturemask=0xfff7ffff\"\n}\n"),
+    ],
+)
+def test_quotes_that_grub_takes_away_are_no_fault(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = rocmcfg("lint", "--json", str(path))
+    assert not [one for one in done.document["findings"] if one["severity"] == "error"], done.out
+    assert not [one for one in done.document["findings"] if one["id"] == "RC7118"], done.out
+    assert "amdgpu.ppfeaturemask=0xfff7ffff turns overdrive on" in done.out

@@ -1,0 +1,55 @@
+"""An undo takes back what its record says was written, also where what stands there now cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.crash.fat import CHAINS
+from tests.support.hosts import debian_grub_host, other_host
+from tests.support.program import rocmcfg
+
+APPLY = ("apply", "--set", "amdgpu.runpm=0", "--yes")
+
+MENUS: dict[str, tuple[Callable[[Path], Path], str]] = {  # a host, and the files with its entries
+    "systemd-boot": (CHAINS["systemd-boot"].make, "boot/efi/loader/entries/*.conf"),
+    "grub-bls": (lambda folder: other_host(folder, "fedora-bls"), "boot/loader/entries/*.conf"),
+    "limine": (CHAINS["limine"].make, "boot/limine.conf"),
+    "refind": (CHAINS["refind"].make, "boot/refind_linux.conf"),
+}
+
+
+@pytest.mark.parametrize("name", MENUS)
+@pytest.mark.parametrize(
+    "command", [("rollback", "--yes"), ("rollback", "--pristine", "--yes")], ids=" ".join
+)
+def test_our_part_behind_a_quote_that_somebody_opened_is_taken_back(
+    tmp_path: Path, name: str, command: tuple[str, ...]
+) -> None:
+    make, pattern = MENUS[name]
+    root = make(tmp_path)
+    assert rocmcfg(*APPLY, "--root", root).code == 0
+    written = [path for path in root.glob(pattern) if "rocmcfg.begin" in path.read_text()]
+    assert written
+    for path in written:
+        quote = '""' if name == "refind" else '"'  # within a quoted line, rEFInd reads two as one
+        path.write_text(path.read_text().replace("rocmcfg.begin", f"foo={quote}bar rocmcfg.begin"))
+    undone = rocmcfg(*command, "--root", root)
+    assert undone.code == 0, undone
+    for path in written:
+        assert "rocmcfg" not in path.read_text(), path
+        assert f"foo={quote}bar" in path.read_text()
+
+
+def test_a_menu_that_hides_our_arguments_in_a_quote_is_due_all_the_same(tmp_path: Path) -> None:
+    """Without the program that generates it, an undo leaves that program to the user."""
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg(*APPLY, "--root", root).code == 0
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text().replace(" quiet", ' foo="bar quiet amdgpu.runpm=0'))
+    undone = rocmcfg("rollback", "--yes", "--root", root)
+    assert undone.code == 0, undone
+    assert "RC4016" in undone.err
+    assert "update-grub" in undone.out + undone.err
