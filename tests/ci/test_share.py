@@ -175,7 +175,8 @@ def test_turns_take_each_test_once(tmp_path: Path) -> None:
 def pytest_in(folder: Path, *options: str) -> str:
     """What pytest prints with this project's conftest in a folder of tests."""
     shutil.copy(SOURCE / "tests/conftest.py", folder / "conftest.py")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", folder, folder, *options]
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder)]
+    run += options
     env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)}
     return subprocess.run(run, env=env, cwd=folder, capture_output=True, text=True, check=False).stdout
 
@@ -267,7 +268,7 @@ def test_a_part_that_fails_does_not_keep_the_others_from_being_run(tmp_path: Pat
 
 
 def test_both_ends_of_each_range_are_named_with_tools_for_every_python() -> None:
-    run = [sys.executable, SOURCE / ".ci/libraries.py"]
+    run = [sys.executable, str(SOURCE / ".ci/libraries.py")]
     oldest, newest = (
         subprocess.run([*run, end], capture_output=True, text=True, check=True).stdout.splitlines()
         for end in ("oldest", "newest")
