@@ -21,6 +21,9 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+# What .venv gets: the locked libraries, or (after `make clean`) the oldest or newest in the ranges of pyproject.toml.
+LIBRARIES := locked
+INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
 .PHONY: demo test all fast coverage slow faults packages ansible loaders vm peers lint sources knowledge bench lock clean
@@ -33,6 +36,9 @@ test: lint fast
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
 all: test coverage slow faults packages ansible loaders vm peers
+
+# TURN=1/2 takes every second of the tests, from the first on.
+TURNS = $(if $(TURN), --turn $(TURN))
 
 # What needs neither root nor a mirror nor a guest.
 PROGRAM := --ignore=tests/vm --ignore=tests/peers --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -n auto --dist worksteal
@@ -50,19 +56,19 @@ slow: $(READY)
 	$(RUN) -m pytest $(PROGRAM) -m slow
 
 faults: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py) -m faults -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py)$(TURNS) -m faults -n 2
 
 packages: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/packages)
+	$(RUN) -m pytest $(or $(TESTS),tests/packages)$(TURNS)
 
 ansible: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/ansible)
+	$(RUN) -m pytest $(or $(TESTS),tests/ansible)$(TURNS)
 
 loaders: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/loaders)
+	$(RUN) -m pytest $(or $(TESTS),tests/loaders)$(TURNS)
 
 vm: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/vm) -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/vm)$(TURNS) -n 2
 
 peers: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/peers) -n 2 $(ARGS)
@@ -94,15 +100,17 @@ $(READY): requirements-dev.lock pyproject.toml
 	  echo "$(PYTHON) is older than 3.10. Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12   (Debian, Ubuntu: sudo apt install python3)" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+	@case "$(LIBRARIES)" in locked|oldest|newest) ;; *) echo "LIBRARIES is locked, oldest or newest" >&2; exit 1;; esac
 	@echo "setting up $(VENV) (once; needs the package index)"
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@test "$(LIBRARIES)" = locked || $(RUN) .ci/libraries.py $(LIBRARIES) >$(VENV)/requirements.txt
 	@# The lock has every dependency. Left to find them, pip asks for the newest release of one with an extra, which no hash is for.
 	@for pause in 5 30 ""; do \
-	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock && exit; \
+	  $(VENV)/bin/pip install -qq --disable-pip-version-check $(INSTALLED) && exit; \
 	  test -z "$$pause" || { echo "once more in $$pause s" >&2; sleep $$pause; }; \
 	done; \
 	echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(VENV)/bin/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(RUN) -m compileall -q rocmcfg
 	@touch $(READY)
 

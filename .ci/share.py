@@ -1,8 +1,10 @@
-"""Prints which of the tests that need root, mirrors or guests a run takes, and why, as commands for .ci/run.
+"""Prints what a run takes, and why, as commands for .ci/run.
 
-All of them take about two and a half hours on two cores, and five on slow ones. So a run takes what its
-change touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits
-together run everything.
+First, at every run, a newcomer's machine: the README's two commands in a minimal system; then `make test` as
+root with all programs. Then of the tests that need root, mirrors or guests what the change touches, and of
+the rest as much as fits, beginning where the commit's hash says: some commits together run everything. All
+of it takes about two and a half hours on two cores, and five on slow ones. A part that is longer than a
+share has several turns, each with every second (or third) test of it.
 
 * The change is all in which the files here differ from where their branch left the main branch of origin, or,
   on that branch itself, from the commit's first parent: of a merge, all that it brings.
@@ -21,10 +23,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-# Minutes on two cores that do nothing else. Installing and `make test` take 7 more, and a slow machine takes
-# twice as long: a SHARE ends there within 45, and MOST, which a change of many parts asks for, within 75.
-SHARE = 15
-MOST = 30
+# Minutes on two cores that do nothing else. A slow machine takes twice as long: a SHARE ends there within 45
+# with all that comes before it, and MOST, which a change of many parts asks for, within 75.
+INSTALLING = 1
+NEWCOMER = 8  # one minute for the system, one for .venv, six for `make test`
+AS_ROOT = 6
+SHARE = 45 // 2 - INSTALLING - NEWCOMER - AS_ROOT
+MOST = 75 // 2 - INSTALLING - NEWCOMER - AS_ROOT
+# Debian 13 and 12; the commit's hash chooses. Ubuntu's LTS only with --all, where a mirror can be reached.
+NEWCOMERS = ("trixie", "bookworm")
+UBUNTU = "noble"
 
 
 class Part(NamedTuple):
@@ -33,9 +41,40 @@ class Part(NamedTuple):
     target: str  # of make
     tests: tuple[str, ...]  # patterns of files; a file belongs to the first part that matches
     guards: tuple[str, ...]  # a change of such a path runs the part, and so does a change of its tests
+    program: str = ""  # instead of make and its target
 
 
+class Turn(NamedTuple):
+    """A part, or the `number`th of `of` turns of it."""
+
+    part: Part
+    number: int = 1
+    of: int = 1
+
+    @property
+    def name(self) -> str:
+        return self.part.name if self.of == 1 else f"{self.part.name} ({self.number} of {self.of})"
+
+    @property
+    def minutes(self) -> int:
+        """Each makes what they all need anew."""
+        return self.part.minutes if self.of == 1 else -(-self.part.minutes // self.of) + 1
+
+    @property
+    def command(self) -> str:
+        files = tests_of(self.part)
+        words = [self.part.program or f"make {self.part.target}"]
+        words += [shlex.quote(f"TESTS={' '.join(files)}")] if files else []
+        words += [f"TURN={self.number}/{self.of}"] if self.of > 1 else []
+        return " ".join(words)
+
+
+# Of the libraries that pyproject.toml names: what passes with the locked ones.
+_RANGES = ("pyproject.toml", "requirements.lock", ".ci/libraries.py", ".ci/fresh")
 PARTS = (
+    # Python 3.10 is Ubuntu 22.04's; sid has the newest that is packaged
+    Part("oldest libraries", 7, "", (), _RANGES, ".ci/fresh jammy 'make fast LIBRARIES=oldest'"),
+    Part("newest libraries", 7, "", (), _RANGES, ".ci/fresh sid 'make fast LIBRARIES=newest'"),
     Part("coverage", 5, "coverage", (), ("pyproject.toml",)),  # what `make test` runs, measured
     Part(
         "slow",
@@ -235,20 +274,41 @@ def touching(part: Part, paths: list[str]) -> str:
     return ""
 
 
-def share(start: int, paths: list[str]) -> dict[str, str]:
-    """The parts of a run and why it takes each; `start` tells where the rest begins."""
-    order = [PARTS[(start + number) % len(PARTS)] for number in range(len(PARTS))]
-    taken: dict[str, str] = {}
+def turns(part: Part) -> list[Turn]:
+    """The part as one turn where it fits into a share, else as several that do."""
+    of = 1
+    while Turn(part, 1, of).minutes > SHARE:
+        of += 1
+    return [Turn(part, number, of) for number in range(1, of + 1)]
+
+
+def share(start: int, paths: list[str]) -> dict[Turn, str]:
+    """What a run takes besides what every run takes, and why; `start` tells where the rest begins."""
+    all_turns = [turn for part in PARTS for turn in turns(part)]
+    first = start % len(all_turns)
+    taken: dict[Turn, str] = {}
     minutes = 0
-    for part in order:
-        if (path := touching(part, paths)) and minutes + part.minutes <= MOST:
-            taken[part.name] = f"the change touches {path}"
-            minutes += part.minutes
-    for part in order:
-        if part.name not in taken and minutes + part.minutes <= SHARE:
-            taken[part.name] = "by the commit's hash"
-            minutes += part.minutes
+    for part in (turn.part for turn in all_turns[first:] + all_turns[:first] if turn.number == 1):
+        if path := touching(part, paths):
+            for turn in (
+                Turn(part),
+                turns(part)[start % len(turns(part))],
+            ):  # as much of it as there is time for
+                if minutes + turn.minutes <= MOST:
+                    taken[turn] = f"the change touches {path}"
+                    minutes += turn.minutes
+                    break
+    touched = {turn.part for turn in taken}
+    for turn in all_turns[first:] + all_turns[:first]:
+        if turn.part not in touched and minutes + turn.minutes <= SHARE:
+            taken[turn] = "by the commit's hash"
+            minutes += turn.minutes
     return taken
+
+
+def newcomers(start: int, *, everything: bool) -> tuple[str, ...]:
+    """The systems of which a run takes a minimal one."""
+    return (*NEWCOMERS, UBUNTU) if everything else (NEWCOMERS[start % len(NEWCOMERS)],)
 
 
 def main() -> None:
@@ -257,30 +317,32 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
     everything = parser.parse_args().all
     commit = git("rev-parse", "HEAD") or ""
+    start = int(commit or "0", 16)
     change = changed(commit) if commit else None
     paths = change[1] if change else []
     if everything:
         print("# the whole: --all")
-        taken = dict.fromkeys([part.name for part in PARTS], "--all")
+        taken = {Turn(part): "--all" for part in PARTS}
     else:
         told = f"compared with {change[0]}" if change else "whose change is unknown (no parent here)"
         print(f"# the share of {commit[:10] or 'a tree without git'}, {told}")
-        taken = share(int(commit or "0", 16), paths)
-    for part in PARTS:
-        if part.name in taken:
-            files = tests_of(part)
-            tests = shlex.quote(f"TESTS={' '.join(files)}") if files else ""
-            print(f"# {part.name}, about {part.minutes} minutes: {taken[part.name]}")
-            print(f"part {shlex.quote(part.name)} make {part.target} {tests}".rstrip())
+        taken = share(start, paths)
+    for suite in newcomers(start, everything=everything):
+        print(f"part 'newcomer on {suite}' .ci/fresh {suite}")
+    print("part 'make test' make test")
+    for turn in sorted(taken, key=lambda turn: PARTS.index(turn.part)):
+        print(f"# {turn.name}, about {turn.minutes} minutes: {taken[turn]}")
+        print(f"part {shlex.quote(turn.name)} {turn.command}")
+    whole = {turn.part for turn in taken if turn.of == 1}
     left = [
         f"{part.name} (for lack of time, though the change touches it)"
         if touching(part, paths)
         else part.name
         for part in PARTS
-        if part.name not in taken
+        if part not in whole
     ]
     if left:
-        print(f"# left out: {', '.join(left)}; `.ci/run --all` runs them too")
+        print(f"# left out, in part or whole: {', '.join(left)}; `.ci/run --all` runs them too")
 
 
 if __name__ == "__main__":

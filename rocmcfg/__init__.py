@@ -25,4 +25,6 @@ Three states, never two: desired (the profile, resolved), configured (the files,
 explain → transaction → planning → judging → state → records → backends, facts, knowledge → host → model.
 """
 
+from __future__ import annotations
+
 __version__ = "0.1.0"

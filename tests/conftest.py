@@ -1,5 +1,5 @@
-"""What all tests share: patience on a busy machine, signals as they were before each test, and programs that
-are started without being measured."""
+"""What all tests share: patience on a busy machine, signals as they were before each test, programs that
+are started without being measured, and what is told of skipped tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.tools import summary_of_skips
 
 # "too slow" is a matter of the machine and of what else it does.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,6 +34,31 @@ def programs_are_not_measured() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--diagnostics-seen", metavar="FILE", help="add every diagnostic that is made to FILE")
+    parser.addoption("--turn", metavar="N/OF", help="of the tests each OFth, from the Nth on")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What --turn asks for."""
+    turn = config.getoption("--turn")
+    if turn:
+        number, _, of = turn.partition("/")
+        left = [item for place, item in enumerate(items) if place % int(of) != int(number) - 1]
+        items[:] = [item for place, item in enumerate(items) if place % int(of) == int(number) - 1]
+        config.hook.pytest_deselected(items=left)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Says last what was skipped, and the command that has it run."""
+    yield
+    skipped = terminalreporter.stats.get("skipped", ())
+    reasons = [str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped if one.longrepr]
+    try:
+        system = Path("/etc/os-release").read_text()
+    except OSError:
+        system = ""
+    for line in summary_of_skips(reasons, system):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -39,7 +39,7 @@ def plan(
 
     asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
-    planned = planning.plan(host, _request(printer, host, asks, add), terms)
+    planned = planning.plan(host, _request(printer, host, asks, add, changes=False), terms)
     printer.document(planned.plan.diagnostics, planned)
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
@@ -74,19 +74,30 @@ def apply(
         plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
         return
     asks, terms = asked.request(named, *boot), trial.terms()
-    host = hosts.open_host(printer, *place, changes=True)
-    request = _request(printer, host, asks, add)
-    question, look = "Try this at the next boot?" if terms else "Apply this?", ["plan", *sys.argv[2:]]
+    host = hosts.open_host(printer, *place)
+    look = shlex.join(["plan", *sys.argv[2:]])
+    request = _request(printer, host, asks, add, question="" if yes else look)
+    question = "Try this at the next boot?" if terms else "Apply this?"
     show = partial(plan_view.show, diff=diff, brief=yes and not (diff or printer.verbose))
-    ask = hosts.asking(printer, host, yes, show, question, shlex.join(look))
+    ask = hosts.asking(printer, host, yes, show, question, look)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."), tries=terms is not None)
 
 
-def _request(printer: Printer, host: LocalHost, asks: Request, add: tuple[str, ...]) -> Request:
+def _request(
+    printer: Printer,
+    host: LocalHost,
+    asks: Request,
+    add: tuple[str, ...],
+    *,
+    changes: bool = True,
+    question: str = "",
+) -> Request:
     from rocmcfg.workflow import planning
 
     request = hosts.understood(printer, host, asks._replace(set=asks.set + add), alone=not add)
+    misspelt = planning.misspelt(request)
+    hosts.require_rights(printer, host, changes=changes, question=question, misspelt=misspelt)
     return planning.on_top(host, request) if add else request
 
 
@@ -99,7 +110,8 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.T
     from rocmcfg.trial import ends
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place, changes=True)
+    host = hosts.open_host(printer, *place)
+    hosts.require_rights(printer, host, question="" if yes else "status")
     if not yes:
         ends.proven(host)  # before nobody can be asked
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
@@ -115,7 +127,8 @@ def check_kernel(
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
     from rocmcfg.workflow import applying
 
-    host = hosts.open_host(printer, *place, changes=True)
+    host = hosts.open_host(printer, *place)
+    hosts.require_rights(printer, host)
     printer.may_change(host)
     interrupts.heed()
     found = applying.check_kernel(host, release, printer.progress)
@@ -127,7 +140,8 @@ def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> N
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place, changes=True)
+    host = hosts.open_host(printer, *place)
+    hosts.require_rights(printer, host)
     # a shutdown while nothing is being changed is no failure, and the next boot is the old one
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     printer.may_change(host)

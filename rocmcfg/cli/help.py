@@ -51,6 +51,14 @@ def summary(path: str) -> str:
     return (GROUPS.get(path) or COMMANDS[path].load().__doc__).partition("\n")[0].rstrip(".")
 
 
+def usage(path: str) -> str:
+    """The line that shows how a command is called."""
+    command = COMMANDS[path]
+    arguments = [one for one in command.declared().values() if not one.names]
+    words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
+    return " ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words])
+
+
 def _print(printer: Printer, path: str) -> None:
     if path and path not in GROUPS:
         _print_command(printer, path)
@@ -75,8 +83,7 @@ def _print_command(printer: Printer, path: str) -> None:
     command = COMMANDS[path]
     declared = command.declared()
     arguments = [one for one in declared.values() if not one.names]
-    words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
-    printer.said(" ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words]))
+    printer.said(usage(path))
     for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
         printer.line()
         printer.wrapped(" ".join(paragraph.split()), indent="")

@@ -12,7 +12,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import drop_ins
-from rocmcfg.model.diagnostic import ExitCode, fail
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, fail
 from rocmcfg.model.state import Request
 
 if TYPE_CHECKING:
@@ -25,16 +25,14 @@ Done = TypeVar("Done")
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
-def open_host(printer: Printer, root: str, chroot: bool = False, *, changes: bool = False) -> LocalHost:
-    """The host of --root. Raises RocmcfgError for a root that is none, and for a command that `changes` the
-    running host without being root; whoever can write an offline tree may change that."""
+def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
+    """The host of --root. Raises RocmcfgError for a root that is none. A command that changes the host, or
+    runs its programs by --chroot, calls `require_rights` next."""
     if not os.path.isdir(root):
         hint = "name the mounted root of a host"
         raise fail("RC3020", f"--root {root}: there is no such directory", hint=hint)
     if chroot and not LocalHost(root).offline:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
-    if chroot and os.geteuid() != 0:
-        raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
     if host.offline and not host.is_dir("/etc"):
         if host.hidden("/") or host.hidden("/etc"):
@@ -52,10 +50,37 @@ def open_host(printer: Printer, root: str, chroot: bool = False, *, changes: boo
             location=f"{root.rstrip('/')}{weak.path}",
             hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
-    if changes and not host.offline and os.geteuid() != 0:
-        said = f"{printer.command} changes this host and needs root"
-        raise fail("RC3023", said, hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}")
     return host
+
+
+def require_rights(
+    printer: Printer,
+    host: LocalHost,
+    *,
+    changes: bool = True,
+    question: str = "",
+    misspelt: Sequence[Diagnostic] = (),
+) -> None:
+    """Raises for a caller who is not root where only root may go on: with --chroot, and for a command that
+    `changes` the running host. Whoever can write an offline tree may change that.
+
+    Wrong usage is told before missing rights, which sudo would mend and then meet the mistake: what is
+    `misspelt`, and --json with a command that would ask a question; `question` is the command that only
+    shows what would be asked about."""
+    if question and printer.json:
+        raise Misuse(f"--json asks no question: add --yes; `rocmcfg {question}` shows what it would do")
+    if os.geteuid() == 0:
+        return
+    told: tuple[str, str, str] | None = None
+    if host.offline and host.runs_tools:
+        told = ("RC3022", "--chroot needs root", "run the command with sudo")
+    elif changes and not host.offline:
+        hint = f"sudo rocmcfg {shlex.join(sys.argv[1:])}"
+        told = ("RC3023", f"{printer.command} changes this host and needs root", hint)
+    if told is not None and misspelt:
+        raise RocmcfgError(*misspelt)
+    if told is not None:
+        raise fail(told[0], told[1], hint=told[2])
 
 
 def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
@@ -77,9 +102,8 @@ def asking(
     look: str,
 ) -> Callable[[Planned], bool]:
     """A function that shows a plan and asks the user whether to carry it out; from here on the command may
-    change things. Raises where nobody can be asked: `look` is the command that only shows the plan."""
-    if printer.json and not yes:
-        raise Misuse(f"--json asks no question: add --yes; `rocmcfg {look}` shows what it would do")
+    change things. Raises where nobody can be asked: `look` is the command that only shows the plan.
+    `require_rights` has been called before."""
     if not yes and not sys.stdin.isatty():
         hint = f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do"
         raise fail("RC3024", "nobody can be asked: the input is not a terminal", hint=hint)

@@ -106,7 +106,9 @@ def install(
     """
     from rocmcfg.workflow import sharing
 
-    found = sharing.install(hosts.open_host(printer, root, changes=True), file)
+    host = hosts.open_host(printer, root)
+    hosts.require_rights(printer, host)
+    found = sharing.install(host, file)
     printer.document([], found)
     said = "Installed" if found.changed else "Already installed"
     printer.line(f"{said}: {found.name} {found.version}, signed by {found.signer} ({found.path}).")
@@ -123,6 +125,8 @@ def remove(
     """
     from rocmcfg.workflow import sharing
 
-    found = sharing.remove(hosts.open_host(printer, root, changes=True), name)
+    host = hosts.open_host(printer, root)
+    hosts.require_rights(printer, host)
+    found = sharing.remove(host, name)
     printer.document([], found)
     printer.line(f"Removed: {found.name} ({found.path}).")

@@ -40,12 +40,25 @@ class Option(NamedTuple):
 
     def value(self, given: Any) -> Any:
         """What the function of the command gets, of what was read: None where nothing was given. Raises
-        Misuse for a number below 0."""
+        Misuse for what is no number, or one below 0, and for none of the choices."""
         if self.kind == "texts":
             return tuple(given or ())
-        if self.kind == "number" and (given or 0) < 0:
+        if given is None:
+            return self.default
+        if self.kind == "number":
+            return self._number(str(given))
+        if self.choices and given not in self.choices:
+            raise Misuse(f"{given!r} is not one of {', '.join(map(repr, self.choices))}.", self.names[0])
+        return given
+
+    def _number(self, given: str) -> int:
+        try:
+            number = int(given)
+        except ValueError:
+            raise Misuse(f"{given!r} is not a valid int.", self.names[0]) from None
+        if number < 0:
             raise Misuse(f"{given} is below 0", self.names[0])
-        return self.default if given is None else given
+        return number
 
 
 def option(*names: str, kind: Any = "text", takes: str = "choice", default: Any = "", **others: Any) -> Any:

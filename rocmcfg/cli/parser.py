@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import io
 import sys
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from rocmcfg.cli import app
-from rocmcfg.cli.help import page
+from rocmcfg.cli.help import page, usage
 from rocmcfg.cli.options import Option
 from rocmcfg.cli.printer import Misuse, Printer, complain
 from rocmcfg.cli.terminal import wrap
@@ -29,6 +29,7 @@ def command(name: str) -> Any:
     made.command(context_settings=settings)(_function(name, one))
     found: Any = typer.main.get_command(made)
     found.get_help = lambda _: page(name)
+    found.get_usage = lambda _: usage(name)  # releases of typer differ in theirs
     return found
 
 
@@ -48,8 +49,9 @@ def _function(name: str, found: app.Command) -> Any:
 
 
 def _parameter(name: str, option: Option) -> inspect.Parameter:
-    kinds: dict[str, Any] = {"switch": bool, "text": str, "texts": list[str], "number": int}
-    kind = Literal[option.choices] if option.choices else kinds[option.kind]
+    # `Option.value` looks at numbers and choices itself: releases of typer differ in what they say of them
+    kinds: dict[str, Any] = {"switch": bool, "text": str, "texts": list[str], "number": str}
+    kind = kinds[option.kind]
     if option.names:
         said: Any = typer.Option(*option.names, metavar=option.metavar or None)
     else:

@@ -9,6 +9,7 @@ import os
 import pwd
 import re
 import shlex
+import shutil
 from collections.abc import Sequence
 
 from rocmcfg.cli import hosts
@@ -163,7 +164,10 @@ def new(
         raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
-    host = hosts.open_host(printer, root, changes=True)
+    # a profile may be for a chip that is newer than the table
+    named = tuple(one if re.fullmatch("gfx[0-9a-f]{3,5}", one) else targets([one])[0] for one in gfx)
+    host = hosts.open_host(printer, root)
+    hosts.require_rights(printer, host)
     if extends:
         profiles.load(host, [extends])
     path = profiles.local_path(name)
@@ -172,9 +176,7 @@ def new(
         raise fail("RC1013", said, hint=f"add to it: `rocmcfg profile new my-{name} --extends {name}`")
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
-    # a profile may be for a chip that is newer than the table
-    named = (one if re.fullmatch("gfx[0-9a-f]{3,5}", one) else targets([one])[0] for one in gfx)
-    workflow.write_profile(host, path, extends, tuple(named))
+    workflow.write_profile(host, path, extends, named)
     printer.document((), ProfileNewDocument(path))
     printer.line(f"Written: {path}")
     check = f"rocmcfg profile validate {name}{printer.root_option}"
@@ -266,8 +268,13 @@ def run(
         said = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
         hint = f"`sudo {command_line(request)} --trial` tries that for one boot"
         printer.problems([warning("RC2033", said, hint=hint)])
+    environment = {**os.environ, **dict(pairs)}
+    program = shutil.which(command[0], path=environment.get("PATH"))
+    # execvp(3) reports a folder of PATH that may not be entered as a lack of permission for the program
+    if program is None and "/" not in command[0]:
+        raise fail("RC2031", f"cannot run {command[0]}: no folder of PATH holds it", hint="check the name")
     try:
-        os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
+        os.execve(program or command[0], command, environment)
     except OSError as problem:
         summary = f"cannot run {command[0]}: {problem.strerror}"
         raise fail("RC2031", summary, hint="check the name and that it is executable") from problem

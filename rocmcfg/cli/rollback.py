@@ -49,7 +49,9 @@ def rollback(
 
     if pristine and to is not None:
         raise Misuse("--to and --pristine exclude each other")
-    host = hosts.open_host(printer, *place, changes=not dry_run)
+    host = hosts.open_host(printer, *place)
+    question = "" if yes or dry_run else "rollback --dry-run"
+    hosts.require_rights(printer, host, changes=not dry_run, question=question)
     to = 0 if pristine else to
     if dry_run:
         planned = plan_rollback(host, to=to, force=force)
@@ -77,8 +79,9 @@ def reject(
     """
     from rocmcfg.workflow import undoing
 
-    host = hosts.open_host(printer, *place, changes=True)
+    host = hosts.open_host(printer, *place)
     needless = yes or not undoing.has_trial(host)  # the question
+    hosts.require_rights(printer, host, question="" if needless else "status")
     ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
@@ -95,7 +98,8 @@ def recover(
     from rocmcfg.workflow import undoing
 
     del yes  # it asks nothing: who is used to --yes may say it
-    host = hosts.open_host(printer, *place, changes=True)
+    host = hosts.open_host(printer, *place)
+    hosts.require_rights(printer, host)
     printer.may_change(host)
     interrupts.heed()
     undone = undoing.recover(host, force=force, progress=printer.progress)

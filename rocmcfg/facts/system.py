@@ -111,15 +111,24 @@ def read_container(view: HostView) -> str:
 
 def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
     """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
-    model = re.search(r"^model name\s*:\s*(.+)$", text_or_empty(view, "/proc/cpuinfo"), re.M)
     return HostHardware(
-        " ".join(model[1].split()) if model else "",
+        _processor(text_or_empty(view, "/proc/cpuinfo")),
         read_memory(view),
         _joined(view, "board_vendor", "board_name"),
         _joined(view, "bios_version", "bios_date"),
         text_or_empty(view, "/sys/module/amdgpu/version").strip(),
         tuple(_device(view, address) for address in addresses),
     )
+
+
+def _processor(cpuinfo: str) -> str:
+    """Its name as /proc/cpuinfo has it; on arm64, where it has none, the numbers of who made it and which it
+    is (Linux, arch/arm64/kernel/cpuinfo.c, c_show)."""
+    told = {name.strip(): value for name, _, value in (line.partition(":") for line in cpuinfo.splitlines())}
+    if "model name" in told:
+        return " ".join(told["model name"].split())
+    numbers = [told.get(f"CPU {name}", "").strip() for name in ("implementer", "part")]
+    return f"arm64, implementer {numbers[0]}, part {numbers[1]}" if all(numbers) else ""
 
 
 def read_memory(view: HostView) -> int | None:

@@ -274,10 +274,12 @@ def execute(
             _decode_errors="surrogateescape",  # a block may end inside a character
             _done=lambda *_: finished.set(),
         )
-    except sh.ForkException as problem:  # no machine code, no interpreter
+    except sh.ForkException as problem:  # execve(2) failed: no machine code, no interpreter
         bare = "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, come back"
         told = str(problem).strip().rpartition("\n")[2].strip()
         return CommandResult(tuple(argv), 126, "", told if os.path.exists("/proc/self/fd") else bare)
+    except OSError as problem:  # no process, descriptor or memory is left to start it with
+        return CommandResult(tuple(argv), 126, "", f"{argv[0]}: {problem.strerror}")
     try:
         pause = 0.005
         # sh looks once, when the output has ended, and if the program is there still, after a second again
@@ -287,11 +289,14 @@ def execute(
             if time.monotonic() - started > timeout or out.too_much or err.too_much:
                 _stop(command.pid, mark)
                 return CommandResult(tuple(argv), None, out.text(), err.text())
-        command.wait()
+        status: int = command.exit_code
+    # sh 2.1.0 to 2.2.1 raise for a deadly signal whatever _ok_code says (get_exc_exit_code_would_raise)
+    except sh.SignalException as ended:
+        status = ended.exit_code
     except BaseException:
         _stop(command.pid, mark)
         raise
-    return CommandResult(tuple(argv), command.exit_code, out.text(), err.text())
+    return CommandResult(tuple(argv), status, out.text(), err.text())
 
 
 def _stop(leader: int, mark: str) -> None:

@@ -5,6 +5,8 @@ reader of facts and verify get a `HostView`, which writes nothing; a `Host` writ
 recovery, and what must be done by root besides them, holds one. A planner that writes does not type-check.
 """
 
+from __future__ import annotations
+
 from rocmcfg.host.local import LocalHost as Host
 from rocmcfg.host.local_view import LocalView as HostView
 from rocmcfg.host.local_view import drop_ins, text_or_empty

@@ -66,6 +66,11 @@ def combine(
     return list(chosen.values()), numbers, problems
 
 
+def misspelt(request: Request, catalogue: Catalogue) -> list[Diagnostic]:
+    """What is wrong with the words of --set, whatever the host."""
+    return _asked(request, catalogue)[2]
+
+
 def _asked(
     request: Request, catalogue: Catalogue
 ) -> tuple[dict[str, Setting], dict[str, int], list[Diagnostic]]:

@@ -112,6 +112,14 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     return Planned(made, request, facts, loaded, tried, removed=tuple(removed), keeping=keeping)
 
 
+def misspelt(request: Request) -> list[Diagnostic]:
+    """What is wrong with the words of a request on any host."""
+    from rocmcfg.knowledge import catalogue
+    from rocmcfg.planning import combine
+
+    return combine.misspelt(request, catalogue.load())
+
+
 def on_top(view: HostView, request: Request) -> Request:
     """What asks for all that is applied, and for this besides. What both name is as this one says."""
     found = receipt_or_none(view)

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from tests.support.program import SOURCE
-from tests.support.tools import require_tool
+from tests.support.tools import PACKAGES, require_tool, summary_of_skips
 
 FOLDERS = ("vm", "loaders", "packages", "ansible", "crash")
 TRIAL, LINT = "rocmcfg/trial/ends.py", "rocmcfg/lint/wording.py"
@@ -36,7 +36,7 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("run", "share.py"):
+        for name in ("run", "share.py", "fresh"):
             (folder / ".ci").mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCE / ".ci" / name, folder / ".ci" / name)
         for path in (path for name in FOLDERS for path in (SOURCE / "tests" / name).glob("test_*.py")):
@@ -66,6 +66,11 @@ def why(said: str) -> dict[str, str]:
     return dict(re.findall(r"^# (.*), about \d+ minutes: (.*)$", said, re.M))
 
 
+def first(said: str) -> list[str]:
+    """The parts that come before all others."""
+    return re.findall(r"^part '(.*?)'", said, re.M)[:2]
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     made = Repository(tmp_path / "project")
@@ -78,10 +83,12 @@ def test_what_the_change_touches_is_always_in_the_share(repository: Repository) 
     for number in range(8):  # whatever the hash
         repository.commit(TRIAL if number % 2 else "packaging/arch/PKGBUILD")
         reasons = why(repository.said())
-        wanted = {"guests with trials": TRIAL} if number % 2 else {"rpm and arch": "packaging/arch/PKGBUILD"}
-        assert (
-            reasons.items() >= {name: f"the change touches {path}" for name, path in wanted.items()}.items()
+        part, path = (
+            ("guests with trials", TRIAL) if number % 2 else ("rpm and arch", "packaging/arch/PKGBUILD")
         )
+        # of a long one at least a turn
+        told = [why for name, why in reasons.items() if name.split(" (")[0] == part]
+        assert told == [f"the change touches {path}"]
 
 
 def test_what_is_not_committed_yet_counts_too(repository: Repository) -> None:
@@ -132,12 +139,91 @@ def test_the_whole_is_every_file_once(repository: Repository, script: ModuleType
 
 
 def test_every_part_has_its_turn_and_no_share_takes_too_long(script: ModuleType) -> None:
-    minutes = {part.name: part.minutes for part in script.PARTS}
-    shares = [script.share(number, []) for number in range(len(minutes))]
-    assert {name for share in shares for name in share} == set(minutes)
-    assert all(sum(minutes[name] for name in share) <= script.SHARE for share in shares)
+    turns = [turn for part in script.PARTS for turn in script.turns(part)]
+    shares = [script.share(number, []) for number in range(len(turns))]
+    assert {turn for share in shares for turn in share} == set(turns)
+    assert all(0 < sum(turn.minutes for turn in share) <= script.SHARE for share in shares)
     everything = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")]
-    assert sum(minutes[name] for name in script.share(0, everything)) <= script.MOST
+    assert sum(turn.minutes for turn in script.share(0, everything)) <= script.MOST
+    always = script.INSTALLING + script.NEWCOMER + script.AS_ROOT
+    assert 2 * (always + script.SHARE) <= 45, "minutes on a machine half as fast"
+
+
+def test_a_newcomers_machine_comes_first_at_every_run(repository: Repository, script: ModuleType) -> None:
+    seen = set()
+    for _ in range(12):
+        repository.commit()
+        newcomer, test = first(repository.said())
+        assert test == "make test"
+        seen.add(newcomer)
+    assert seen == {f"newcomer on {suite}" for suite in script.NEWCOMERS}
+    said = re.findall(r"^part '(newcomer on .*?)'", repository.said("--all"), re.M)
+    assert said == [f"newcomer on {suite}" for suite in ("trixie", "bookworm", "noble")]
+
+
+def test_turns_take_each_test_once(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('n', range(7))\ndef test(n): pass\n"
+    )
+    taken: list[str] = []
+    for number in (1, 2, 3):
+        told = pytest_in(tmp_path, "--turn", f"{number}/3", "-v")
+        taken += re.findall(r"test\[\d\] PASSED", told)
+    assert sorted(taken) == [f"test[{number}] PASSED" for number in range(7)]
+
+
+def pytest_in(folder: Path, *options: str) -> str:
+    """What pytest prints with this project's conftest in a folder of tests."""
+    shutil.copy(SOURCE / "tests/conftest.py", folder / "conftest.py")
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder)]
+    run += options
+    env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)}
+    return subprocess.run(run, env=env, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+def test_what_was_skipped_is_told_in_a_line_for_each_kind(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\nfrom tests.support.tools import require_root, require_tool\n"
+        "def test_a(): require_tool('no-such-shell', 'zsh')\n"
+        "def test_b(): require_tool('no-such-program', 'cpio')\n"
+        "def test_c(): require_tool('no-such-program', 'cpio')\n"
+        "@pytest.mark.skipif(True, reason='only root can do that')\ndef test_d(): pass\n"
+        "def test_e(): pytest.skip('it rains')\n"
+    )
+    lines = pytest_in(tmp_path).splitlines()[-4:-1]
+    assert lines[0].startswith("3 tests were skipped for missing programs; to run them: ")
+    assert {"cpio", "zsh"} <= set(lines[0].split())
+    assert lines[1:] == [
+        "1 test was skipped for want of root; to run them: sudo make fast",
+        "1 test was skipped for other reasons, which `pytest -rs` tells",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("system", "command"),
+    [
+        ("ID=debian\n", "sudo apt install grub-common openssh-client"),
+        ('NAME=x\nID=linuxmint\nID_LIKE="ubuntu debian"\n', "sudo apt install grub-common openssh-client"),
+        ("ID=fedora\n", "sudo dnf install grub2-tools openssh"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "sudo dnf install grub2-tools openssh"),
+        ("ID=arch\n", "sudo pacman -S --needed grub openssh"),
+        ("ID=nixos\n", "install what Debian calls grub-common openssh-client"),
+        ("", "install what Debian calls grub-common openssh-client"),
+    ],
+)
+def test_packages_are_called_as_the_distribution_calls_them(system: str, command: str) -> None:
+    reasons = [f"x is missing: apt-get install {name}" for name in ("openssh-client", "grub-common")]
+    (line,) = summary_of_skips(reasons, system)
+    assert line == f"2 tests were skipped for missing programs; to run them: {command}"
+
+
+def test_every_package_that_a_test_asks_for_is_installed_by_ci() -> None:
+    asked = set()
+    for path in (SOURCE / "tests").rglob("*.py"):
+        pattern = r"require_(?:tool|library)\(\s*[^()]*?,\s*(?:package=)?\"([\w.-]+)\"\s*\)"
+        asked |= set(re.findall(pattern, path.read_text())) if path.name != "test_share.py" else set()
+    brought = {"apt", "dpkg", "git", "grep", "dpkg-dev", "mmdebstrap"}  # by the system, or named in .ci/run
+    assert asked - brought <= set(PACKAGES)
 
 
 def test_there_is_a_file_for_each_path_that_a_part_guards(script: ModuleType) -> None:
@@ -146,6 +232,7 @@ def test_there_is_a_file_for_each_path_that_a_part_guards(script: ModuleType) ->
         for top in ("docs", "profiles", "rocmcfg", "packaging", "tests")
         for path in (SOURCE / top).rglob("*")
     ]
+    files += [f".ci/{path.name}" for path in (SOURCE / ".ci").iterdir()]
     files += ["CONTRIBUTING.md", "README.md", "pyproject.toml", "requirements.lock"]
     for part in script.PARTS:
         for guard in part.guards:
@@ -171,6 +258,24 @@ def test_a_part_that_fails_does_not_keep_the_others_from_being_run(tmp_path: Pat
     assert done.returncode == 1, done.stderr
     asked = (tmp_path / "asked").read_text().split()
     assert asked[0] == "test"
+    assert re.search(
+        r"^trixie is left out: a minimal system takes root and mmdebstrap to make$", done.stdout, re.M
+    )
+    assert re.search(r"^newcomer on trixie: left out in \d+ s$", done.stdout, re.M)
     assert set(asked) == {"test", "coverage", "slow", "faults", "packages", "ansible", "loaders", "vm"}
     assert re.search(r"^make test: FAILED in \d+ s$", done.stdout, re.M)
     assert re.search(r"^guests: passed in \d+ s$", done.stdout, re.M)
+
+
+def test_both_ends_of_each_range_are_named_with_tools_for_every_python() -> None:
+    run = [sys.executable, str(SOURCE / ".ci/libraries.py")]
+    oldest, newest = (
+        subprocess.run([*run, end], capture_output=True, text=True, check=True).stdout.splitlines()
+        for end in ("oldest", "newest")
+    )
+    named = dict(line.split("==") for line in oldest if line.startswith(("typer", "pydantic", "sh=")))
+    ranges = (SOURCE / "pyproject.toml").read_text()
+    assert set(named) == {"typer", "pydantic", "sh"}
+    assert all(f'"{name}>={version},<' in ranges for name, version in named.items())
+    assert "distro>=1.9" in newest
+    assert any(re.fullmatch(r"hypothesis==\S+ ; python_full_version < '3.11'", line) for line in oldest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -317,6 +318,31 @@ def test_usage_errors_are_exit_2_in_text_and_in_json(arguments: tuple[str, ...])
     as_json = process(command(*arguments, "--json"))
     assert as_json.code == 2
     assert as_json.ids == ["RC0001"]
+
+
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        ("profile new x --gfx navi", "RC0001"),
+        ("apply --json --set amdgpu.runpm=0", "RC0001"),
+        ("rollback --json", "RC0001"),
+        ("confirm --json", "RC0001"),
+        ("apply --yes --set runpn", "RC2001"),
+        ("apply --yes --set feature.gfxoff=maybe", "RC2002"),
+        ("apply --yes --set amdgpu.runpm=0 --set amdgpu.runpm=1", "RC2041"),
+        ("apply --yes --set amdgpu.runpm=0 --health-check true", "RC0001"),
+        ("apply --yes --chroot --set amdgpu.runpm=0", "RC3021"),
+        ("plan --chroot --root ROOT --set feature.gfxoff=maybe", "RC2002"),
+        ("apply --yes --chroot --root ROOT --set runpn", "RC2001"),
+        ("rollback --json --chroot --root ROOT", "RC0001"),
+    ],
+)
+def test_wrong_usage_is_told_before_missing_rights(root: Path, line: str, id: str) -> None:
+    """Else its author runs it again with sudo, only to meet the mistake then."""
+    with mock.patch.object(os, "geteuid", return_value=1000):
+        found = rocmcfg(*(str(root) if word == "ROOT" else word for word in line.split()))
+    assert (found.code, "sudo" in found.err + found.out) == (2, False), found.err
+    assert id == "RC0001" or f"error[{id}]" in found.err  # typer words those without an id
 
 
 def test_a_misspelt_command_is_told_its_right_name() -> None:

@@ -32,7 +32,7 @@ from tests.support.program import (
     tool_command,
 )
 from tests.support.tool_host import QuickHost
-from tests.support.tools import HANG
+from tests.support.tools import HANG, require_tool
 from tests.support.trees import Tree, tree
 from tests.support.usecases import apply as quick_apply
 from tests.support.usecases import attempt as quick_attempt
@@ -86,6 +86,7 @@ def apply(root: Path, tools: Path, *options: str, via: str = "cmdline") -> Resul
 def test_an_undo_without_programs_is_finished_before_another_begins(root: Path) -> None:
     """A rescue system without --chroot leaves update-grub to the user: until it has run no boot is another,
     and finishing it takes nothing back that is still wanted."""
+    require_tool("grub-editenv", "grub-common")
     host, menu = QuickHost(str(root)), root / "boot/grub/grub.cfg"
     quick_apply(host, set=("amdgpu.runpm=0",))
     quick_apply(host, set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0"))

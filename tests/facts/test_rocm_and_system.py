@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.facts.rocm import read_rocm
-from rocmcfg.facts.system import read_container, read_os
+from rocmcfg.facts.system import read_container, read_hardware, read_os
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from tests.support.hosts import (
@@ -139,6 +139,30 @@ def test_a_system_without_a_pretty_name_is_called_by_what_it_says(
 def test_a_release_file_that_is_far_too_large_is_not_read_and_said_to_be_so(tmp_path: Path) -> None:
     found = os_of(tmp_path, {"etc/os-release": "ID=debian\n" + "A=a\n" * 10_000})
     assert found == ("unknown", "unknown system (/etc/os-release: it is larger than 16 KiB)", "")
+
+
+# -- the processor ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "name"),
+    [
+        (
+            "processor\t: 0\nmodel\t\t: 80\nmodel name\t: AMD Ryzen 7  5800X \n\nprocessor\t: 1\n",
+            "AMD Ryzen 7 5800X",
+        ),
+        (
+            "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n\n",
+            "arm64, implementer 0x41, part 0xd0c",
+        ),
+        ("processor\t: 0\n", ""),
+    ],
+)
+def test_a_processor_is_named_also_where_cpuinfo_has_numbers_alone(
+    tmp_path: Path, cpuinfo: str, name: str
+) -> None:
+    view = LocalHost(str(make_root(tmp_path, {"proc/cpuinfo": cpuinfo})))
+    assert read_hardware(view, ()).processor == name
 
 
 # -- containers ------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import tracemalloc
@@ -17,6 +19,7 @@ import pytest
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, ToolFailed
+from tests.support.program import as_nobody, command, problem
 from tests.support.tools import HANG, require_root
 
 MARK = uuid.uuid4().hex  # another run of the tests may be at work on this machine
@@ -45,10 +48,11 @@ def test_the_exit_status_comes_back(status: int) -> None:
     assert result.ok == (status == 0)
 
 
-def test_a_program_ended_by_a_signal_has_failed() -> None:
-    result = sh("kill -9 $$")
-    assert not result.ok
-    assert result.status == -9
+@pytest.mark.parametrize("number", [6, 9, 11, 15, 40])
+def test_a_program_ended_by_a_signal_has_failed_and_keeps_its_output(number: int) -> None:
+    """sh 2.1.0 to 2.2.1 raise SignalException for some of them in spite of _ok_code."""
+    result = sh(f"echo out; kill -{number} $$")
+    assert (result.ok, result.status, result.stdout) == (False, -number, "out\n")
 
 
 def test_a_missing_program_has_status_127_and_is_no_answer_to_a_query() -> None:
@@ -68,6 +72,34 @@ def test_a_program_that_cannot_start_has_failed_and_says_so(tmp_path: Path, cont
     result = execute(str(program))
     assert result.status == 126
     assert "update-grub" in result.stderr
+
+
+def test_a_program_for_which_no_process_can_be_made_has_failed_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fork() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))  # as under RLIMIT_NPROC
+
+    monkeypatch.setattr(os, "fork", fork)
+    result = execute("true")
+    assert (result.status, result.stderr) == (126, "true: Resource temporarily unavailable")
+
+
+def test_a_folder_of_path_that_may_not_be_entered_makes_no_program_forbidden(tmp_path: Path) -> None:
+    """It is as if the folder were not there: execvp(3) would report EACCES, and so would sudo's users see
+    it, who keep the PATH of root."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    tmp_path.chmod(0o755)
+    script = (
+        "from rocmcfg.host import runner; from rocmcfg.host.local import LocalHost;"
+        "print(runner.query(('no-such-program',)), LocalHost('/').has_tool('no-such-program'),"
+        " LocalHost('/').stream_query(('no-such-program',)), runner.query(('true',)).status)"
+    )
+    path = {"PATH": f"{closed}:/no/such/folder:/etc/passwd:/usr/bin:/bin"}
+    assert as_nobody([sys.executable, "-c", script], path).out == "None False None 0\n"
+    ran = as_nobody(command("run", "--set", "env.HSA_XNACK=1", "--", "no-such-program"), path)
+    assert "no folder of PATH holds it" in problem(ran, "RC2031", 1)
 
 
 def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:

@@ -360,9 +360,10 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     unread.unlink()
     assert "Installed" in install().out, "the signature is put back"
     (other / LOCAL / "issues/not-mine.toml").unlink()
-    installed.parent.chmod(0o777)
-    problem(install(), "RC1030", 1)
-    installed.parent.chmod(0o755)
+    if os.geteuid() == 0:  # whoever is not root has nothing to hand over
+        installed.parent.chmod(0o777)
+        problem(install(), "RC1030", 1)
+        installed.parent.chmod(0o755)
     listed = unfolded(run("knowledge", "list", root=other).out)
     assert "site 8, signed by ops@example.com: 1 known issue, environment.toml, gpus.toml" in listed
     signers.write_text("")

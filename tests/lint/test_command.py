@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 import re
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from tests.support.hosts import debian_grub_host, make_root, other_host
 from tests.support.program import Result, command, process, rocmcfg, unfolded
+from tests.support.tools import require_tool
 from tests.support.trees import tree
 
 
@@ -402,7 +404,7 @@ def test_a_proposal_for_one_file_says_how_it_is_written(tmp_path: Path, judged_f
     assert f"| patch '{text}'" in line
     assert line.startswith(f"rocmcfg lint --fix {judged_for}")
     assert rocmcfg(*shlex.split(line.partition(" | ")[0])[1:]).out == told
-    subprocess.run(["patch", text], input=told.encode(), check=True, stdout=-3)
+    subprocess.run([require_tool("patch", "patch"), text], input=told.encode(), check=True, stdout=-3)
     assert rocmcfg("lint", text, "--root", root).code == 0
 
 
@@ -439,7 +441,7 @@ def test_patch_finds_the_lines_of_a_proposal_without_a_guess(tmp_path: Path, tex
     file = tmp_path / "line.sh"
     file.write_text(text)
     told = rocmcfg("lint", "--fix", file, "--gfx", "gfx1201", "--kernel", "6.18").out
-    subprocess.run(["patch", "-F0", file], input=told.encode(), check=True, stdout=-3)
+    subprocess.run([require_tool("patch", "patch"), "-F0", file], input=told.encode(), check=True, stdout=-3)
     assert [path.name for path in tmp_path.iterdir()] == ["line.sh"]
     assert file.read_text() != text
 
@@ -487,6 +489,7 @@ def test_a_file_whose_name_looks_like_an_option_can_be_pasted(
     told = rocmcfg("lint", "--fix", "--", "-x").out
     (line,) = re.findall("To write it: (.*)", told)
     assert line == "rocmcfg lint --fix ./-x | patch ./-x"
+    require_tool("patch", "patch")
     subprocess.run(line.partition("| ")[2], shell=True, input=told.encode(), check=True, stdout=-3)
     assert "gfxoff" not in Path("-x").read_text()
 
@@ -498,4 +501,6 @@ def test_what_makes_the_boot_menu_anew_is_said_where_its_source_is_mended(
     root = debian_grub_host(tmp_path, cmdline=argument, modprobe_d={"a.conf": "options amdgpu gfxoff=0\n"})
     assert "boot menu" not in rocmcfg("lint", "--fix", "--root", root).out, "another root is not what runs"
     monkeypatch.setattr("rocmcfg.host.local_view.LocalView.offline", False)
-    assert ("Then, for the boot menu: update-grub\n" in rocmcfg("lint", "--fix", "--root", root).out) is said
+    command = "update-grub" if os.geteuid() == 0 else "sudo update-grub"
+    told = rocmcfg("lint", "--fix", "--root", root).out
+    assert (f"Then, for the boot menu: {command}\n" in told) is said

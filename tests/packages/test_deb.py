@@ -135,6 +135,6 @@ def test_a_build_without_pip_says_so_before_it_starts(debian_tools: None, tmp_pa
     environment = os.environ | {"PYTHON": str(python)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    needs = "sudo apt install dpkg-dev debhelper dh-python python3-pip"
+    needs = "sudo apt install build-essential debhelper dh-python python3-pip"
     assert done.stderr == f"build: pip for {python} is missing: {needs}\n"
     assert not (tmp_path / "out").exists()

@@ -210,7 +210,7 @@ def test_the_build_on_the_distributions_libraries_does_the_same(
     new_root: NewRoot, deb: Path, wheels: Path, tmp_path: Path
 ) -> None:
     """Installed over the other one, on a release whose libraries suffice."""
-    package = build_deb(wheels, tmp_path, "--system-libraries")
+    package = build_deb(wheels, tmp_path, "--system-libraries", "--elsewhere")
     root = prepared(new_root("forky", live=True), deb, package)
     root.ok("update-grub")
     root.ok(INSTALL)

@@ -43,7 +43,7 @@ def test_every_reader_takes_the_page_without_a_word(page: Path) -> None:
     complaints = []
     for argv in (
         [require_tool("mandoc", "mandoc"), "-T", "lint", "-W", "warning"],
-        [require_tool("groff", "groff"), "-ww", "-man", "-z"],
+        [require_tool("groff", "groff-base"), "-ww", "-man", "-z"],
         [require_tool("man", "man-db"), "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"],
     ):
         done = subprocess.run([*argv, str(page)], capture_output=True, text=True, check=False)

@@ -140,14 +140,15 @@ def process(argv: list[str], *, env: Mapping[str, str] | None = None, stdin: str
     return Result(done.returncode, done.stdout, done.stderr)
 
 
-def as_nobody(argv: list[str]) -> Result:
+def as_nobody(argv: list[str], env: Mapping[str, str] | None = None) -> Result:
     """The real program without rights; skips the test where that user cannot run it at all."""
+    env = {"HOME": "/", **(env or {})}
     if os.geteuid() != 0:
-        return process(argv, env={"HOME": "/"})
+        return process(argv, env=env)
     drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     if not shutil.which("setpriv") or process([*drop, *command("--version")]).code != 0:
         pytest.skip("the user nobody cannot run this interpreter here")
-    return process([*drop, *argv], env={"HOME": "/"})
+    return process([*drop, *argv], env=env)
 
 
 def in_namespace(script: str, *arguments: str | Path) -> Result:

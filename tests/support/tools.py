@@ -1,67 +1,92 @@
-"""The real programs that tests hold the code against, and the Debian packages that bring them.
+"""The real programs that tests hold the code against, and the packages that bring them.
 
-`require_tool` finds one, `require_library` a library, or skips the test loudly; with CI=true what is missing
-is a failure, so that a test cannot go unnoticed. `python3 tests/support/tools.py --packages` prints what to
-install, and needs nothing but Python for it.
+`require_tool` finds one, `require_library` a library, or skips the test; with CI=true what is missing is a
+failure, so that a test cannot go unnoticed. What was skipped is summed up at the end of a run, by
+`summary_of_skips`. `python3 tests/support/tools.py --packages` prints what to install on Debian, and needs
+nothing but Python for it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-PACKAGES = (
-    "bash",
-    "bash-completion",
-    "binutils",
-    "btrfs-progs",
-    "busybox",
-    "cloud-init",
-    "cpio",
-    "dash",
-    "dmsetup",
-    "dosfstools",
-    "e2fsprogs",
-    "fish",
-    "groff-base",
-    "grub-common",
-    "grub-emu",
-    "guile-3.0",
-    "ignition",
-    "initramfs-tools-core",
-    "kmod",
-    "libglib2.0-0",
-    "libpam0g",
-    "man-db",
-    "mandoc",
-    "mount",
-    "mtools",
-    "nix-bin",
-    "openssh-client",
-    "pacman-package-manager",
-    "rpm",
-    "shellcheck",
-    "strace",
-    "systemd",
-    "systemd-boot",
-    "systemd-boot-efi",
-    "user-mode-linux",
-    "xfsprogs",
-    "zsh",
-)
+
+class Elsewhere(NamedTuple):
+    """What a package of Debian's is called by dnf and by pacman; None where that distribution has none."""
+
+    dnf: str | None
+    pacman: str | None
+
+
+# By Debian's name; None stands for the same name everywhere.
+_TABLE: Mapping[str, Elsewhere | None] = {
+    "bash": None,
+    "bash-completion": None,
+    "binutils": None,
+    "btrfs-progs": None,
+    "busybox": None,
+    "cloud-init": None,
+    "cpio": None,
+    "dash": None,
+    "dmsetup": Elsewhere("device-mapper", "device-mapper"),
+    "dosfstools": None,
+    "e2fsprogs": None,
+    "fish": None,
+    "groff-base": Elsewhere("groff-base", "groff"),
+    "grub-common": Elsewhere("grub2-tools", "grub"),
+    "grub-emu": Elsewhere("grub2-emu", None),
+    "guile-3.0": Elsewhere("guile30", "guile"),
+    "ignition": Elsewhere("ignition", None),
+    "initramfs-tools-core": Elsewhere(None, None),
+    "kmod": None,
+    "libglib2.0-0": Elsewhere("glib2", "glib2"),
+    "libpam0g": Elsewhere("pam-libs", "pam"),
+    "man-db": None,
+    "mandoc": None,
+    "mount": Elsewhere("util-linux", "util-linux"),
+    "mtools": None,
+    "nix-bin": Elsewhere("nix", "nix"),
+    "openssh-client": Elsewhere("openssh", "openssh"),
+    "pacman-package-manager": Elsewhere("pacman", "pacman"),
+    "patch": None,
+    "rpm": Elsewhere("rpm", "rpm-tools"),
+    "shellcheck": Elsewhere("ShellCheck", "shellcheck"),
+    "strace": None,
+    "systemd": None,
+    "systemd-boot": Elsewhere("systemd-udev", "systemd"),
+    "systemd-boot-efi": Elsewhere("systemd-boot-unsigned", "systemd"),
+    "user-mode-linux": Elsewhere(None, None),
+    "xfsprogs": None,
+    "zsh": None,
+}
+PACKAGES = tuple(_TABLE)
+# What installs packages, by the ID or ID_LIKE of os-release(5).
+_INSTALLERS = {
+    "debian": "apt install",
+    "ubuntu": "apt install",
+    "fedora": "dnf install",
+    "rhel": "dnf install",
+    "arch": "pacman -S --needed",
+}
 # Seconds after which a program hangs, on the slowest and busiest machine. No measure of anything.
 HANG = 600
 # Where programs live that a user's PATH often lacks.
 _MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+_MISSING = re.compile(r" is missing: apt-get install (\S+)$")
+# How the reasons begin of tests that are root's.
+_OF_ROOT = ("only root ", "needs root")
 
 
 def require_tool(name: str, package: str) -> str:
     """The path of a program, or `name` itself where it is the path of a file that is there; skips or fails
-    the test without it."""
+    the test without it. `package` is Debian's."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_MORE))
     found = shutil.which(name, path=path)
     if found or (name.startswith("/") and os.path.isfile(name)):
@@ -89,6 +114,49 @@ def _unable(reason: str) -> BaseException:
 
     stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
     return stop.Exception(reason)
+
+
+def summary_of_skips(reasons: Iterable[str], os_release: str) -> list[str]:
+    """At most three lines about the skipped tests of a run, of which each gave its reason: those for which a
+    program is missing, with the command that installs it on the system that the text of os-release(5) names;
+    those of root; and all others."""
+    missing: list[str] = []
+    root = other = 0
+    for reason in reasons:
+        if found := _MISSING.search(reason):
+            missing.append(found[1])
+        elif reason.startswith(_OF_ROOT):
+            root += 1
+        else:
+            other += 1
+    lines = []
+    if missing:
+        lines.append(
+            f"{_tests(len(missing))} skipped for missing programs; "
+            f"to run them: {_installing(sorted(set(missing)), os_release)}"
+        )
+    if root:
+        lines.append(f"{_tests(root)} skipped for want of root; to run them: sudo make fast")
+    if other:
+        lines.append(f"{_tests(other)} skipped for other reasons, which `pytest -rs` tells")
+    return lines
+
+
+def _tests(number: int) -> str:
+    return "1 test was" if number == 1 else f"{number} tests were"
+
+
+def _installing(packages: Sequence[str], os_release: str) -> str:
+    """The command that installs packages, which are given by Debian's names."""
+    ids = " ".join(re.findall(r"""^ID(?:_LIKE)?=["']?([^"'\n]*)""", os_release, re.MULTILINE)).split()
+    installer = next((_INSTALLERS[id] for id in ids if id in _INSTALLERS), None)
+    if installer is None:
+        return f"install what Debian calls {' '.join(packages)}"
+    column = {"dnf": 0, "pacman": 1}.get(installer.split()[0])
+    if column is not None:
+        there = [other[column] if (other := _TABLE.get(name)) else name for name in packages]
+        packages = sorted({name for name in there if name})
+    return f"sudo {installer} {' '.join(packages)}"
 
 
 def run(

@@ -10,6 +10,7 @@ from tests.cases.case import CASES, read, stage_of
 from tests.support.hosts import other_host
 from tests.support.program import Result, rocmcfg
 from tests.support.stage import Typed, empty_folder
+from tests.support.tool_host import QuickHost
 
 
 def _shown(found: Result) -> dict[str, bytes]:
@@ -39,7 +40,7 @@ def test_what_is_shown_of_an_entry_is_what_is_written(
     assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--yes", "--root", root).code == 0
     assert planned[named] == path.read_bytes() != before
     undone = _shown(rocmcfg("rollback", "--dry-run", "--root", root, "--json"))
-    assert rocmcfg("rollback", "--yes", "--root", root, "--chroot").code == 0
+    assert rocmcfg("rollback", "--yes", "--root", root, host=QuickHost).code == 0
     assert undone[named] == path.read_bytes() == before
 
 

@@ -2,4 +2,6 @@
 them. Knows no distribution; the backends of GRUB use it."""
 
 # In whose place GRUB puts a trial's arguments, for one boot: a variable that its script fills (`trial`).
+from __future__ import annotations
+
 TRIAL_TOKEN = "$rocmcfg_trial"

@@ -3,6 +3,8 @@ images, whose sort-key is that of their os-release, before entries without one; 
 those without, then by version and name downwards; LoaderEntryOneShot before LoaderEntryDefault before what
 loader.conf says before the first."""
 
+from __future__ import annotations
+
 import fnmatch
 import re
 import struct
