@@ -48,7 +48,7 @@ def test_a_menu_that_hides_our_arguments_in_a_quote_is_due_all_the_same(tmp_path
     root = debian_grub_host(tmp_path)
     assert rocmcfg(*APPLY, "--root", root).code == 0
     menu = root / "boot/grub/grub.cfg"
-    menu.write_text(menu.read_text().replace(" quiet", r' foo=\"bar quiet amdgpu.runpm=0'))
+    menu.write_text(menu.read_text().replace(" quiet", r" foo=\"bar quiet amdgpu.runpm=0"))
     undone = rocmcfg("rollback", "--yes", "--root", root)
     assert undone.code == 0, undone
     assert "RC4016" in undone.err

@@ -4,6 +4,8 @@ out/NUMBER.
 It runs in the Debian system, with that system's Python and PAM.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import sys

@@ -3,6 +3,8 @@
 It runs in the Debian system, with that system's Python. One process for all: ukify is a module as well.
 """
 
+from __future__ import annotations
+
 import contextlib
 import subprocess
 import sys
