@@ -72,7 +72,7 @@ def require_rights(
     if os.geteuid() == 0:
         return
     told: tuple[str, str, str] | None = None
-    if host.offline and host.runs_tools:
+    if host.chroots:
         told = ("RC3022", "--chroot needs root", "run the command with sudo")
     elif changes and not host.offline:
         hint = f"sudo rocmcfg {shlex.join(sys.argv[1:])}"

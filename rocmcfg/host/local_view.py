@@ -55,6 +55,11 @@ class LocalView:
         return lent.is_lent(self._tree.descriptor, told, here)
 
     @property
+    def chroots(self) -> bool:
+        """Whether programs of this host are run by chroot(2), which is root's."""
+        return self._chroot
+
+    @property
     def runs_tools(self) -> bool:
         """Whether programs of this host may be run."""
         return not self.offline or self._chroot
