@@ -22,7 +22,14 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, image_problems, newer_kernel, refused
+from rocmcfg.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    no_way_back,
+    refused,
+)
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -182,7 +189,10 @@ def _images(
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
     looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
-    return due, list(image_problems(view, generator, looked_at))
+    problems = list(image_problems(view, generator, looked_at))
+    if carrying and view.runs_tools and state is ActivationState.PLANNED:
+        problems += no_way_back(view, [image.path for image in images])
+    return due, problems
 
 
 def _menu(

@@ -51,7 +51,8 @@ _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with la
 
 class _Limine(MenuChain):
     NAME = "limine"
-    FILE = "limine.conf"
+    FILE = reader.FILES[0]
+    FILES = reader.FILES
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
     TITLE = "Limine"
     TRIAL = LimineTrial()
