@@ -91,12 +91,13 @@ GENERATORS = (
 )
 # What is done to each file, as a line of Python: `path` is its path, `text` what it held.
 LIES = {
-    "removes": "os.remove(path)",
+    "removes": "os.path.lexists(path) and os.remove(path)",
     "empties": "open(path, 'wb')",
     "half": "open(path, 'wb').write(text[:len(text) // 2])",
     "rubbish": "open(path, 'wb').write(bytes(range(256)) * 400)",
     # relative, so that a stand-in, which runs outside of the tree, never writes through it to this machine
-    "link": "os.remove(path); os.symlink(os.path.relpath(f'{root}/etc/fstab', os.path.dirname(path)), path)",
+    "link": "os.path.lexists(path) and os.remove(path); "
+    "os.symlink(os.path.relpath(f'{root}/etc/fstab', os.path.dirname(path)), path)",
 }
 ONLY_IMAGES = {
     "another-kernel": f"open(path, 'wb').write({FOREIGN!r})",
@@ -136,7 +137,7 @@ if count < {at}:
     sys.exit(subprocess.run([*honest, *sys.argv[1:]]).returncode)
 for pattern in {self.chain.made!r}:
     for path in glob.glob(os.path.join(root, pattern)):
-        text = open(path, "rb").read()
+        text = open(path, "rb").read() if os.path.exists(path) else b""
         {LIES.get(lie) or ONLY_IMAGES[lie]}
 if name == "dracut":  # what is renamed into the place of the old one
     text = open(root + sys.argv[-3], "rb").read() if os.path.exists(root + sys.argv[-3]) else b""
