@@ -13,6 +13,7 @@ there was none, the new one is synced before the directory, since its name leads
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,8 @@ from rocmcfg.model.state import FileState
 # None of modprobe.d (*.conf), grub.d (*.cfg), environment.d (*.conf), profile.d (*.sh) and run-parts
 # (no dots) reads a file of this name, so that one left by a power cut does nothing.
 TEMP_SUFFIX = ".rocmcfg-new"
+_FICLONE = 0x40049409  # _IOW(0x94, 9, int) (linux/fs.h)
+_PIECE = 1 << 20  # bytes that are copied at a time
 
 
 def temp_name(path: str) -> str:
@@ -29,13 +32,24 @@ def temp_name(path: str) -> str:
     return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + TEMP_SUFFIX)
 
 
-def replace_file(path: str, state: FileState, *, keep_mtime: bool, directory: int | None = None) -> None:
+def replace_file(
+    path: str,
+    state: FileState,
+    *,
+    keep_mtime: bool,
+    directory: int | None = None,
+    source: int | None = None,
+) -> None:
+    """With a `source`, a descriptor, all that it holds is the content, whatever its size."""
     temp = temp_name(path)
     _unlink(temp, directory)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temp, flags, 0o600, dir_fd=directory)
     try:
-        write_all(descriptor, state.content)
+        if source is None:
+            write_all(descriptor, state.content)
+        else:
+            _copy_all(source, descriptor)
         if (state.uid, state.gid) != (os.geteuid(), os.getegid()):
             os.fchown(descriptor, state.uid, state.gid)
         os.fchmod(descriptor, state.mode)
@@ -132,6 +146,22 @@ def write_all(descriptor: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+def _copy_all(source: int, descriptor: int) -> None:
+    """Share the blocks where the file system can (ioctl_ficlone(2)), else copy them, and leave holes for what
+    is zero."""
+    with suppress(OSError):
+        fcntl.ioctl(descriptor, _FICLONE, source)
+        return
+    at = 0
+    while piece := os.pread(source, _PIECE, at):
+        if piece.count(0) == len(piece):
+            os.lseek(descriptor, len(piece), os.SEEK_CUR)
+        else:
+            write_all(descriptor, piece)
+        at += len(piece)
+    os.ftruncate(descriptor, at)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 # bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
 # ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)
 _CHUNK = 64 << 10
+_PIECE = 1 << 20  # bytes of a large file that are held at a time
 _NAME_A_FILE = "name a file with text in it"
 _REFUSED = {
     stat.S_IFDIR: "it is a directory",
@@ -42,6 +43,18 @@ class CallersFile(NamedTuple):
 
     content: bytes | None
     doubt: str
+
+
+def digest_of(descriptor: int) -> str:
+    """The SHA-256 of a file of any size in hexadecimal. Raises OSError."""
+    import hashlib  # OpenSSL's is some four times as fast as CPython's own on what has hundreds of MiB
+
+    found, memory = hashlib.sha256(), memoryview(bytearray(_PIECE))
+    at = 0
+    while size := read_into(descriptor, at, memory):
+        found.update(memory[:size])
+        at += size
+    return found.hexdigest()
 
 
 def read_callers_file(path: str, limit: int) -> CallersFile:

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView, text_or_empty
-from rocmcfg.host.problems import CommandResult, Locked, Unwritable
+from rocmcfg.host.problems import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import FileState
+from rocmcfg.model.state import FileState, Stamp
 
 # Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
 _LOCALE_FILES = ("/etc/default/locale", "/etc/locale.conf")
@@ -26,6 +26,21 @@ class LocalHost(LocalView):
         """Replace or create a file in one atomic, durable step. Raises Unwritable."""
         with self._written(path, len(state.content)) as place:
             atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
+
+    def copy(self, source: str, path: str, like: Stamp) -> None:
+        """As `write`, of a file of any size: what `source` holds, with the owner, mode, time and attributes
+        of `like`. Raises Unreadable or Unwritable."""
+        descriptor = self._opened(source, follow_last=False)
+        if descriptor is None:
+            raise Unreadable(source, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+        try:
+            state = FileState(b"", like.mode, like.uid, like.gid, like.mtime_ns, like.xattrs)
+            with self._written(path, like.size) as place:
+                atomic.replace_file(
+                    place.name, state, keep_mtime=True, directory=place.directory, source=descriptor
+                )
+        finally:
+            os.close(descriptor)
 
     def remove(self, path: str) -> None:
         with self._written(path) as place:

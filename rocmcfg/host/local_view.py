@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host import lent, runner
-from rocmcfg.host.files import log_from, read_at_most
+from rocmcfg.host.files import digest_of, log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness, require_possible
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
-from rocmcfg.model.state import FileState
+from rocmcfg.model.state import FileState, Stamp
 
 if TYPE_CHECKING:
     from rocmcfg.host.lock import Held
@@ -91,6 +91,56 @@ class LocalView:
             return FileState(content, mode, meta.st_uid, meta.st_gid, meta.st_mtime_ns, xattrs)
         finally:
             os.close(descriptor)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """As `state`, of a file of any size: its content is read in pieces, and its SHA-256 stands for it."""
+        descriptor = self._opened(path, follow_last=False)
+        if descriptor is None:
+            return None
+        try:
+            meta = os.fstat(descriptor)
+            _require_file(path, meta)
+            xattrs = _xattrs(descriptor)
+            sha256 = digest_of(descriptor)
+        except OSError as problem:
+            raise Unreadable(path, problem) from problem
+        finally:
+            os.close(descriptor)
+        mode = stat.S_IMODE(meta.st_mode)
+        return Stamp(sha256, meta.st_size, mode, meta.st_uid, meta.st_gid, meta.st_mtime_ns, xattrs)
+
+    def size(self, path: str) -> int:
+        """Bytes of a file; 0 where there is none."""
+        found = self._stat(path)
+        return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
+
+    def hollow(self, path: str) -> str:
+        """Why nothing can be read at this very name, no link followed: words behind "it is"; empty where
+        there is a regular file with something in it."""
+        found = self._stat(path, follow_last=False)
+        if found is None:
+            return "gone"
+        if stat.S_ISLNK(found.st_mode):
+            return "a symbolic link"
+        if not stat.S_ISREG(found.st_mode):
+            return "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+        return "" if found.st_size else "empty"
+
+    def free(self, path: str) -> int:
+        """Bytes that the file system of a path has free, or of the nearest folder above it that there is; 0
+        where nobody can tell."""
+        while not self.is_dir(path) and path != "/":
+            path = os.path.dirname(path)
+        try:
+            with self._place(path) as place:
+                descriptor = os.open(place.name, os.O_PATH | os.O_CLOEXEC, dir_fd=place.directory)
+                try:
+                    found = os.statvfs(descriptor)
+                finally:
+                    os.close(descriptor)
+        except OSError:
+            return 0
+        return found.f_bavail * found.f_frsize
 
     def exists(self, path: str) -> bool:
         return self._stat(path) is not None
@@ -269,15 +319,19 @@ def _is_running_root(root: str) -> bool:
 def _content(path: str, descriptor: int) -> bytes:
     """All of a regular file. Raises Unreadable."""
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise Unreadable(path, f"it is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}")
+        _require_file(path, os.fstat(descriptor))
         content = read_at_most(descriptor, READ_LIMIT)
     except OSError as problem:
         raise Unreadable(path, problem) from problem
     if len(content) > READ_LIMIT:
         raise Unreadable(path, f"it is larger than {READ_LIMIT >> 20} MiB")
     return content
+
+
+def _require_file(path: str, meta: os.stat_result) -> None:
+    if not stat.S_ISREG(meta.st_mode):
+        kind = "a directory" if stat.S_ISDIR(meta.st_mode) else "not a regular file"
+        raise Unreadable(path, f"it is {kind}")
 
 
 def _xattrs(descriptor: int) -> tuple[tuple[str, bytes], ...]:

@@ -102,8 +102,9 @@ class Activation(NamedTuple):
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
     put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
     at its end: one that fails leaves them. `writes_at` are files or folders on each file system that it
-    writes to, which is put on the disk afterwards. `state` SKIPPED carries its why in `reason`. `changes`
-    are what `own` work comes to on the files of today, to be shown: it is done on those of then.
+    writes to, which is put on the disk afterwards. `images` are what it makes that is too large for
+    `outputs`, and is copied before it runs where there is room. `state` SKIPPED carries its why in `reason`.
+    `changes` are what `own` work comes to on the files of today, to be shown: it is done on those of then.
     """
 
     tool: str
@@ -115,6 +116,7 @@ class Activation(NamedTuple):
     writes_at: tuple[str, ...] = ()
     own: bool = False
     changes: tuple[FileChange, ...] = ()
+    images: tuple[str, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:

@@ -105,6 +105,19 @@ class FileState(NamedTuple):
     xattrs: tuple[tuple[str, bytes], ...] = ()
 
 
+class Stamp(NamedTuple):
+    """What tells a regular file of any size from another: the SHA-256 of its content in hexadecimal, its size
+    in bytes, and what else an undo must bring back."""
+
+    sha256: str
+    size: int
+    mode: int
+    uid: int
+    gid: int
+    mtime_ns: int
+    xattrs: tuple[tuple[str, bytes], ...] = ()
+
+
 class CheckStatus(str, Enum):
     IN_EFFECT = "in_effect"
     REWRITTEN_BY_DRIVER = "rewritten_by_driver"

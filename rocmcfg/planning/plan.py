@@ -27,6 +27,7 @@ from rocmcfg.planning.refusals import (
     host_problems,
     image_problems,
     newer_kernel,
+    no_way_back,
     refused,
     swallowed,
 )
@@ -195,7 +196,10 @@ def _images(
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
     looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
-    return due, list(image_problems(view, generator, looked_at))
+    problems = list(image_problems(view, generator, looked_at))
+    if carrying and view.runs_tools and state is ActivationState.PLANNED:
+        problems += no_way_back(view, [image.path for image in images])
+    return due, problems
 
 
 def _menu(

@@ -23,6 +23,7 @@ from rocmcfg.model.spelling import split as spelled
 from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
+from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import Configured
 
@@ -155,6 +156,21 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
                 "where it is a leftover",
             )
     yield from generator.preflight(view, [image for image in images if image.carries])
+
+
+def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
+    """Whether images that are made anew cannot be copied before."""
+    size = sum(map(view.size, paths))
+    if not journal.has_room(view, size):
+        had, need, free = (n >> 20 for n in (size, 3 * size, view.free(journal.STATE_DIR)))
+        yield warning(
+            "RC3208",
+            "there is no way back to today's images: they cannot be copied before they are made anew",
+            location=journal.STATE_DIR,
+            detail=f"they have {had} MiB, and twice as much is to stay free: {free} MiB of {need} are free",
+            hint="free that much, or keep another image that boots; or keep to the kernel command line: "
+            "--via cmdline",
+        )
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:

@@ -102,6 +102,16 @@ def folder(id: int) -> str:
     return f"{TRANSACTIONS}/{id:06d}"
 
 
+def image_of(id: int, sha256: str) -> str:
+    """Where the copy of an image lies while the transaction, or its undo, is under way."""
+    return f"{folder(id)}/images/{sha256}"
+
+
+def has_room(view: HostView, size: int) -> bool:
+    """Whether so many bytes fit beside the journals, with twice as much left free."""
+    return view.free(STATE_DIR) >= 3 * size
+
+
 def path_of(id: int) -> str:
     return f"{folder(id)}/journal.jsonl"
 

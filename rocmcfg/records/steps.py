@@ -80,6 +80,30 @@ class DirectoryMade(NamedTuple):
     path: Path
 
 
+class ImageFound(NamedTuple):
+    """An image before `tool` made it anew. `release` is that of its kernel, empty where nothing tells it.
+    `holds` is the digest of the list of what a look into it showed, which lies in backups/; None where nobody
+    could look. `copied`: the image itself lies in images/ under its digest until the transaction is over."""
+
+    tool: str
+    file: Saved
+    size: int
+    release: str
+    holds: Digest | None = None
+    copied: bool = False
+
+
+class Before(NamedTuple):
+    """How things were before the first program of an apply ran, or of the undo of one that was committed:
+    `kernels` are those that normal entries boot and that are there, as the loader names them, each with what
+    of `initrd` and `root` its entries have. `files` are menus and entries; what an apply's programs make is
+    in their own lines."""
+
+    kernels: Mapping[str, tuple[str, ...]] = {}
+    files: Mapping[Path, Saved | None] = {}
+    images: Mapping[Path, ImageFound] = {}
+
+
 class ToolRun(NamedTuple):
     """A program that generates something: what it writes, as it was before."""
 
@@ -181,6 +205,18 @@ class Journal(NamedTuple):
     def tools(self) -> frozenset[str]:
         return frozenset(step.tool for step in self.of(ToolRun))
 
+    @property
+    def before(self) -> Before | None:
+        """Of what is under way: of the undo, once the transaction was committed. None where no program has
+        been about to run yet, and where an older rocmcfg wrote the journal."""
+        found: Before | None = None
+        for line in self.lines:
+            if isinstance(line, Committed):
+                found = None
+            elif isinstance(line, Before):
+                found = found or line
+        return found
+
     def of(self, kind: type[L]) -> tuple[L, ...]:
         return tuple(line for line in self.lines if isinstance(line, kind))
 
@@ -197,6 +233,7 @@ _LINES: Mapping[str, type[NamedTuple]] = {
     "begin": Begin,
     "file": FileChanged,
     "mkdir": DirectoryMade,
+    "before": Before,
     "activation": ToolRun,
     "activated": ToolRan,
     "tool": ToolChanged,

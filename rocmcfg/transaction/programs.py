@@ -17,7 +17,6 @@ from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
 AGAIN = "the files it reads were put back"
@@ -110,21 +109,3 @@ def menu_problems(
     """As `menus.check`, where what others ask for as well may stay."""
     others = registry.asked_by_others(view, loader, menu)
     return [*menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])]
-
-
-def look_at_results(
-    host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
-) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
-    What is wrong is an error, what could not be looked at a warning."""
-    tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    reader = registry.reader(backend)
-    menu = reader.read(host) if reader is not None else None
-    problems: list[Diagnostic] = []
-    if menu is not None and (not menu.tool or menu.tool in tools):
-        problems += menu_problems(host, backend, menu, wanted, unwanted)
-    for generator in initramfs.backends():
-        if generator.TOOL in tools:
-            images = generator.images(host, menu.entries if menu is not None else ())
-            problems += generator.check(host, images, host.read(modprobe.PATH))
-    return problems

@@ -10,7 +10,7 @@ from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import loader_entries, marked_arguments, registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
-from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.model.diagnostic import (
     Diagnostic,
     ExitCode,
@@ -28,12 +28,11 @@ from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.transaction import parts
+from rocmcfg.transaction import parts, results
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
     generate,
-    look_at_results,
     menu_problems,
     programs,
     reading,
@@ -90,10 +89,12 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
 
 
 class TakenBack(NamedTuple):
-    """How an undo went: the programs that ran, or are left to the user, and what is worth a word."""
+    """How an undo went: the programs that ran, or are left to the user, and what is worth a word. Of the undo
+    of a failed apply, what is `made_anew`: not byte for byte as the apply found it."""
 
     activations: tuple[Activation, ...]
     remarks: tuple[Diagnostic, ...] = ()
+    made_anew: tuple[str, ...] = ()
 
 
 def undo(
@@ -148,7 +149,9 @@ def undo(
             )
             code = ExitCode.RECOVERY_REQUIRED
             raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
-    return TakenBack((*taken, *done.activations), done.remarks)
+        results.drop_copies(host)
+    kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
+    return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
 
 
 def require_ours(view: HostView, found: steps.Journal) -> None:
@@ -169,6 +172,11 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
             named, allowed = {line.tool}, {keeper.TOOL for keeper in registry.keepers()}
         elif isinstance(line, steps.DirectoryMade):
             named, allowed = {line.path}, folders
+        elif isinstance(line, steps.Before):
+            menus = {path for path in line.files if registry.may_be_entries(path)}
+            images = {path for path in line.images if loader_entries.on_partition(path)}
+            named = {*line.files, *line.images} - menus - images
+            allowed = {path for program in known.values() for path in program.outputs}
         elif isinstance(line, steps.ToolRun | steps.ToolRan):
             program = known.get(line.tool)
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
@@ -222,22 +230,25 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
 def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
+    failed: dict[str, ToolFailed] = {}
     kept = restorable(host, [found])
     for step in kept.values():
         _restore_outputs(host, found.id, step)
     saved = {step.tool: step for step in found.of(steps.ToolRun)}
-    for due in due_again(host, found, kept):
+    again = due_again(host, found, kept)
+    found = _noted(host, found, [step for step in again if _runs(host, step)], progress)
+    if not host.runs_tools:
+        results.cut_off_images_back(host, found)
+    for due in again:
         state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
         if state is ActivationState.DONE:
             if due.tool in saved:
                 _restore_outputs(host, found.id, saved[due.tool], cut_off=True)
             try:
                 generate(host, due, progress, found.header.mark)
-            except ToolFailed:
-                if not after_failure or due.tool not in saved:
-                    raise
+            except ToolFailed as problem:
+                failed[due.tool] = problem
                 wait_for_survivors(host, found.header.mark, progress)
-                _restore_outputs(host, found.id, saved[due.tool])
         elif host.runs_tools:
             state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
             remarks.append(
@@ -249,10 +260,54 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
             )
         done.append(due._replace(state=state))
     expect = found.header.expect
-    problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
+    ran = [step for step in done if step.state is ActivationState.DONE]
+    wanted = results.Wanted(expect.backend, expect.removed, expect.added)
+    mended = results.mend(host, found, wanted, ran, failed)
+    problems = [problem for said in mended.problems.values() for problem in said]
+    for tool, failure in failed.items():
+        proven = tool in mended.whole or not has_errors(mended.problems.get(tool, ()))
+        if not (after_failure and tool in saved and proven):
+            problems += failure.diagnostics
     if has_errors(problems):
-        raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return TakenBack(tuple(done), (*remarks, *_left_to_others(host, expect.backend), *problems))
+        raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
+    anew = results.made_anew(host, found) if after_failure else ()
+    remarks += [*_left_to_others(host, expect.backend), *problems, *mended.remarks]
+    return TakenBack(tuple(done), tuple(remarks), tuple(anew))
+
+
+def make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> None:
+    """Run what generates a menu again for the sake of transactions that were undone before. Raises
+    RocmcfgError where the menu is not right afterwards; one that cannot be used is put back as it was."""
+    newest = journal.read_all(host)[0]
+    expect = newest.header.expect
+    before = results.note(host, newest.id, expect.backend, due, progress, outputs=True)
+    failures: list[Diagnostic] = []
+    for step in due:
+        try:
+            generate(host, step, progress, "")
+        except ToolFailed as problem:
+            failures += problem.diagnostics
+        host.settle(step.writes_at)
+    found = newest._replace(lines=(steps.Committed(), before))
+    mended = results.mend(host, found, results.Wanted(expect.backend, (), expect.added), due, ())
+    problems = [*failures, *(problem for said in mended.problems.values() for problem in said)]
+    if has_errors(problems):
+        raise RocmcfgError(*problems, *mended.remarks)
+
+
+def _noted(
+    host: Host, found: steps.Journal, running: Sequence[Activation], progress: Progress
+) -> steps.Journal:
+    """The journal with a note of how things are before these programs run, if they are about to run and it
+    has none. A disk that takes no note keeps nobody from an undo."""
+    if not running or found.before is not None:
+        return found
+    try:
+        before = results.note(host, found.id, found.header.expect.backend, running, progress, outputs=True)
+        journal.append(host, found.id, before)
+    except Unwritable:
+        return found
+    return found._replace(lines=(*found.lines, before))
 
 
 def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
@@ -356,20 +411,7 @@ def _runs(view: HostView, step: Activation) -> bool:
 
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
-    """What is as it was needs no write: a disk that is full, which may be why the tool failed, takes none.
-    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
     for path in step.scratch:
         if host.exists(path):
             host.remove(path)
-    for path, saved in step.outputs.items():
-        now = host.read(path)
-        if digest(now) == (saved.sha256 if saved else ""):
-            continue
-        if cut_off and (saved is None or now is None or now.endswith(b"\n")):
-            continue
-        if saved is None:
-            host.remove(path)
-            continue
-        state = journal.restore(host, id, saved)
-        if not cut_off or (state.content.endswith(b"\n") and len(now or b"") < len(state.content)):
-            host.write(path, state, keep_mtime=True)
+    results.put_files_back(host, id, step.outputs, cut_off=cut_off)

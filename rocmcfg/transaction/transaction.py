@@ -28,9 +28,9 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import recovery, vanished
+from rocmcfg.transaction import recovery, results, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
-from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
+from rocmcfg.transaction.programs import Progress, generate, run_tool
 
 
 class Done(NamedTuple):
@@ -155,15 +155,14 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             for change in plan.changes:
                 interrupts.check()
                 _change(host, id, change)
+            _note(host, id, plan, progress)
             activations = tuple(
                 _activate(host, id, a, _numbered(progress, f"step {n} of {steps}, "), mark)
                 for n, a in enumerate(plan.activations, 1)
             )
             kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
             activations += tuple(kept)
-            expect = header.expect
-            problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
-            problems += purpose.proof(host)
+            problems = [*_wrong(host, id, header.expect, activations), *purpose.proof(host)]
             problems += purpose.refused_meanwhile(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
@@ -178,6 +177,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, plan, cause, progress, mark) from cause
+        results.drop_copies(host)
     host.log(purpose.log_line(done))
     return done
 
@@ -222,6 +222,24 @@ def _numbered(progress: Progress, step: str) -> Progress:
     return lambda said: progress(step + said)
 
 
+def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
+    """Note how things are which programs, or our own work, will make anew."""
+    due = [step for step in plan.due if host.runs_tools or step.own]
+    if due:
+        before = results.note(host, id, plan.boot_backend, due, progress, outputs=False)
+        journal.append(host, id, before)
+
+
+def _wrong(host: Host, id: int, expect: Expectations, ran: Sequence[Activation]) -> list[Diagnostic]:
+    found = journal.read(host, id)
+    assert found is not None  # it is ours, and begun
+    done = [step for step in ran if step.state is ActivationState.DONE]
+    wanted = results.Wanted(expect.backend, expect.wanted, expect.removed)
+    kernels = found.before.kernels if found.before is not None else {}
+    problems = results.look_at_results(host, id, wanted, results.made_by(found, done), kernels)
+    return [problem for said in problems.values() for problem in said]
+
+
 def _activate(host: Host, id: int, activation: Activation, progress: Progress, mark: str) -> Activation:
     if activation.state is ActivationState.SKIPPED:
         return activation
@@ -259,7 +277,7 @@ def _rolled_back(
             return vanished.taken_back(host, plan, first, progress, mark)
         if found is None:
             return cause
-        remarks = recovery.undo(host, found, progress, after_failure=True).remarks
+        taken = recovery.undo(host, found, progress, after_failure=True)
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
         said = f"taking transaction {id} back did not succeed either"
@@ -267,5 +285,11 @@ def _rolled_back(
         told = error("RC4011", said, detail=also[0].summary, location=place, hint=hint)
         return RocmcfgError(*first, told, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    told = warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id))
-    return RocmcfgError(*first, told, *remarks, exit_code=ExitCode.ROLLED_BACK)
+    said = "everything was rolled back; the host is as it was"
+    if taken.made_anew:
+        said = (
+            "everything was rolled back: every file of rocmcfg is as it was; what was made anew and looked "
+        )
+        said += f"at: {', '.join(taken.made_anew)}"
+    told = warning("RC4012", said, location=journal.folder(id))
+    return RocmcfgError(*first, told, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)

@@ -22,7 +22,7 @@ from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import reboot
 from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, generate, menu_problems
+from rocmcfg.transaction.programs import Progress, menu_problems
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -155,8 +155,8 @@ def carry_out(
         raise RocmcfgError(*problems)
     if not planned.journals:
         state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
-        for step in planned.activations if host.runs_tools else ():
-            generate(host, step, progress, "")
+        if host.runs_tools:
+            recovery.make_anew(host, planned.activations, progress)
         ran = tuple(step._replace(state=state) for step in planned.activations)
         return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
     if len(planned.journals) > 1:

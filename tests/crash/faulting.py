@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from tests.support.program import Result
 from tests.support.trees import Tree, tree
 
-from .calls import FAULTS, Calls, Fault
+from .calls import FAULTS, Calls, CountedHost, Fault
 from .crashing import copy, seen
 from .scenarios import Scenario
 
@@ -121,9 +121,11 @@ def command(scenario: Scenario, root: Path, arguments: Sequence[str], calls: Cal
     return Ended(0, Result(**document["result"]), document["count"], tuple(document["taken"]))
 
 
-def at_call(root: Path, arguments: tuple[str, ...], name: str, folder: Path) -> None:
+def at_call(
+    root: Path, arguments: tuple[str, ...], name: str, folder: Path, host: type[CountedHost] = CountedHost
+) -> None:
     """Kill a command before its first call of that name."""
-    scenario = Scenario("", lambda folder: folder, arguments)
+    scenario = Scenario("", lambda folder: folder, arguments, host=host)
     counted = copy(root, folder / "counted")
     taken = command(scenario, counted, arguments, Calls(names=True)).taken
     shutil.rmtree(counted)

@@ -184,8 +184,9 @@ def _without_options(image: Path) -> dict[str, bytes]:
 def look(root: Path, argv: list[str]) -> tuple[int, str]:
     """What a program that looks into an image prints, with its status."""
     image = root / argv[-1].lstrip("/")
-    if not image.read_bytes().startswith(b"070701"):
-        return 1, ""
+    content = image.read_bytes() if image.is_file() else b""  # none, and a link that leads nowhere
+    if not content.startswith(b"070701") or b"TRAILER!!!" not in content:
+        return 1, ""  # cpio: "premature end of archive", status 2
     files = unpacked(image)
     if argv[0] == "lsinitrd" and argv[1] == "--file":
         return 0, files.get(argv[2], b"").decode()

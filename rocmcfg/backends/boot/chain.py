@@ -66,6 +66,14 @@ class Chain(BootReader, ABC):
         """What `write_entries` would change once these are ours, where it rewrites files of others."""
         return ()
 
+    def entry_files(self, view: HostView) -> tuple[str, ...]:
+        """The files with entries that are no program's: those that an activation of our own rewrites."""
+        return ()
+
+    def cut_off(self, view: HostView) -> str:
+        """Why the menu cannot be all that its program meant to write; empty where nothing shows that."""
+        return ""
+
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
@@ -153,6 +161,13 @@ class EntryChain(Chain):
 
     def folders(self, view: HostView) -> tuple[str, ...]:
         return loader_entries.folders(view)
+
+    def entry_files(self, view: HostView) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(view.real_path(path) for path, _ in self.rewrites(view, None)))
+
+    def may_write(self, path: str) -> bool:
+        """Whether a file of this name is one of `entry_files`, on this host or on another day."""
+        return loader_entries.is_entry(path)
 
     def variable(self, view: HostView) -> str:
         """A variable of the loader that stands behind what is applied, for a trial."""
@@ -257,9 +272,13 @@ def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
 
 
 class MenuChain(EntryChain):
-    """The same where a file, called `FILE`, holds several entries."""
+    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have."""
 
     FILE: str
+    FILES: tuple[str, ...]
+
+    def may_write(self, path: str) -> bool:
+        return loader_entries.on_partition(path) and path.rpartition("/")[2] in self.FILES
 
     @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...

@@ -5,6 +5,7 @@ for nothing, of a key the last value wins; `initrd` and `options` add up. What d
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -204,6 +205,18 @@ def unmounted(view: HostView) -> str:
     lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
     named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
     return next((one for one in PARTITIONS if one in named and not view.names(one)), "")
+
+
+def on_partition(path: str) -> bool:
+    """Whether a path lies where kernels, images and loaders do."""
+    return os.path.normpath(path) == path and path.startswith(tuple(f"{one}/" for one in PARTITIONS))
+
+
+def located(view: HostView, named: str) -> str:
+    """Where a file lies that a loader names from the root of its file system; empty where none is seen."""
+    path = re.sub(r"^\([^)]*\)", "", named)  # GRUB's name of the disk
+    places = (f"{root}{path}" for root in ("/boot", *PARTITIONS, ""))
+    return next((one for one in places if path.startswith("/") and view.exists(one)), "")
 
 
 def images(view: HostView) -> Iterator[str]:

@@ -124,6 +124,11 @@ def writer(name: str) -> EntryChain:
     return cast("EntryChain", backend(name))
 
 
+def may_be_entries(path: str) -> bool:
+    """Whether a file of this name is one of those in which we write entries of others."""
+    return any(writer(name).may_write(path) for name in WRITERS)
+
+
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has, of several that which the firmware names; None where
     something above its loader owns the arguments, too."""

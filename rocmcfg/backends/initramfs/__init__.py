@@ -5,11 +5,10 @@ to be built anew. To add a generator: write a module with a `GENERATOR`, name it
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol
 
-from rocmcfg.backends.boot.loader_entries import PARTITIONS
+from rocmcfg.backends.boot.loader_entries import located
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.modprobe import PATH
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
@@ -32,6 +31,10 @@ _NAME = regex(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)"
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
 # How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
 _DRIVER = regex(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
+# A module, as RELEASE/kernel/….ko; and the first program of an image, which dracut has as a link
+_MODULE = regex(r"(?:^|[/\s])lib/modules/([^/\s]+/\S+\.ko)(?:\.(?:xz|zst|gz))?$")
+_INIT = regex(r"(?:^|\s)(?:\./)?init(?: -> .*)?$")
+_PACKED = ("", ".xz", ".zst", ".gz")
 # Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (
@@ -42,12 +45,14 @@ _TRACKED = (
 
 class Image(NamedTuple):
     """`carries` is None where the image could not be looked into. `release` is empty where nothing tells of
-    which kernel it is, `built` is False where the host's generator is not known to write it."""
+    which kernel it is, `built` is False where the host's generator is not known to write it. `holds` are its
+    modules as RELEASE/PATH without what packs them, and `init` where it has one."""
 
     path: str
     release: str
     carries: bool | None = None
     built: bool = True
+    holds: tuple[str, ...] = ()
 
 
 class Generator(Protocol):
@@ -104,14 +109,19 @@ class Generator(Protocol):
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the driver."""
-        looks, made = self.LOOKS.split(), sorted(self.made(view, entries))
-        return tuple(one._replace(carries=carried(asked(view, (*looks, one.path)))) for one in made)
+        return tuple(self.looked_into(view, one) for one in sorted(self.made(view, entries)))
+
+    def looked_into(self, view: HostView, image: Image) -> Image:
+        listing = asked(view, (*self.LOOKS.split(), image.path))
+        return image._replace(carries=carried(listing), holds=held(listing or ()))
 
     def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
         """What rebuilds the images of all kernels, asked anew for an undo: a step, called `TOOL`."""
-        images = [one for one in sorted(self.made(view, entries)) if one.built]
+        made = sorted(self.made(view, entries))
+        images = [one for one in made if one.built]
         places = ("/boot", *(one.path for one in images))
-        return (Activation(self.TOOL, tuple(self.commands(view, images)), reason, writes_at=places),)
+        commands, paths = tuple(self.commands(view, images)), tuple(one.path for one in made)
+        return (Activation(self.TOOL, commands, reason, writes_at=places, images=paths),)
 
     def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds our file with just these bytes, or not at
@@ -165,11 +175,8 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         unified = (entry.path,) if entry.path.endswith(".efi") else ()
         for initrd in (entry.initrds or unified) if entry.role is Role.NORMAL else ():
-            named = re.sub(r"^\([^)]*\)", "", initrd)  # GRUB's name of the disk
-            for path in (f"{root}{named}" for root in ("/boot", *PARTITIONS, "")):
-                if named.startswith("/") and view.exists(path):
-                    found.setdefault(view.real_path(path), entry.release)
-                    break
+            if path := located(view, initrd):
+                found.setdefault(view.real_path(path), entry.release)
     return found
 
 
@@ -191,6 +198,27 @@ def release_of(view: HostView, path: str) -> str:
 def carried(listing: Iterable[str] | None) -> bool | None:
     """Whether an image carries the driver, by the lines in which a program lists its files."""
     return None if listing is None else any(map(_DRIVER.search, listing))
+
+
+def held(listing: Iterable[str]) -> tuple[str, ...]:
+    """What of an image must be there again once it was made anew, by the same lines."""
+    found: set[str] = set()
+    for line in listing:
+        if module := _MODULE.search(line):
+            found.add(module[1])
+        elif _INIT.search(line):
+            found.add("init")
+    return tuple(sorted(found))
+
+
+def lacking(view: HostView, before: Iterable[str], now: Iterable[str]) -> list[str]:
+    """What an image held and holds no more, without the modules that the host has lost since."""
+    gone = sorted({*before}.difference(now))
+    return [one for one in gone if one == "init" or _has_module(view, one)]
+
+
+def _has_module(view: HostView, name: str) -> bool:
+    return any(view.exists(f"/lib/modules/{name}{packed}") for packed in _PACKED)
 
 
 def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:

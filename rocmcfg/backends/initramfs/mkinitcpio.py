@@ -7,8 +7,9 @@ image afterwards.
 
 `mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
 skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
-of it (`build_image`). An image that an entry boots and no preset names is made as by its plugin of
-kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
+of it (`build_image`), where it writes over the old one: one that fails then leaves half an image, which an
+undo replaces by the copy that was made before. An image that an entry boots and no preset names is made as by
+its plugin of kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
 
 limine-mkinitcpio-hook puts a wrapper in front that asks whether to run limine-mkinitcpio; where that program
 is, it is run, since it also brings the images to where Limine has them (omacom/omarchy).

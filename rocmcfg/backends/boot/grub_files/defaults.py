@@ -14,7 +14,7 @@ from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, script
-from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
+from rocmcfg.backends.boot.grub_files.mkconfig import cut_off, parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
@@ -81,6 +81,10 @@ class DefaultsChain(Chain):
         menu, argv = self.layout(view)
         folder, new = menu.rpartition("/")[0], f"{menu}.new"
         return (Activation(argv[0], (argv,), reason, (menu,), scratch=(new,), writes_at=(folder,)),)
+
+    def cut_off(self, view: HostView) -> str:
+        menu, _ = self.layout(view)
+        return cut_off(text_or_empty(view, menu))
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         parts = self.sourced(view, kargs)

@@ -69,6 +69,15 @@ def sections(text: str) -> list[tuple[str, list[str]]]:
     return [(found[1].rstrip("# \r"), found[2].splitlines()) for found in _SECTION.finditer(text)]
 
 
+def cut_off(text: str) -> str:
+    """Why a menu that grub-mkconfig made is not all of it: it frames what each script printed, and ends with
+    a line break (util/grub-mkconfig.in); empty where it is whole, or was not made by grub-mkconfig."""
+    begun, ended = text.rfind("\n### BEGIN "), text.rfind("\n### END ")
+    if begun > ended:
+        return f"it ends within what {text[begun + 11 :].split(None, 1)[0]} prints"
+    return "its last line has no end" if ended > 0 and not text.endswith("\n") else ""
+
+
 def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
     """Of one script; only 10_linux makes entries of this system from GRUB_CMDLINE_LINUX."""
     entries: list[Entry] = []

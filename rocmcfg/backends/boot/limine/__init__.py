@@ -61,7 +61,8 @@ _SPECIAL = specials.specials("Limine", {"${": "the beginning of a macro", "\n": 
 
 class _Limine(MenuChain):
     NAME = "limine"
-    FILE = "limine.conf"
+    FILE = reader.FILES[0]
+    FILES = reader.FILES
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
     TITLE = "Limine"
     TRIAL = LimineTrial()

@@ -20,6 +20,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
+FILES = ("limine.conf", "limine.cfg")
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = regex(r"\bversion: (\S+)")
@@ -67,7 +68,7 @@ class Section(NamedTuple):
 
 def files(view: HostView) -> tuple[str, ...]:
     """Every limine.conf: which of several Limine takes depends on where itself was started from."""
-    named = ([f"{folder}/{name}" for folder in folders(view)] for name in ("limine.conf", "limine.cfg"))
+    named = ([f"{folder}/{name}" for folder in folders(view)] for name in FILES)
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
 
 

@@ -122,8 +122,19 @@ class _Uki(EntryChain):
         commands = built.commands if built is not None and view.runs_tools else ()
         signed = [uki.path for uki in images if uki.image.signed and commands]
         commands += tuple(argv for path in signed if (argv := addons.signer(view, path)))
-        folders = dict.fromkeys(uki.path.rpartition("/")[0] for uki in images)
-        return (Activation(self.NAME, commands, reason, writes_at=tuple(folders), own=True),)
+        folders = tuple(dict.fromkeys(uki.path.rpartition("/")[0] for uki in images))
+        made = tuple(uki.path for uki in reader.images(view).images) if commands else ()
+        return (Activation(self.NAME, commands, reason, writes_at=folders, own=True, images=made),)
+
+    def entry_files(self, view: HostView) -> tuple[str, ...]:
+        """Our addons: those that there are, and those that there may be."""
+        there = (f"{folder}/{reader.OURS}" for folder in _with_own_addon(view))
+        paths = (*there, *(uki.own_addon for uki in reader.images(view).normal))
+        return tuple(dict.fromkeys(map(view.real_path, paths)))
+
+    def may_write(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        return loader_entries.on_partition(path) and folder.endswith(".extra.d") and name == reader.OURS
 
     def write_entries(self, host: Host) -> None:
         """An addon that says the same, signed by whoever, is left as it is."""

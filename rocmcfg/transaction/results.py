@@ -1,0 +1,440 @@
+"""What programs make: menus, entries and images. It is noted before the first program runs, looked at after
+every apply and every undo, since an exit status proves nothing, and put back where it cannot be used.
+
+The journal holds what there was (`Before`, `ToolRun`); what there is now is looked up here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import loader_entries, pe_image, registry
+from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.initramfs import Generator, Image
+from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, has_errors, warning
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import Stamp
+from rocmcfg.records import journal
+from rocmcfg.records.journal import digest
+from rocmcfg.records.steps import Before, Committed, ImageFound, Journal, Saved, ToolRan, ToolRun, UndoBegun
+from rocmcfg.transaction.programs import Progress, menu_problems
+
+_MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own lists
+
+
+Problems = dict[str, list[Diagnostic]]
+
+
+class Made(NamedTuple):
+    """What one program makes, or what a loader's entries are where none makes them: how it was. `maker` is
+    the program, empty for such entries. `original`: as the apply found it, so that what equals it needs no
+    undo any more."""
+
+    maker: str
+    files: Mapping[str, Saved | None]
+    images: Mapping[str, ImageFound]
+    original: bool
+
+
+class Wanted(NamedTuple):
+    """What the menu of this loader must hold, and what it must hold no more."""
+
+    loader: str
+    wanted: Sequence[str]
+    unwanted: Sequence[str]
+
+
+# -- before -------------------------------------------------------------------------------------------
+
+
+def note(
+    host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
+) -> Before:
+    """How things are before these programs run, for the journal; the images are copied where there is room.
+    `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
+    menu = _menu(host, loader)
+    paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
+    paths += [path for step in due for path in step.outputs] if outputs else []
+    files: dict[str, Saved | None] = {}
+    for path in dict.fromkeys(paths):
+        with suppress(Unreadable):  # a link or a folder, which no undo would put back
+            state = host.state(path)
+            files[path] = journal.save(host, id, state) if state else None
+    found = _images(host, id, due, menu)
+    if found and journal.has_room(host, sum(one.size for one in found.values())):
+        progress("copying the images that are made anew")
+        drop_copies(host, other_than=id)
+        for path, one in found.items():
+            _copy(host, id, path, one.file)
+        found = {path: one._replace(copied=True) for path, one in found.items()}
+    entries = menu.normal if menu is not None else ()
+    kernels = {path: has for path, has in _booted(entries).items() if loader_entries.located(host, path)}
+    return Before(kernels, files, found)
+
+
+def _booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    """The kernels of these entries, as the loader names them, and what all entries of each have."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in entries:
+        has: tuple[str, ...] = ("initrd",) if one.initrds else ()
+        has += ("root",) if any(karg.name == "root" for karg in one.kargs) else ()
+        found[one.path] = tuple(word for word in has if word in found.get(one.path, has))
+    return found
+
+
+def _menu(view: HostView, loader: str) -> Menu | None:
+    reader = registry.reader(loader)
+    return reader.read(view) if reader is not None else None
+
+
+def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -> dict[str, ImageFound]:
+    found = {}
+    for step in due if host.runs_tools else ():
+        looked: dict[str, Image] = {}
+        if (generator := _generator(step.tool)) is not None and step.images:
+            looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+        for path in step.images:
+            with suppress(Unreadable):  # a link: what it leads to is an image of its own
+                if (stamp := host.stamp(path)) is not None and stamp.size:
+                    image = looked.get(path, Image(path, ""))
+                    holds = None
+                    if image.carries is not None:
+                        listing = host.new_file("\n".join(image.holds).encode(), 0o600)
+                        holds = journal.save(host, id, listing).sha256
+                    found[path] = ImageFound(step.tool, _saved(stamp), stamp.size, image.release, holds)
+    return found
+
+
+def _saved(stamp: Stamp) -> Saved:
+    xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in stamp.xattrs)
+    return Saved(stamp.sha256, stamp.mode, stamp.uid, stamp.gid, stamp.mtime_ns, xattrs)
+
+
+def _copy(host: Host, id: int, path: str, saved: Saved) -> None:
+    copy = journal.image_of(id, saved.sha256)
+    if host.exists(copy):
+        return
+    host.make_dir(os.path.dirname(copy), 0o700)
+    mine = host.new_file(b"", 0o600)
+    host.copy(path, copy, Stamp(saved.sha256, host.size(path), mine.mode, mine.uid, mine.gid, saved.mtime_ns))
+    now = host.stamp(copy)
+    if now is None or now.sha256 != saved.sha256:
+        host.remove(copy)
+        raise Unreadable(path, "it changes while it is copied", "wait for the program that writes it")
+
+
+def with_copies(view: HostView) -> list[int]:
+    """The transactions that hold copies of images."""
+    return [id for id in journal.ids(view) if view.is_dir(os.path.dirname(journal.image_of(id, "x")))]
+
+
+def drop_copies(host: Host, *, other_than: int = 0) -> None:
+    """Take away the copies of transactions that are over. To keep one costs room and nothing else, so that
+    nothing of this is an error."""
+    with suppress(RocmcfgError):
+        for folder in (
+            os.path.dirname(journal.image_of(id, "")) for id in with_copies(host) if id != other_than
+        ):
+            for name in host.names(folder):
+                host.remove(f"{folder}/{name}")
+            host.remove_dir(folder)
+
+
+# -- now ----------------------------------------------------------------------------------------------
+
+
+def made_by(found: Journal, done: Sequence[Activation]) -> list[Made]:
+    """How that was which these programs make, as far as the journal knows it; the entries that no program
+    makes come last. An undo of what was committed goes back to what the apply found where nobody made it
+    anew since, and else to how it was before the undo."""
+    before, committed = found.before or Before(), bool(found.of(Committed))
+    runs = {line.tool: line for line in found.of(ToolRun)}
+    left = {line.tool: line.outputs for line in found.of(ToolRan)}
+    groups: list[Made] = []
+    for step in done:
+        first = runs[step.tool].outputs if step.tool in runs else {}
+        then = {path: before.files[path] for path in (*first, *step.outputs) if path in before.files}
+        ours = left.get(step.tool, {})
+        unchanged = bool(ours) and all(_sha(then.get(path)) == sha for path, sha in ours.items())
+        files = first if unchanged or not committed else then
+        images = {path: one for path, one in before.images.items() if one.tool == step.tool}
+        original = _noted_by_apply(found) if images else unchanged or not committed
+        groups.append(Made(step.tool, files, images, original))
+    rest = {path: saved for path, saved in before.files.items() if not any(path in g.files for g in groups)}
+    return [*groups, Made("", rest, {}, _noted_by_apply(found))]
+
+
+def _noted_by_apply(found: Journal) -> bool:
+    """Whether what was noted is how the apply found it, and not how an undo did."""
+    if found.before is None:
+        return False
+    kinds = [type(line) for line in found.lines]
+    return Committed not in kinds and UndoBegun not in kinds[: kinds.index(Before)]
+
+
+def _sha(saved: Saved | None) -> str:
+    return saved.sha256 if saved is not None else ""
+
+
+def same(view: HostView, made: Made) -> bool:
+    """Whether all of it is byte for byte as it was; what is nothing is not."""
+    return bool(made.files or made.images) and not any(_unlike(view, made))
+
+
+def _unlike(view: HostView, made: Made) -> Iterator[str]:
+    for path, saved in made.files.items():
+        if view.is_symlink(path) or view.is_dir(path) or digest(view.read(path)) != _sha(saved):
+            yield path
+    for path, one in made.images.items():
+        if view.hollow(path) or view.size(path) != one.size or _sha_now(view, path) != one.file.sha256:
+            yield path
+
+
+def _sha_now(view: HostView, path: str) -> str:
+    try:
+        found = view.stamp(path)
+    except Unreadable:
+        return ""
+    return found.sha256 if found is not None else ""
+
+
+def made_anew(view: HostView, found: Journal) -> list[str]:
+    """What is not byte for byte as the apply of this transaction found it, of all that programs make."""
+    steps = [Activation(line.tool, (), "") for line in found.of(ToolRun)]
+    return sorted({path for one in made_by(found, steps) if one.original for path in _unlike(view, one)})
+
+
+def look_at_results(
+    host: Host, id: int, wanted: Wanted, made: Sequence[Made], kernels: Mapping[str, tuple[str, ...]]
+) -> Problems:
+    """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
+    `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
+    menu = _menu(host, wanted.loader)
+    problems: Problems = {}
+    for one in made:
+        said = problems.setdefault(one.maker, [])
+        said += _about_files(host, id, one)
+        said += _about_images(host, id, one, menu)
+    if menu is not None and menu.tool in problems:
+        said = problems[menu.tool]
+        said += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
+        said += _about_menu(host, wanted.loader, menu, kernels)
+    return problems
+
+
+def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
+    for path, saved in made.files.items():
+        if saved is None or path.endswith(".efi"):  # of ours alone, which an undo takes away
+            continue
+        if (why := view.hollow(path)) and not (why == "gone" and _without_kernel(view, id, path, saved)):
+            ran = made.maker or "the program that makes the images"
+            said, hint = f"{path} is {why} since {ran} has run", f"run {ran} by hand and read what it prints"
+            yield error("RC4031", said, location=path, hint=hint)
+
+
+def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
+    """Whether it was an entry whose kernel is not here any more."""
+    if not loader_entries.is_entry(path):
+        return False
+    text = journal.restore(view, id, saved).content.decode("utf-8", "replace")
+    return not loader_entries.located(view, loader_entries.parse(path, text).boots)
+
+
+def _about_menu(
+    view: HostView, loader: str, menu: Menu, kernels: Mapping[str, tuple[str, ...]]
+) -> Iterator[Diagnostic]:
+    maker = menu.tool or "a program"
+    hint = f"run {maker} by hand and read what it prints"
+    if why := registry.backend(loader).cut_off(view):
+        said = f"{maker} left half of a boot menu: {why}"
+        yield error("RC4032", said, location=menu.path, hint=hint)
+    now = _booted(menu.normal)
+    for kernel, had in kernels.items() if now else ():  # without any the menu itself says so
+        lost = [word for word in had if word not in now.get(kernel, ())]
+        if loader_entries.located(view, kernel) and (kernel not in now or lost):
+            said = f"the boot menu has lost its entry of {kernel}, which is still there"
+            if kernel in now:
+                said = f"the boot entry of {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
+            yield error("RC4033", said, location=menu.path, hint=hint)
+
+
+def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
+    """Each that was there is there, whole, and for its kernel, with every module that it had; and each that
+    carries the driver has our file as it is."""
+    generator = _generator(made.maker)
+    looked: dict[str, Image] = {}
+    if generator is not None:
+        looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+    for path, was in made.images.items():
+        if generator is not None and path not in looked and not host.hollow(path):
+            looked[path] = generator.looked_into(host, Image(path, was.release))
+        problem = _about_image(host, id, path, was, looked.get(path), generator)
+        if problem is not None:
+            looked.pop(path, None)
+            yield problem
+    if generator is not None:
+        yield from generator.check(host, [*looked.values()], host.read(modprobe.PATH))
+
+
+def _about_image(
+    view: HostView, id: int, path: str, was: ImageFound, now: Image | None, generator: Generator | None
+) -> Diagnostic | None:
+    ran = f"{was.tool} has just run"
+    manual = generator.MANUAL if generator is not None else "build it anew"
+    hint = f"do not reboot without another image that boots; read what this says: {manual}"
+    why = view.hollow(path)
+    if not why and generator is None:
+        why = _damaged(view, path)
+    elif not why and generator is not None and was.holds and (now is None or now.carries is None):
+        why = f"not readable by {generator.LOOKS.split()[0]}, which could read the one before"
+    if why:
+        return error("RC3209", f"{path} is {why}", detail=ran, location=path, hint=hint)
+    had = _list(view, id, was)
+    lost = initramfs.lacking(view, had, now.holds) if now is not None else []
+    if not lost or now is None:
+        return None
+    before, after = ({name.partition("/")[0] for name in names if "/" in name} for names in (had, now.holds))
+    if after and before.isdisjoint(after):
+        said = f"{path} has the modules of kernel {min(after)}, and had those of {min(before)}"
+        return error("RC3210", said, detail=ran, location=path, hint=hint)
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    said = f"{path} lacks {lost[0]}{more}, which the image before had"
+    hint = f"where it boots without: {manual}, reboot, then run the command again"
+    return error("RC3211", said, location=path, detail=ran, hint=hint)
+
+
+def _damaged(view: HostView, path: str) -> str:
+    try:
+        found = pe_image.read(view, path)
+    except Unreadable as problem:
+        return f"damaged: {problem.reason}"
+    return "" if found is not None and ".linux" in found.sections else "no image with a kernel in it"
+
+
+def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
+    """What an image held, as it was noted; nothing where the note itself is gone."""
+    content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
+    return (content or b"").decode().split("\n") if content else []
+
+
+def _generator(tool: str) -> Generator | None:
+    return next((one for one in initramfs.backends() if tool == one.TOOL), None)
+
+
+# -- back ---------------------------------------------------------------------------------------------
+
+
+class Mended(NamedTuple):
+    """What is still wrong after an undo, by its maker, and what is worth a word. `whole` are the makers whose
+    results are byte for byte as the apply found them."""
+
+    problems: Problems
+    remarks: tuple[Diagnostic, ...]
+    whole: frozenset[str]
+
+
+def mend(
+    host: Host, found: Journal, wanted: Wanted, done: Sequence[Activation], failed: Collection[str]
+) -> Mended:
+    """Look at what programs made during an undo, and put back what was noted where that cannot be used.
+    `failed` are those that said so themselves. Raises Unwritable, BadJournal."""
+    made, kernels = made_by(found, done), (found.before or Before()).kernels
+
+    def look() -> Problems:
+        unlike = [one for one in made if not (one.original and same(host, one))]
+        return look_at_results(host, found.id, wanted, unlike, kernels)
+
+    problems = look()
+    wrong = {maker for maker, said in problems.items() if has_errors(said)}
+    back = [one for one in made if one.maker in wrong or (one.maker in failed and one.original)]
+    if "" in wrong and made[-1].files:  # limine.conf may hold a checksum of each image
+        back += [one for one in made if one.images and one not in back]
+    useless = {d.location for said in problems.values() for d in said if d.severity is Severity.ERROR}
+    remarks = [said for one in back for said in _put_back(host, found.id, one, useless)]
+    if back:
+        for step in done:
+            if step.own:
+                registry.writer(step.tool).write_entries(host)
+        problems = look()
+    whole = frozenset(one.maker for one in made if one.original and same(host, one))
+    return Mended(problems, tuple(remarks), whole)
+
+
+def _put_back(host: Host, id: int, made: Made, useless: Collection[str]) -> Iterator[Diagnostic]:
+    paths = [*_unlike(host, made)]
+    put_files_back(host, id, made.files)
+    put_images_back(host, id, made.images, useless)
+    back = [path for path in paths if path not in [*_unlike(host, made)]]
+    if back:
+        when = f"before transaction {id}" if made.original else "before this undo"
+        more = f" and {len(back) - 1} more" if len(back) > 1 else ""
+        maker = made.maker or "the program that makes the images"
+        said = f"{maker} left nothing that can be used: {back[0]}{more} was put back as it was {when}"
+        hint = f"run {maker} by hand and read what it prints, before something else runs it"
+        yield warning("RC4034", said, location=back[0], hint=hint)
+    lost = [path for path, one in made.images.items() if path in paths and not one.copied]
+    if lost and host.hollow(lost[0]):
+        said = f"{lost[0]} cannot be put back: no copy of it was kept, for want of room"
+        yield warning("RC3212", said, location=lost[0], hint="build it by hand before you reboot")
+
+
+def cut_off_images_back(host: Host, found: Journal) -> None:
+    """Where no program runs: the images at which an apply's program was cut off, as they were."""
+    if _noted_by_apply(found) and found.before is not None:
+        ended = {line.tool for line in found.of(ToolRan)}
+        images = {path: one for path, one in found.before.images.items() if one.tool not in ended}
+        put_images_back(host, found.id, images, images.keys())
+
+
+def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cut_off: bool = False) -> None:
+    """What is as it was needs no write: a disk that is full, which may be why a tool failed, takes none.
+    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
+    for path, saved in files.items():
+        now = None if host.is_symlink(path) else host.read(path)
+        if digest(now) == _sha(saved) and not (saved is None and host.is_symlink(path)):
+            continue
+        if cut_off and (saved is None or now is None or now.endswith(b"\n")):
+            continue
+        if saved is None:
+            host.remove(path)
+            continue
+        state = journal.restore(host, id, saved)
+        if not cut_off or (state.content.endswith(b"\n") and len(now or b"") < len(state.content)):
+            host.write(path, state, keep_mtime=True)
+
+
+def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
+    """Each image that is not as it was, from its copy: written beside and renamed. Where there is no room
+    beside it, one that is `useless` goes first: a power cut then leaves none, and the next recovery goes on
+    from the copy. Raises Unwritable once all were tried, BadJournal for a damaged copy."""
+    full: list[Unwritable] = []
+    for path, one in images.items():
+        if not one.copied or _sha_now(host, path) == one.file.sha256:
+            continue
+        copy = journal.image_of(id, one.file.sha256)
+        if _sha_now(host, copy) != one.file.sha256:
+            raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
+        host.discard_temporary(path)
+        left, need = f"{path}.new", one.size + _MARGIN
+        if host.hollow(left) != "gone":  # what update-initramfs and dracut leave
+            host.remove(left)
+        if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
+            host.remove(path)
+        try:
+            host.copy(copy, path, _stamp(one))
+        except Unwritable as problem:
+            full.append(problem)
+    if full:
+        raise full[0]
+
+
+def _stamp(one: ImageFound) -> Stamp:
+    sha256, mode, uid, gid, mtime_ns, xattrs = one.file
+    plain = tuple((k, base64.b64decode(value)) for k, value in xattrs if k != "security.capability")
+    return Stamp(sha256, one.size, mode & 0o777, uid, gid, mtime_ns, plain)
