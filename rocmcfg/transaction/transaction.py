@@ -23,7 +23,7 @@ from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import recovery, results
+from rocmcfg.transaction import noting, recovery, results
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool
 
@@ -153,7 +153,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
-        results.drop_copies(host)
+        noting.drop_copies(host)
     host.log(purpose.log_line(done))
     return done
 
@@ -205,7 +205,7 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
     """Note how things are which programs, or our own work, will make anew."""
     due = [step for step in plan.due if host.runs_tools or step.own]
     if due:
-        before = results.note(host, id, plan.boot_backend, due, progress, outputs=False)
+        before = noting.note(host, id, plan.boot_backend, due, progress, outputs=False)
         journal.append(host, id, before)
 
 

@@ -10,7 +10,7 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import programs, recovery, results
+from rocmcfg.transaction import noting, programs, recovery
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, unfinished
 from rocmcfg.trial import ends, record, standing
@@ -66,7 +66,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             ends.note_begin(host)
             # what was cut off may have been the confirmation of a trial that is over now
             done += ends.take_back(host, progress) if ends.is_over(host) else []
-            results.drop_copies(host)
+            noting.drop_copies(host)
             interrupts.done()
     except Locked:
         raise
@@ -78,7 +78,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
 
 
 def _recovery_due(view: HostView) -> bool:
-    cut_off = journal.open_transaction(view) is not None or bool(results.with_copies(view))
+    cut_off = journal.open_transaction(view) is not None or bool(noting.with_copies(view))
     return cut_off or ends.is_over(view) or ends.not_seen_yet(view) is not None
 
 
