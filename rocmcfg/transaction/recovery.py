@@ -28,7 +28,7 @@ from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.transaction import parts, results
+from rocmcfg.transaction import noting, parts, results
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -149,7 +149,7 @@ def undo(
             )
             code = ExitCode.RECOVERY_REQUIRED
             raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
-        results.drop_copies(host)
+        noting.drop_copies(host)
     kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
     return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
 
@@ -275,26 +275,6 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     return TakenBack(tuple(done), tuple(remarks), tuple(anew))
 
 
-def make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> None:
-    """Run what generates a menu again for the sake of transactions that were undone before. Raises
-    RocmcfgError where the menu is not right afterwards; one that cannot be used is put back as it was."""
-    newest = journal.read_all(host)[0]
-    expect = newest.header.expect
-    before = results.note(host, newest.id, expect.backend, due, progress, outputs=True)
-    failures: list[Diagnostic] = []
-    for step in due:
-        try:
-            generate(host, step, progress, "")
-        except ToolFailed as problem:
-            failures += problem.diagnostics
-        host.settle(step.writes_at)
-    found = newest._replace(lines=(steps.Committed(), before))
-    mended = results.mend(host, found, results.Wanted(expect.backend, (), expect.added), due, ())
-    problems = [*failures, *(problem for said in mended.problems.values() for problem in said)]
-    if has_errors(problems):
-        raise RocmcfgError(*problems, *mended.remarks)
-
-
 def _noted(
     host: Host, found: steps.Journal, running: Sequence[Activation], progress: Progress
 ) -> steps.Journal:
@@ -303,7 +283,7 @@ def _noted(
     if not running or found.before is not None:
         return found
     try:
-        before = results.note(host, found.id, found.header.expect.backend, running, progress, outputs=True)
+        before = noting.note(host, found.id, found.header.expect.backend, running, progress, outputs=True)
         journal.append(host, found.id, before)
     except Unwritable:
         return found

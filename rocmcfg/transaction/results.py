@@ -7,23 +7,22 @@ The journal holds what there was (`Before`, `ToolRun`); what there is now is loo
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import loader_entries, pe_image, registry
-from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, has_errors, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, has_errors, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import Stamp
 from rocmcfg.records import journal
 from rocmcfg.records.journal import digest
 from rocmcfg.records.steps import Before, Committed, ImageFound, Journal, Saved, ToolRan, ToolRun, UndoBegun
-from rocmcfg.transaction.programs import Progress, menu_problems
+from rocmcfg.transaction.noting import booted, generator_of, menu_of
+from rocmcfg.transaction.programs import menu_problems
 
 _MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own lists
 
@@ -48,102 +47,6 @@ class Wanted(NamedTuple):
     loader: str
     wanted: Sequence[str]
     unwanted: Sequence[str]
-
-
-# -- before -------------------------------------------------------------------------------------------
-
-
-def note(
-    host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
-) -> Before:
-    """How things are before these programs run, for the journal; the images are copied where there is room.
-    `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
-    menu = _menu(host, loader)
-    paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
-    paths += [path for step in due for path in step.outputs] if outputs else []
-    files: dict[str, Saved | None] = {}
-    for path in dict.fromkeys(paths):
-        with suppress(Unreadable):  # a link or a folder, which no undo would put back
-            state = host.state(path)
-            files[path] = journal.save(host, id, state) if state else None
-    found = _images(host, id, due, menu)
-    if found and journal.has_room(host, sum(one.size for one in found.values())):
-        progress("copying the images that are made anew")
-        drop_copies(host, other_than=id)
-        for path, one in found.items():
-            _copy(host, id, path, one.file)
-        found = {path: one._replace(copied=True) for path, one in found.items()}
-    entries = menu.normal if menu is not None else ()
-    kernels = {path: has for path, has in _booted(entries).items() if loader_entries.located(host, path)}
-    return Before(kernels, files, found)
-
-
-def _booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
-    """The kernels of these entries, as the loader names them, and what all entries of each have."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in entries:
-        has: tuple[str, ...] = ("initrd",) if one.initrds else ()
-        has += ("root",) if any(karg.name == "root" for karg in one.kargs) else ()
-        found[one.path] = tuple(word for word in has if word in found.get(one.path, has))
-    return found
-
-
-def _menu(view: HostView, loader: str) -> Menu | None:
-    reader = registry.reader(loader)
-    return reader.read(view) if reader is not None else None
-
-
-def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -> dict[str, ImageFound]:
-    found = {}
-    for step in due if host.runs_tools else ():
-        looked: dict[str, Image] = {}
-        if (generator := _generator(step.tool)) is not None and step.images:
-            looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
-        for path in step.images:
-            with suppress(Unreadable):  # a link: what it leads to is an image of its own
-                if (stamp := host.stamp(path)) is not None and stamp.size:
-                    image = looked.get(path, Image(path, ""))
-                    holds = None
-                    if image.carries is not None:
-                        listing = host.new_file("\n".join(image.holds).encode(), 0o600)
-                        holds = journal.save(host, id, listing).sha256
-                    found[path] = ImageFound(step.tool, _saved(stamp), stamp.size, image.release, holds)
-    return found
-
-
-def _saved(stamp: Stamp) -> Saved:
-    xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in stamp.xattrs)
-    return Saved(stamp.sha256, stamp.mode, stamp.uid, stamp.gid, stamp.mtime_ns, xattrs)
-
-
-def _copy(host: Host, id: int, path: str, saved: Saved) -> None:
-    copy = journal.image_of(id, saved.sha256)
-    if host.exists(copy):
-        return
-    host.make_dir(os.path.dirname(copy), 0o700)
-    mine = host.new_file(b"", 0o600)
-    host.copy(path, copy, Stamp(saved.sha256, host.size(path), mine.mode, mine.uid, mine.gid, saved.mtime_ns))
-    now = host.stamp(copy)
-    if now is None or now.sha256 != saved.sha256:
-        host.remove(copy)
-        raise Unreadable(path, "it changes while it is copied", "wait for the program that writes it")
-
-
-def with_copies(view: HostView) -> list[int]:
-    """The transactions that hold copies of images."""
-    return [id for id in journal.ids(view) if view.is_dir(os.path.dirname(journal.image_of(id, "x")))]
-
-
-def drop_copies(host: Host, *, other_than: int = 0) -> None:
-    """Take away the copies of transactions that are over. To keep one costs room and nothing else, so that
-    nothing of this is an error."""
-    with suppress(RocmcfgError):
-        for folder in (
-            os.path.dirname(journal.image_of(id, "")) for id in with_copies(host) if id != other_than
-        ):
-            for name in host.names(folder):
-                host.remove(f"{folder}/{name}")
-            host.remove_dir(folder)
 
 
 # -- now ----------------------------------------------------------------------------------------------
@@ -215,7 +118,7 @@ def look_at_results(
 ) -> Problems:
     """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
     `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
-    menu = _menu(host, wanted.loader)
+    menu = menu_of(host, wanted.loader)
     problems: Problems = {}
     for one in made:
         said = problems.setdefault(one.maker, [])
@@ -254,7 +157,7 @@ def _about_menu(
     if why := registry.backend(loader).cut_off(view):
         said = f"{maker} left half of a boot menu: {why}"
         yield error("RC4032", said, location=menu.path, hint=hint)
-    now = _booted(menu.normal)
+    now = booted(menu.normal)
     for kernel, had in kernels.items() if now else ():  # without any the menu itself says so
         lost = [word for word in had if word not in now.get(kernel, ())]
         if loader_entries.located(view, kernel) and (kernel not in now or lost):
@@ -267,7 +170,7 @@ def _about_menu(
 def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
     """Each that was there is there, whole, and for its kernel, with every module that it had; and each that
     carries the driver has our file as it is."""
-    generator = _generator(made.maker)
+    generator = generator_of(made.maker)
     looked: dict[str, Image] = {}
     if generator is not None:
         looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
@@ -321,10 +224,6 @@ def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
     """What an image held, as it was noted; nothing where the note itself is gone."""
     content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
     return (content or b"").decode().split("\n") if content else []
-
-
-def _generator(tool: str) -> Generator | None:
-    return next((one for one in initramfs.backends() if tool == one.TOOL), None)
 
 
 # -- back ---------------------------------------------------------------------------------------------

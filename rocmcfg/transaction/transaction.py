@@ -28,7 +28,7 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import recovery, results, vanished
+from rocmcfg.transaction import noting, recovery, results, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool
 
@@ -177,7 +177,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, plan, cause, progress, mark) from cause
-        results.drop_copies(host)
+        noting.drop_copies(host)
     host.log(purpose.log_line(done))
     return done
 
@@ -226,7 +226,7 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
     """Note how things are which programs, or our own work, will make anew."""
     due = [step for step in plan.due if host.runs_tools or step.own]
     if due:
-        before = results.note(host, id, plan.boot_backend, due, progress, outputs=False)
+        before = noting.note(host, id, plan.boot_backend, due, progress, outputs=False)
         journal.append(host, id, before)
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from rocmcfg.backends import edits
 from rocmcfg.backends.boot import entry_options, marked_arguments, registry
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains, split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -18,11 +18,11 @@ from rocmcfg.model.state import ActivationState, FileState, karg_line
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved
+from rocmcfg.records.steps import Committed, FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import reboot
-from rocmcfg.transaction import parts, recovery
+from rocmcfg.transaction import noting, parts, recovery, results
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, menu_problems
+from rocmcfg.transaction.programs import Progress, generate, menu_problems
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -156,7 +156,7 @@ def carry_out(
     if not planned.journals:
         state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
         if host.runs_tools:
-            recovery.make_anew(host, planned.activations, progress)
+            _make_anew(host, planned.activations, progress)
         ran = tuple(step._replace(state=state) for step in planned.activations)
         return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
     if len(planned.journals) > 1:
@@ -169,6 +169,26 @@ def carry_out(
     left = _not_finished(host, _left_to_user(steps.values()))
     remarks = dict.fromkeys([*(remark for one in done for remark in one.remarks), *left])
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
+
+
+def _make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> None:
+    """Run what generates a menu again for the sake of transactions that were undone before. Raises
+    RocmcfgError where the menu is not right afterwards; one that cannot be used is put back as it was."""
+    newest = journal.read_all(host)[0]
+    expect = newest.header.expect
+    before = noting.note(host, newest.id, expect.backend, due, progress, outputs=True)
+    failures: list[Diagnostic] = []
+    for step in due:
+        try:
+            generate(host, step, progress, "")
+        except ToolFailed as problem:
+            failures += problem.diagnostics
+        host.settle(step.writes_at)
+    found = newest._replace(lines=(Committed(), before))
+    mended = results.mend(host, found, results.Wanted(expect.backend, (), expect.added), due, ())
+    problems = [*failures, *(problem for said in mended.problems.values() for problem in said)]
+    if has_errors(problems):
+        raise RocmcfgError(*problems, *mended.remarks)
 
 
 def _left_to_user(ran: Iterable[Activation]) -> list[str]:

@@ -11,7 +11,7 @@ from rocmcfg.model.state import DesiredSetting
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import programs, recovery, results
+from rocmcfg.transaction import noting, programs, recovery
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, receipt_left, unfinished
 from rocmcfg.trial import ends, record, standing
@@ -97,7 +97,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             ends.note_begin(host)
             # what was cut off may have been the confirmation of a trial that is over now
             done += ends.take_back(host, progress) if ends.is_over(host) else []
-            results.drop_copies(host)
+            noting.drop_copies(host)
             interrupts.done()
             applied = receipt.load_quietly(host) if done else None
             refusals = _refused_by_kernels(host, applied.settings) if applied else []
@@ -115,7 +115,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
 
 
 def _recovery_due(view: HostView) -> bool:
-    cut_off = journal.open_transaction(view) is not None or bool(results.with_copies(view))
+    cut_off = journal.open_transaction(view) is not None or bool(noting.with_copies(view))
     return cut_off or ends.is_over(view) or ends.not_seen_yet(view) is not None
 
 
