@@ -71,16 +71,14 @@ def require_rights(
         raise Misuse(f"--json asks no question: add --yes; `rocmcfg {question}` shows what it would do")
     if os.geteuid() == 0:
         return
-    told: tuple[str, str, str] | None = None
-    if host.chroots:
-        told = ("RC3022", "--chroot needs root", "run the command with sudo")
-    elif changes and not host.offline:
-        hint = f"sudo rocmcfg {shlex.join(sys.argv[1:])}"
-        told = ("RC3023", f"{printer.command} changes this host and needs root", hint)
-    if told is not None and misspelt:
+    chroots, changes = host.chroots, changes and not host.offline
+    if (chroots or changes) and misspelt:
         raise RocmcfgError(*misspelt)
-    if told is not None:
-        raise fail(told[0], told[1], hint=told[2])
+    if chroots:
+        raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
+    if changes:
+        said = f"{printer.command} changes this host and needs root"
+        raise fail("RC3023", said, hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}")
 
 
 def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:

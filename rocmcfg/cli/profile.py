@@ -5,6 +5,7 @@ any rights."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import pwd
 import re
@@ -270,10 +271,10 @@ def run(
         printer.problems([warning("RC2033", said, hint=hint)])
     environment = {**os.environ, **dict(pairs)}
     program = shutil.which(command[0], path=environment.get("PATH"))
-    # execvp(3) reports a folder of PATH that may not be entered as a lack of permission for the program
-    if program is None and "/" not in command[0]:
-        raise fail("RC2031", f"cannot run {command[0]}: no folder of PATH holds it", hint="check the name")
     try:
+        # execvp(3) reports a folder of PATH that may not be entered as a lack of permission for the program
+        if program is None and "/" not in command[0]:
+            raise FileNotFoundError(errno.ENOENT, "no folder of PATH holds it")
         os.execve(program or command[0], command, environment)
     except OSError as problem:
         summary = f"cannot run {command[0]}: {problem.strerror}"

@@ -116,11 +116,13 @@ def test_pam_env_gives_a_login_our_lines_and_those_of_others(tmp_path: Path, bef
 
 
 def test_pam_env_stops_at_a_line_that_is_too_long_and_joins_lines_at_a_backslash(tmp_path: Path) -> None:
-    """Why both are refused. libpam 1.7 reads lines of any length (pam_env.c, _assemble_line)."""
+    """Why both are refused. libpam 1.7 does neither: it cuts such a line, and
+    goes on behind a comment (pam_env.c)."""
     longest = b"X=" + b"a" * 1020 + b"\n"
     assert by_pam_env(tmp_path, longest + b"B=2\n") == {"X": "a" * 1020, "B": "2"}
-    assert by_pam_env(tmp_path, b"X=" + b"a" * 9000 + b"\nB=2\n") in ({}, {"X": "a" * 9000, "B": "2"})
-    assert "B" not in by_pam_env(tmp_path, b"X=1\\\n# ours\nB=2\n")
+    long = by_pam_env(tmp_path, b"X=" + b"a" * 9000 + b"\nB=2\n")
+    assert long == {} or (set(long["X"]), long["B"]) == ({"a"}, "2")
+    assert by_pam_env(tmp_path, b"X=1\\\n# ours\nB=2\n").get("B") in (None, "2")
 
 
 def test_an_edit_within_our_lines_is_seen() -> None:

@@ -48,6 +48,8 @@ def test_who_may_not_use_the_gpu_is_told_the_group(
 
 def test_a_device_is_closed_to_those_who_are_not_in_its_group() -> None:
     """The real one, asked by somebody who has no rights."""
+    if not os.path.exists("/dev/kmsg"):
+        pytest.skip("this /dev has no kmsg, which is closed to most")
     read, write = os.pipe()
     if (child := os.fork()) == 0:
         try:
