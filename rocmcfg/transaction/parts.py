@@ -176,7 +176,8 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
         host.settle(activation.writes_at)
     left = due_back(host, found) if host.runs_tools else []
     if left:
-        said = f"{left[0].tool} ended well, and still holds what is taken back"
+        tool = left[0].tool
+        said = f"{tool} ended well, and {''.join(left[0].writes_at) or 'it'} does not hold what it was given"
         raise fail("RC4315", said, hint="run it by hand and see: " + " ".join(left[0].argv))
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]
