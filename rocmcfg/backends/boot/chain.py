@@ -278,7 +278,8 @@ class MenuChain(EntryChain):
     FILES: tuple[str, ...]
 
     def may_write(self, path: str) -> bool:
-        return loader_entries.on_partition(path) and path.rpartition("/")[2] in self.FILES
+        name = path.rpartition("/")[2].lower()  # FAT makes no difference between capitals and small letters
+        return loader_entries.on_partition(path) and name in self.FILES
 
     @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...

@@ -45,7 +45,7 @@ class _Refind(MenuChain):
 
     NAME = "refind"
     FILE = _NAMES[0]
-    FILES = _NAMES
+    FILES = (*_NAMES, _CONFIG)
     TITLE = "rEFInd"
     EDIT_KEY = "F2 twice"
     NO_TRIAL = "it has no entry that it boots once by itself"
