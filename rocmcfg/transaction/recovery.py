@@ -249,6 +249,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
             except ToolFailed as problem:
                 failed[due.tool] = problem
                 wait_for_survivors(host, found.header.mark, progress)
+                if due.tool in saved:
+                    _remove_scratch(host, saved[due.tool])  # which may be what fills the disk
         elif host.runs_tools:
             state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
             remarks.append(
@@ -407,7 +409,11 @@ def _runs(view: HostView, step: Activation) -> bool:
 
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
+    _remove_scratch(host, step)
+    results.put_files_back(host, id, step.outputs, cut_off=cut_off)
+
+
+def _remove_scratch(host: Host, step: steps.ToolRun) -> None:
     for path in step.scratch:
         if host.exists(path):
             host.remove(path)
-    results.put_files_back(host, id, step.outputs, cut_off=cut_off)
