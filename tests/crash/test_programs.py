@@ -174,7 +174,7 @@ def test_an_unwell_program_leaves_before_or_after_and_no_lie(memory: Path, chain
 
 
 _BUILT_IN = tuple(chain for chain in CHAINS if chain.name in ("uki-mkinitcpio", "uki-dracut", "uki-ukify"))
-_SAMPLE = tuple(fault for fault in FAULTS if fault.name in ("does nothing",))
+_SAMPLE = tuple(fault for fault in FAULTS if fault.name in ("removes on", "does nothing"))
 
 
 @pytest.mark.parametrize("act", ["apply", "recover"])
