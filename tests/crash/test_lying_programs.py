@@ -186,7 +186,7 @@ def left_open(root: Path) -> bool:
 
 
 def _lying(sample: int) -> pytest.MarkDecorator:
-    """Every lie of every chain: the `sample`-th of seven for `make test`, the others for `make faults`."""
+    """Every lie of every chain: the `sample`-th of twelve for `make test`, the others for `make faults`."""
     every = [
         (chain, lie, status)
         for chains, lies in ((MENUS, LIES), (GENERATORS, {**LIES, **ONLY_IMAGES}))
@@ -207,7 +207,7 @@ def _lying(sample: int) -> pytest.MarkDecorator:
     )
 
 
-_SAMPLED = 7
+_SAMPLED = 12
 
 
 @pytest.fixture(autouse=True)
