@@ -146,7 +146,7 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     menu = reader.read(view) if reader is not None and wrote else None
     folders = {os.path.dirname(step.path) for step in found.of(FileChanged)}
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
-    if menu is not None and not menu.entries:
+    if menu is not None and not menu.entries and not _boots_from_noted(view, found):
         gone.append(menu.path)
     empty = loader_entries.unmounted(view)
     if empty and any(path.startswith(f"{empty}/") for step in found.of(ToolRun) for path in step.outputs):
@@ -157,6 +157,15 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
         error("RC3121", f"cannot use {path}: {unreadable}", location=path, detail=why, hint=hint)
         for path in gone[:1]
     ]
+
+
+def _boots_from_noted(view: HostView, found: Journal) -> bool:
+    """Whether a transaction noted the images that are the loader's entries, and their folder is there: those
+    that a program removed or spoiled since are no entries any more, and the undo puts them back."""
+    noted = found.before.images if found.before is not None else {}
+    return any(
+        one.tool in registry.WRITERS and view.is_dir(os.path.dirname(path)) for path, one in noted.items()
+    )
 
 
 def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:

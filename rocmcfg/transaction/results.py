@@ -124,8 +124,9 @@ def look_at_results(
         said = problems.setdefault(one.maker, [])
         said += _about_files(host, id, one)
         said += _about_images(host, id, one, menu)
-    if menu is not None and menu.tool in problems:
-        said = problems[menu.tool]
+    # where no program makes the menu, the images that the loader's step makes may be its entries
+    if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
+        said = problems.setdefault(menu.tool, [])
         said += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
         said += _about_menu(host, wanted.loader, menu, kernels)
     return problems

@@ -29,7 +29,7 @@ from .scenarios import Scenario
 MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
 _STATE = "var/lib/rocmcfg"
 _RECORDS = (f"{_STATE}/receipt.json", f"{_STATE}/trial.json")
-_BLOCK = "boot/grub/grubenv"
+_BLOCKS = ("boot/grub/grubenv", "boot/grub2/grubenv")
 _OUTCOMES = {1: "nothing_changed", 4: "rolled_back", 5: "recovery_required"}
 _UNCHANGED = re.compile(r"nothing\s+(was|is)\s+changed|the host is as it was", re.I)
 
@@ -43,11 +43,12 @@ def whole(root: Path, *, times: bool = True) -> Tree:
             record = _parsed((root / name).read_bytes())
             record.pop("time", None)
             found[name] = (json.dumps(record, sort_keys=True),)
-    if _BLOCK in found:
-        lines = (root / _BLOCK).read_text().splitlines()
-        found[_BLOCK] = tuple(line for line in lines if line[:1] != "#" and line[-1:] != "=")
-        if not found[_BLOCK]:
-            found.pop(_BLOCK)
+    for block in _BLOCKS:
+        if block in found:
+            lines = (root / block).read_text().splitlines()
+            found[block] = tuple(line for line in lines if line[:1] != "#" and line[-1:] != "=")
+            if not found[block]:
+                found.pop(block)
     return found
 
 

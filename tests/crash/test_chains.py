@@ -14,17 +14,16 @@ from typing import ClassVar
 
 import pytest
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unwritable
 from rocmcfg.model.state import FileState
 from tests.support.hosts import other_host
 from tests.support.program import SOURCE
-from tests.support.trees import Tree
 
 from .calls import FAULTS, Calls, CountedHost, Fault
+from .chains import ChainBench
 from .fat import CHAINS
-from .faulting import MEMORY, Bench, Ended, command, differences, whole
+from .faulting import MEMORY, Ended, command
 from .scenarios import Scenario, done
 from .test_every_call import struck
 
@@ -41,42 +40,10 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield Path(folder)
 
 
-class DerivedBench(Bench):
-    """Entries that are written again have the bytes that they had, and another time. Where a program keeps
-    its state in a form of its own, the entries as they are read stand for it."""
-
-    loader: ClassVar[str] = ""
-
-    def state(self, root: Path) -> str:
-        now, wanted = self._of(root), {"before": self._of(self.start), "after": self._of(self._after)}
-        found = next((name for name, tree in wanted.items() if tree == now), "")
-        return found or "neither; " + "; ".join(
-            f"unlike {name}: {differences(tree, now)}" for name, tree in wanted.items()
-        )
-
-    @property
-    def _after(self) -> Path:
-        return self.folder / "done"
-
-    def _of(self, root: Path) -> Tree:
-        found = whole(root, times=False)
-        if self.loader:
-            reader = registry.reader(self.loader)
-            assert reader is not None
-            kept = ("boot", "ostree", "run", "esps", "etc/kernelstub")
-            found = {path: entry for path, entry in found.items() if path.split("/")[0] not in kept}
-            found = {path: entry for path, entry in found.items() if not path.startswith(kept[-1])}
-            entries = reader.read(self.scenario.host(str(root))).normal[:1]
-            found["entries"] = tuple(
-                tuple(sorted(karg.text for karg in one.kargs if karg.name != "ostree")) for one in entries
-            )
-        return found
-
-
 # -- the partition ------------------------------------------------------------------------------------
 
 
-class PartitionBench(DerivedBench):
+class PartitionBench(ChainBench):
     """Only calls for what lies on the EFI partition count, and only they fail."""
 
     faults: ClassVar[tuple[Fault, ...]] = tuple(
@@ -119,7 +86,7 @@ def test_a_partition_that_fails_leaves_before_or_after(
 # -- programs with a state of their own -----------------------------------------------------------------
 
 
-class ToolBench(DerivedBench):
+class ToolBench(ChainBench):
     faults: ClassVar[tuple[Fault, ...]] = tuple(
         fault for fault in FAULTS if fault.name in ("kill before", "kill after", "EIO", "TERM")
     )

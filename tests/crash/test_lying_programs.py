@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.support import fake_tools
 from tests.support.hosts import cpio_archive, debian_grub_host, other_host
@@ -186,18 +185,29 @@ def left_open(root: Path) -> bool:
     return bool([kind for kind in kinds if kind in ("commit", "undo", "undone")][-1] == "undo")
 
 
-def _lying(chains: tuple[Chain, ...], lies: dict[str, str]) -> list[ParameterSet]:
-    return [
-        pytest.param(chain, lie, status, id=f"{chain.name}-{lie}-{status}")
+def _lying(sample: int) -> pytest.MarkDecorator:
+    """Every lie of every chain: the `sample`-th of twelve for `make test`, the others for `make faults`."""
+    every = [
+        (chain, lie, status)
+        for chains, lies in ((MENUS, LIES), (GENERATORS, {**LIES, **ONLY_IMAGES}))
         for chain in chains
         for lie in lies
         for status in (0, 1)
     ]
+    return pytest.mark.parametrize(
+        ("chain", "lie", "status"),
+        [
+            pytest.param(
+                *case,
+                id=f"{case[0].name}-{case[1]}-{case[2]}",
+                marks=() if number % _SAMPLED == sample else pytest.mark.faults,
+            )
+            for number, case in enumerate(every)
+        ],
+    )
 
 
-every_lie = pytest.mark.parametrize(
-    ("chain", "lie", "status"), [*_lying(MENUS, LIES), *_lying(GENERATORS, {**LIES, **ONLY_IMAGES})]
-)
+_SAMPLED = 12
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +215,7 @@ def _without_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-@every_lie
+@_lying(0)
 def test_an_apply_by_a_lying_program_leaves_the_host_as_it_was(
     tmp_path: Path, chain: Chain, lie: str, status: int
 ) -> None:
@@ -219,7 +229,7 @@ def test_an_apply_by_a_lying_program_leaves_the_host_as_it_was(
     assert not [*root.glob("var/lib/rocmcfg/transactions/*/images")], "copies of images are left"
 
 
-@every_lie
+@_lying(2)
 def test_an_undo_of_a_failed_apply_looks_at_what_its_programs_made(
     tmp_path: Path, chain: Chain, lie: str, status: int
 ) -> None:
@@ -232,7 +242,7 @@ def test_an_undo_of_a_failed_apply_looks_at_what_its_programs_made(
     assert not left_open(root)
 
 
-@every_lie
+@_lying(4)
 def test_a_rollback_by_a_lying_program_leaves_what_boots(
     tmp_path: Path, chain: Chain, lie: str, status: int
 ) -> None:
@@ -258,7 +268,7 @@ def test_a_rollback_by_a_lying_program_leaves_what_boots(
     assert not [*root.glob("var/lib/rocmcfg/transactions/*/images")], "copies of images are left"
 
 
-@every_lie
+@_lying(5)
 def test_a_recovery_by_a_lying_program_ends_whole(
     tmp_path: Path, chain: Chain, lie: str, status: int
 ) -> None:
