@@ -5,6 +5,7 @@
 #   make all     these and all of the following; what needs root, a Debian mirror or QEMU says so where it cannot run
 #   make fast    the tests of the program without lint
 #   make coverage  these once more, but for what repeats: which lines of the program they run
+#   make fuzz    damaged foreign data: 20,000 inputs of readers, 2,000 whole commands
 #   make lint    ruff, mypy --strict, import rules
 #   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
 #   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
@@ -26,7 +27,7 @@ LIBRARIES := locked
 INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow faults packages ansible loaders vm peers lint sources knowledge bench lock clean
+.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -54,6 +55,9 @@ coverage: $(READY)
 
 slow: $(READY)
 	$(RUN) -m pytest $(PROGRAM) -m slow
+
+fuzz: $(READY)
+	ROCMCFG_TEST_LONG=1 $(RUN) -m pytest tests/architecture/test_foreign_data.py -m slow -n 2
 
 faults: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py)$(TURNS) -m faults -n 2

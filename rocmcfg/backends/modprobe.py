@@ -57,7 +57,7 @@ def unfit(view: HostView, modules: Collection[str]) -> Iterator[Diagnostic]:
             said += "it for a part of this one"
             yield error("RC3170", said, detail=line.text, location=line.source, hint="close the quote there")
         elif separator(given):
-            said = f"the kernel reads no option of {line.module} behind this “--”, rocmcfg's neither"
+            said = f"behind this “--” the kernel reads no option of {line.module}, and so none of rocmcfg's"
             yield error(
                 "RC3171", said, detail=line.text, location=line.source, hint="take the “--” out there"
             )

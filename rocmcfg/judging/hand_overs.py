@@ -51,7 +51,7 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
                 hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2057", said, detail=doubt.why, location=setting.location, hint=hint)
             elif doubt is not None and doubt.binds and not _well_formed(setting, text, catalogue):
-                said = f"{spelled}: no value of the known form, and root may not have written it"
+                said = f"{spelled}: its value has no known form, and root may not have written it"
                 hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2111", said, detail=doubt.why, location=setting.location, hint=hint)
 
