@@ -146,6 +146,20 @@ PARTS = (
         ),
     ),
     Part(
+        "peers",
+        8,
+        "peers",
+        ("tests/peers/test_*.py",),
+        (
+            "rocmcfg/backends/*",
+            "rocmcfg/languages/*",
+            "rocmcfg/lint/readers/*",
+            "rocmcfg/model/kargs.py",
+            "rocmcfg/state/values.py",
+            "tests/peers/*",
+        ),
+    ),
+    Part(
         "guests whose trial fails",
         15,
         "vm",
