@@ -75,6 +75,7 @@ ONE_MEANING = {
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
     "RC4003": "a file is at our path, and not as rocmcfg wrote it",
+    "RC4012": "everything was rolled back: the host is as it was, or what programs made anew",
     "RC4024": "there is no such transaction, or none into which anybody can go back",
     "RC4310": "no trial boot with this boot loader",
     "RC6001": "nothing is known of a name",

@@ -206,6 +206,13 @@ class Journal(NamedTuple):
         return frozenset(step.tool for step in self.of(ToolRun))
 
     @property
+    def before_apply(self) -> Before | None:
+        """What the apply noted, and no undo of it."""
+        kinds = (Before, Committed, UndoBegun)
+        first = next((line for line in self.lines if isinstance(line, kinds)), None)
+        return first if isinstance(first, Before) else None
+
+    @property
     def before(self) -> Before | None:
         """Of what is under way: of the undo, once the transaction was committed. None where no program has
         been about to run yet, and where an older rocmcfg wrote the journal."""

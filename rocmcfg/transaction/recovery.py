@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import loader_entries, marked_arguments, registry
+from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
@@ -249,6 +249,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
             except ToolFailed as problem:
                 failed[due.tool] = problem
                 wait_for_survivors(host, found.header.mark, progress)
+                if due.tool in saved:
+                    _remove_scratch(host, saved[due.tool])  # which may be what fills the disk
         elif host.runs_tools:
             state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
             remarks.append(
@@ -259,6 +261,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
                 )
             )
         done.append(due._replace(state=state))
+    _take_from_renamed(host, found)
     expect = found.header.expect
     ran = [step for step in done if step.state is ActivationState.DONE]
     wanted = results.Wanted(expect.backend, expect.removed, expect.added)
@@ -288,6 +291,21 @@ def _noted(
     except Unwritable:
         return found
     return found._replace(lines=(*found.lines, before))
+
+
+def _take_from_renamed(host: Host, found: steps.Journal) -> None:
+    """Take our part out of each entry that the apply gave it first and that names another system by now: the
+    record says that the part is ours. Raises Unwritable and BadJournal."""
+    noted = found.before_apply.files if found.before_apply is not None else {}
+    for path, entry in loader_entries.files(host, entry_options.machine_id(host)) if noted else ():
+        real = host.real_path(path)
+        saved, state = noted.get(real), host.state(real)
+        if entry.role is not Role.FOREIGN or saved is None or state is None:
+            continue
+        before = journal.restore(host, found.id, saved)
+        if marked_arguments.own(before.content) is None and marked_arguments.own(state.content) is not None:
+            content = loader_entries.with_arguments(state.content, None)
+            host.write(real, state._replace(content=content), keep_mtime=False)
 
 
 def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
@@ -391,7 +409,11 @@ def _runs(view: HostView, step: Activation) -> bool:
 
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
+    _remove_scratch(host, step)
+    results.put_files_back(host, id, step.outputs, cut_off=cut_off)
+
+
+def _remove_scratch(host: Host, step: steps.ToolRun) -> None:
     for path in step.scratch:
         if host.exists(path):
             host.remove(path)
-    results.put_files_back(host, id, step.outputs, cut_off=cut_off)

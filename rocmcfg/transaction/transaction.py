@@ -285,11 +285,9 @@ def _rolled_back(
         told = error("RC4011", said, detail=also[0].summary, location=place, hint=hint)
         return RocmcfgError(*first, told, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    said = "everything was rolled back; the host is as it was"
-    if taken.made_anew:
-        said = (
-            "everything was rolled back: every file of rocmcfg is as it was; what was made anew and looked "
-        )
-        said += f"at: {', '.join(taken.made_anew)}"
-    told = warning("RC4012", said, location=journal.folder(id))
+    place, anew = journal.folder(id), ", ".join(taken.made_anew)
+    told = warning("RC4012", "everything was rolled back; the host is as it was", location=place)
+    if anew:
+        summary = f"everything was rolled back; programs made anew, and rocmcfg looked at: {anew}"
+        told = warning("RC4012", summary, detail="every other file is as it was", location=place)
     return RocmcfgError(*first, told, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)

@@ -257,7 +257,8 @@ def _profile_with(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("endless", ["x" * 5000, "x, " * 1500])
 def test_an_endless_value_fills_no_screen(tmp_path: Path, endless: str) -> None:
     root = debian_grub_host(tmp_path / "root")
-    (root / "etc/environment").write_text(f'HIP_VISIBLE_DEVICES="{endless}"\n')
+    (root / "etc/profile.d").mkdir(exist_ok=True)
+    (root / "etc/profile.d/hip.sh").write_text(f'export HIP_VISIBLE_DEVICES="{endless}"\n')
     asked = f"HIP_VISIBLE_DEVICES={endless}"
     for verb in (("status",), ("lint",), ("lint", "--fix"), ("explain", asked)):
         said = rocmcfg(*verb, "--root", root)
