@@ -9,6 +9,7 @@ refused, because variables for a process of one's own hand over nothing; a plan 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.judging.judge import legal
@@ -47,11 +48,11 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
                 yield _told(setting, spelled, met)
             elif doubt is not None and doubt.binds and not _known(setting, catalogue):
                 said = f"{spelled}: nobody knows what it does, and root may not have written it"
-                hint = _BY_ROOT + spelled
+                hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2057", said, detail=doubt.why, location=setting.location, hint=hint)
             elif doubt is not None and doubt.binds and not _well_formed(setting, text, catalogue):
                 said = f"{spelled}: no value of the known form, and root may not have written it"
-                hint = _BY_ROOT + spelled
+                hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2111", said, detail=doubt.why, location=setting.location, hint=hint)
 
 
@@ -102,7 +103,7 @@ def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
     said = f"root may not have written it: {doubt.why}"
     if not doubt.binds:
         return warning("RC2055", summary, detail=said, location=location, hint="`apply` as root refuses it")
-    hint = f"ask whoever wrote it what it is for; if it is meant, {_BY_ROOT}{spelled}"
+    hint = f"ask whoever wrote it what it is for; if it is meant, {_BY_ROOT}{shlex.quote(spelled)}"
     return error("RC2055", summary, detail=said, location=location, hint=hint)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -284,7 +285,7 @@ def _entries(view: HostView) -> Iterator[str]:
 
 def _command(proposed: Iterable[str]) -> str:
     settings = dict.fromkeys(one for one in proposed if one and isinstance(parse(one), Spelling))
-    return " ".join(["rocmcfg plan", *(f"--set {one}" for one in settings)]) if settings else ""
+    return " ".join(["rocmcfg plan", *(f"--set {shlex.quote(one)}" for one in settings)]) if settings else ""
 
 
 def _gpu(name: str) -> Gpu:

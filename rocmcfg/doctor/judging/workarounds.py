@@ -3,6 +3,7 @@ what of it is still to be done on a host, and the command that applies it."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -190,7 +191,7 @@ def cure(
     command = once = ""
     if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
         whole = all(by_profile.get(setting) == "" for setting in match.remaining)
-        each = " ".join(f"--set {setting}" for setting in match.remaining)
+        each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
         once = f"rocmcfg run {f'-p {profile}' if whole else each}"
     if match.remaining or not (match.in_force or match.applied or not workaround.profile):
         profiles = asked.profiles or ((profile,) if profile else ())
