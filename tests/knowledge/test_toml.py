@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -62,7 +63,15 @@ def test_the_end_of_a_document_has_a_line_too() -> None:
         ("a = " + "[" * 5000, "1"),
         ("a = " + "[" * 5000 + "]" * 5000, "1"),
         ("a = " + "{a=" * 5000, "1"),
-        ("a = 1\nb = " + "9" * 5000 + "\n", "2"),
+        pytest.param(
+            "a = 1\nb = " + "9" * 5000 + "\n",
+            "2",
+            marks=pytest.mark.skipif(
+                # Python 3.10.7 is the first 3.10 that has a limit
+                not hasattr(sys, "get_int_max_str_digits"),
+                reason="this Python reads numbers of any length",
+            ),
+        ),
     ],
     ids=["lists", "closed lists", "tables", "digits"],
 )
