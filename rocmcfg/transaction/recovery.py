@@ -4,11 +4,10 @@ all three, and it may be run again at any point: it compares before it acts."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, registry
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot import loader_entries, registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.model.diagnostic import (
@@ -20,7 +19,6 @@ from rocmcfg.model.diagnostic import (
     unexpected,
     warning,
 )
-from rocmcfg.model.kargs import contains
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
@@ -28,7 +26,7 @@ from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.transaction import noting, parts, results
+from rocmcfg.transaction import noting, parts, renamed, results
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -261,7 +259,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
                 )
             )
         done.append(due._replace(state=state))
-    _take_from_renamed(host, found)
+    renamed.take_back(host, found)
     expect = found.header.expect
     ran = [step for step in done if step.state is ActivationState.DONE]
     wanted = results.Wanted(expect.backend, expect.removed, expect.added)
@@ -274,7 +272,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
     anew = results.made_anew(host, found) if after_failure else ()
-    remarks += [*_left_to_others(host, expect.backend), *problems, *mended.remarks]
+    remarks += [*renamed.left_to_others(host, expect.backend), *problems, *mended.remarks]
     return TakenBack(tuple(done), tuple(remarks), tuple(anew))
 
 
@@ -291,36 +289,6 @@ def _noted(
     except Unwritable:
         return found
     return found._replace(lines=(*found.lines, before))
-
-
-def _take_from_renamed(host: Host, found: steps.Journal) -> None:
-    """Take our part out of each entry that the apply gave it first and that names another system by now: the
-    record says that the part is ours. Raises Unwritable and BadJournal."""
-    noted = found.before_apply.files if found.before_apply is not None else {}
-    for path, entry in loader_entries.files(host, entry_options.machine_id(host)) if noted else ():
-        real = host.real_path(path)
-        saved, state = noted.get(real), host.state(real)
-        if entry.role is not Role.FOREIGN or saved is None or state is None:
-            continue
-        before = journal.restore(host, found.id, saved)
-        if marked_arguments.own(before.content) is None and marked_arguments.own(state.content) is not None:
-            content = loader_entries.with_arguments(state.content, None)
-            host.write(real, state._replace(content=content), keep_mtime=False)
-
-
-def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
-    """The name of this host, or of its root file system, may have changed since the apply."""
-    reader = registry.reader(loader) if loader in registry.WRITERS else None
-    for entry in reader.read(view).entries if reader is not None else ():
-        if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
-            yield warning(
-                "RC4015",
-                f"“{entry.title}” names another system, and keeps arguments that a rocmcfg gave it",
-                location=next(karg.source for karg in entry.kargs),
-                detail="its machine-id or root= is not the one of this host",
-                hint=f"if it is this system, take out what stands from {marked_arguments.BEGIN} to "
-                f"{marked_arguments.END}",
-            )
 
 
 def due_again(

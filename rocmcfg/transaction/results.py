@@ -7,6 +7,7 @@ The journal holds what there was (`Before`, `ToolRun`); what there is now is loo
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rocmcfg.backends import initramfs, modprobe
@@ -92,11 +93,23 @@ def same(view: HostView, made: Made) -> bool:
 
 def _unlike(view: HostView, made: Made) -> Iterator[str]:
     for path, saved in made.files.items():
-        if view.is_symlink(path) or view.is_dir(path) or digest(view.read(path)) != _sha(saved):
+        if not _is_as_saved(view, path, saved):
             yield path
     for path, one in made.images.items():
         if view.hollow(path) or view.size(path) != one.size or _sha_now(view, path) != one.file.sha256:
             yield path
+
+
+def _is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
+    """Whether a file has the content, the mode and the owner that were saved, or is absent as it was then."""
+    if saved is None or view.is_symlink(path):
+        return saved is None and view.hollow(path) == "gone"
+    try:
+        now = view.state(path)
+    except Unreadable:  # a directory, a pipe, or larger than any menu
+        return False
+    owned = (saved.mode, saved.uid, saved.gid)
+    return now is not None and digest(now.content) == saved.sha256 and (now.mode, now.uid, now.gid) == owned
 
 
 def _sha_now(view: HostView, path: str) -> str:
@@ -136,10 +149,19 @@ def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
     for path, saved in made.files.items():
         if saved is None or path.endswith(".efi"):  # of ours alone, which an undo takes away
             continue
-        if (why := view.hollow(path)) and not (why == "gone" and _without_kernel(view, id, path, saved)):
+        why = view.hollow(path) or _unreadable(view, path)
+        if why and not (why == "gone" and _without_kernel(view, id, path, saved)):
             ran = made.maker or "the program that makes the images"
             said, hint = f"{path} is {why} since {ran} has run", f"run {ran} by hand and read what it prints"
             yield error("RC4031", said, location=path, hint=hint)
+
+
+def _unreadable(view: HostView, path: str) -> str:
+    try:
+        view.read(path)
+    except Unreadable as problem:
+        return f"not readable: {problem.reason};"
+    return ""
 
 
 def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
@@ -296,17 +318,30 @@ def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cu
     """What is as it was needs no write: a disk that is full, which may be why a tool failed, takes none.
     `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
     for path, saved in files.items():
-        now = None if host.is_symlink(path) else host.read(path)
-        if digest(now) == _sha(saved) and not (saved is None and host.is_symlink(path)):
+        if _is_as_saved(host, path, saved):
             continue
-        if cut_off and (saved is None or now is None or now.endswith(b"\n")):
+        if cut_off and (saved is None or not _ends_within_a_line(host, path)):
             continue
         if saved is None:
             host.remove(path)
             continue
         state = journal.restore(host, id, saved)
-        if not cut_off or (state.content.endswith(b"\n") and len(now or b"") < len(state.content)):
-            host.write(path, state, keep_mtime=True)
+        if cut_off and not (state.content.endswith(b"\n") and host.size(path) < len(state.content)):
+            continue
+        if host.hollow(path) == "a directory":
+            host.remove_dir(path)
+        for folder in host.missing_folders(os.path.dirname(path)):
+            host.make_dir(folder, 0o755)
+        host.write(path, state, keep_mtime=True)
+
+
+def _ends_within_a_line(view: HostView, path: str) -> bool:
+    """Whether a regular file was cut off; what is no regular file, or is gone, was not."""
+    try:
+        now = None if view.hollow(path) not in ("", "empty") else view.read(path)
+    except Unreadable:
+        return False
+    return now is not None and not now.endswith(b"\n")
 
 
 def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:

@@ -98,10 +98,17 @@ LIES = {
     "link": "os.path.lexists(path) and os.remove(path); "
     "os.symlink(os.path.relpath(f'{root}/etc/fstab', os.path.dirname(path)), path)",
 }
+# What a menu of GRUB may become beside these.
+ONLY_MENUS = {
+    "directory": "os.path.isfile(path) and os.remove(path); os.makedirs(path, exist_ok=True)",
+    "pipe": "os.path.lexists(path) and os.remove(path); os.mkfifo(path)",
+    "endless": "os.truncate(path, 200 << 20)",
+}
 ONLY_IMAGES = {
     "another-kernel": f"open(path, 'wb').write({FOREIGN!r})",
     "a-module-less": "open(path, 'wb').write(text.replace(b'amdgpu.ko', b'amdgpu.xx'))",
 }
+EVERY_LIE = {**LIES, **ONLY_MENUS, **ONLY_IMAGES}
 
 
 class Liar:
@@ -136,14 +143,14 @@ if count < {at}:
     sys.exit(subprocess.run([*honest, *sys.argv[1:]]).returncode)
 for pattern in {self.chain.made!r}:
     for path in glob.glob(os.path.join(root, pattern)):
-        text = open(path, "rb").read() if os.path.exists(path) else b""
-        {LIES.get(lie) or ONLY_IMAGES[lie]}
+        text = open(path, "rb").read() if os.path.isfile(path) else b""
+        {EVERY_LIE[lie]}
 if name == "dracut":  # what is renamed into the place of the old one
     text = open(root + sys.argv[-3], "rb").read() if os.path.exists(root + sys.argv[-3]) else b""
     path = root + sys.argv[-2]
     open(path, "wb").write(text)
     if {lie!r} not in ("half", "a-module-less"):
-        {LIES.get(lie) or ONLY_IMAGES[lie]}
+        {EVERY_LIE[lie]}
 sys.exit({status})
 """
         )
@@ -189,7 +196,7 @@ def _lying(sample: int) -> pytest.MarkDecorator:
     """Every lie of every chain: the `sample`-th of twelve for `make test`, the others for `make faults`."""
     every = [
         (chain, lie, status)
-        for chains, lies in ((MENUS, LIES), (GENERATORS, {**LIES, **ONLY_IMAGES}))
+        for chains, lies in ((MENUS, LIES), (MENUS[:2], ONLY_MENUS), (GENERATORS, {**LIES, **ONLY_IMAGES}))
         for chain in chains
         for lie in lies
         for status in (0, 1)
