@@ -8,6 +8,7 @@ Recognition, 2.6.2 Parameter Expansion.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -198,34 +199,40 @@ def _require_bounded(value: Value) -> None:
         raise NotPlain
 
 
-def _logical_lines(text: str) -> Iterator[_Line]:
+@functools.lru_cache(maxsize=4)  # one command asks for the same files a dozen times
+def _logical_lines(text: str) -> tuple[_Line, ...]:
+    return tuple(_parted(text))
+
+
+def _parted(text: str) -> Iterator[_Line]:
     """Lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
     start = number = opened = 1
     at = 0
-    line, code = "", ""
+    line: list[str] = []  # pieces, since a text that grows piece by piece is copied each time
+    code: list[str] = []
     quoted = False
     while at < len(text):
         match = (_INSIDE if quoted else _OUTSIDE).match(text, at)
         if match is None:
             break
         piece, kind = match[0], match.lastgroup
-        if kind == "comment" and code and code[-1] not in " \t;&|()":
+        if kind == "comment" and code and code[-1][-1] not in " \t;&|()":
             piece, kind = "#", "plain"
         at += len(piece)
         number += piece.count("\n")
         if kind == "end":
-            if code.strip(" \t"):
-                yield _Line(start, line, code)
-            line, code, start = "", "", number
+            if (text_of_code := "".join(code)).strip(" \t"):
+                yield _Line(start, "".join(line), text_of_code)
+            line, code, start = [], [], number
         elif kind not in ("joined", "comment"):
-            line += piece
+            line.append(piece)
             if kind == "plain":
-                code += piece
+                code.append(piece)
             elif kind == "hidden" or (kind == "quote" and not quoted):
-                code += _HIDDEN
+                code.append(_HIDDEN)
             if kind == "quote":
                 quoted, opened = not quoted, number
     if quoted or at < len(text):
-        yield _Line(opened if quoted else number, line, None)
-    elif code.strip(" \t"):
-        yield _Line(start, line, code)
+        yield _Line(opened if quoted else number, "".join(line), None)
+    elif (text_of_code := "".join(code)).strip(" \t"):
+        yield _Line(start, "".join(line), text_of_code)
