@@ -23,14 +23,14 @@ def read(text: str) -> Iterator[Statement]:
         certain = certain and len(line.encode("utf-8", "replace")) <= LONGEST
         found = _LINE.match(line)
         continues = line.rstrip(" \t").endswith("\\") and not line.lstrip(" \t").startswith("#")
+        told = certain and not joined and not continues
         if found and found[3] and not found[2][0].isdigit():
-            value = _value(found[4]) if certain and not joined and not continues else None
+            value = _value(found[4]) if told else None
             name_at = start + found.start(2)
             yield Statement(found[2], value, number, name_at, start + len(line[: found.end()].rstrip()))
         elif found and not found[3] and not found[4].strip():
-            yield Statement(
-                found[2], None, number, start + found.start(2), start + found.end(2), Effect.UNSETS
-            )
+            place = number, start + found.start(2), start + found.end(2)
+            yield Statement(found[2], None, *place, Effect.UNSETS if told else Effect.SETS)
         # which lines are joined, and what stands between them, depends on the release
         joined = continues or (joined and line.lstrip(" \t")[:1] in ("", "#"))
 
