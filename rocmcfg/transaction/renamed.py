@@ -12,23 +12,24 @@ from rocmcfg.model.kargs import contains
 from rocmcfg.records import journal, steps
 
 
-def take_back(host: Host, found: steps.Journal) -> None:
+def take_back(host: Host, transaction: steps.Journal) -> None:
     """Take our part out of each entry that the apply gave it first and that names another system by now: the
     record says that the part is ours. Raises Unwritable and BadJournal."""
-    noted = found.before_apply.files if found.before_apply is not None else {}
+    noted = transaction.before_apply.files if transaction.before_apply is not None else {}
     for path, entry in loader_entries.files(host, entry_options.machine_id(host)) if noted else ():
         real = host.real_path(path)
         saved, state = noted.get(real), host.state(real)
         if entry.role is not Role.FOREIGN or saved is None or state is None:
             continue
-        before = journal.restore(host, found.id, saved)
+        before = journal.restore(host, transaction.id, saved)
         if marked_arguments.own(before.content) is None and marked_arguments.own(state.content) is not None:
             content = loader_entries.with_arguments(state.content, None)
             host.write(real, state._replace(content=content), keep_mtime=False)
 
 
 def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
-    """The name of this host, or of its root file system, may have changed since the apply."""
+    """Warn of each entry that names another system and holds our marks. The name of this host, or of
+    its root file system, may have changed since the apply."""
     reader = registry.reader(loader) if loader in registry.WRITERS else None
     for entry in reader.read(view).entries if reader is not None else ():
         if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):

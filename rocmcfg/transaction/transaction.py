@@ -105,7 +105,9 @@ class Purpose:
         if not refusals:
             return []
         releases = ", ".join(kernel.release for kernel in new)
-        summary = f"kernel {releases} was installed while this command was at work, and refuses a value of it"
+        summary = (
+            f"a kernel that was installed while this command was at work refuses a value of it: {releases}"
+        )
         hint = "run the command again: its plan takes that kernel into account"
         return [error("RC4035", summary, hint=hint), *refusals]
 

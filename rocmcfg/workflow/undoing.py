@@ -51,6 +51,7 @@ def _require_kernels_take(view: HostView, planned: Undo) -> None:
 
 
 def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
+    """Say which of these settings would keep the driver of a kernel that is installed now from loading."""
     if not settings:
         return []
     from rocmcfg.knowledge import catalogue
@@ -101,7 +102,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             interrupts.done()
             applied = receipt.load_quietly(host) if done else None
             refusals = _refused_by_kernels(host, applied.settings) if applied else []
-            told = [refusal._replace(severity=Severity.WARNING) for refusal in refusals]
+            warnings = [refusal._replace(severity=Severity.WARNING) for refusal in refusals]
     except Locked:
         raise
     except (RocmcfgError, KeyboardInterrupt) as problem:  # and be it a read-only disk
@@ -111,7 +112,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
     if not done:
         return _nothing_undone(host)
     recovered = joined(done)
-    return recovered._replace(diagnostics=(*recovered.diagnostics, *told))
+    return recovered._replace(diagnostics=(*recovered.diagnostics, *warnings))
 
 
 def _recovery_due(view: HostView) -> bool:
