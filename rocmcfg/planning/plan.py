@@ -133,7 +133,7 @@ def _plan(
     problems += [*wrong, *unproven]
     problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
     tools: tuple[ToolChange, ...] = ()
-    if boot is not None and loader in registry.KEEPERS:
+    if boot is not None and registry.keeps_arguments(loader):
         tools = registry.argument_keeper(loader).changes(view, boot, kargs)
     return Plan(
         profiles=names,
@@ -215,7 +215,7 @@ def _menu(
     source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
-        if loader in registry.WRITERS:
+        if registry.writes_entries(loader):
             reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
     else:
         gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]

@@ -27,7 +27,7 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     if _taken_back(view, path):
         from rocmcfg.backends.boot import registry
 
-        due = " and ".join(sorted(receipt.activations.keys() - registry.WRITERS))
+        due = " and ".join(sorted(tool for tool in receipt.activations if not registry.writes_entries(tool)))
         until = f"the next boot may have the settings still, until {due} has been run; " if due else ""
         hint = f"undo.sh is not finished: {until}`sudo rocmcfg rollback` finishes it, or undo.sh, run again"
         return "undo.sh took it back", hint

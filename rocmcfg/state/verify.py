@@ -226,7 +226,7 @@ def _menu_lacks_it(host: _Host) -> Verdict:
             f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
         )
-    generates = host.menu is not None and host.menu.tool and host.loader not in registry.KEEPERS
+    generates = host.menu is not None and host.menu.tool and not registry.keeps_arguments(host.loader)
     by_hand = f", or run {host.menu.tool}" if host.menu is not None and generates else ""
     return CheckStatus.DRIFT, f"the boot menu does not have it: apply again{by_hand}"
 

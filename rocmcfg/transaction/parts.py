@@ -111,7 +111,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
 def unable(view: HostView, found: Journal) -> list[Diagnostic]:
     """Why a program could not take back now what a transaction changed by it."""
     tools = {step.tool for step in due_back(view, found)} if view.runs_tools else ()
-    keepers = (registry.argument_keeper(name) for name in registry.KEEPERS)
+    keepers = registry.argument_keepers()
     return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
 
 
@@ -147,7 +147,7 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What
     is done without them leaves our part in them, or makes a folder where the partition should be."""
     reader = registry.reader(found.header.expect.backend)
-    wrote = any(step.tool in registry.WRITERS for step in found.of(ToolRun))
+    wrote = any(registry.writes_entries(step.tool) for step in found.of(ToolRun))
     menu = reader.read(view) if reader is not None and wrote else None
     folders = {os.path.dirname(step.path) for step in found.of(FileChanged)}
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
@@ -169,7 +169,8 @@ def _boots_from_noted(view: HostView, found: Journal) -> bool:
     that a program removed or spoiled since are no entries any more, and the undo puts them back."""
     noted = found.before.images if found.before is not None else {}
     return any(
-        one.tool in registry.WRITERS and view.is_dir(os.path.dirname(path)) for path, one in noted.items()
+        registry.writes_entries(image.tool) and view.is_dir(os.path.dirname(path))
+        for path, image in noted.items()
     )
 
 

@@ -30,7 +30,7 @@ def take_back(host: Host, transaction: steps.Journal) -> None:
 def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
     """Warn of each entry that names another system and holds our marks. The name of this host, or of
     its root file system, may have changed since the apply."""
-    reader = registry.reader(loader) if loader in registry.WRITERS else None
+    reader = registry.reader(loader) if registry.writes_entries(loader) else None
     for entry in reader.read(view).entries if reader is not None else ():
         if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
             yield warning(

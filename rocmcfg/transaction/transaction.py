@@ -128,7 +128,7 @@ class Purpose:
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
-                registry.argument_keeper(loader).deployment(host) if loader in registry.KEEPERS else "",
+                registry.argument_keeper(loader).deployment(host) if registry.keeps_arguments(loader) else "",
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]

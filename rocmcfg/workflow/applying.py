@@ -124,7 +124,7 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     said, harmful = judged_on(kernel, known, catalogue.load())
     if harmful:
         said += _withdraw(host, known, harmful, release, progress)
-    if known.boot_backend in registry.WRITERS:
+    if registry.writes_entries(known.boot_backend):
         with host.lock():
             registry.writer(known.boot_backend).write_entries(host)
     return said

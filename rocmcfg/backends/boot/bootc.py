@@ -18,7 +18,6 @@ import re
 from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
-from rocmcfg.backends.boot.contract import PROGRAMS
 from rocmcfg.backends.boot.kept_arguments import DeploymentChain, status
 from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.host.view import HostView, text_or_empty
@@ -26,6 +25,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import last, split
 
+_PROGRAM = "/usr/bin/bootc"
 _SET = ("bootc", "loader-entries", "set-options-for-source")
 _KEY = "x-options-source-rocmcfg"
 _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
@@ -36,6 +36,8 @@ class _Bootc(DeploymentChain):
     runs. In libostree 2026.2 the staged keys of one call beat those of the next (22e24c81)."""
 
     NAME = "bootc"
+    PROGRAM = _PROGRAM
+    DECISIVE = 5
     TITLE = "bootc (image mode)"
     MANUAL = (
         f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
@@ -49,9 +51,9 @@ class _Bootc(DeploymentChain):
         """None where rpm-ostree is the one to ask."""
         found = super().detect(view)
         if found is None:
-            return _composefs(view) if view.exists(PROGRAMS[self.NAME]) else None
+            return _composefs(view) if view.exists(self.PROGRAM) else None
         able = _keeps_sources(view)
-        usable = able or not view.exists(PROGRAMS["rpm-ostree"])
+        usable = able or not view.exists(deployments.RPM_OSTREE)
         return found._replace(supported=able, renders="bootc") if usable else None
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
@@ -81,7 +83,7 @@ def _composefs(view: HostView) -> Detection | None:
     return Detection(
         "bootc",
         "bootc without ostree (composefs), whose command line is part of the image",
-        (PROGRAMS["bootc"], f"/proc/cmdline: {booted.text[:24]}…"),
+        (_PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
         manual="kargs = [ {list} ] in /usr/lib/bootc/kargs.d/ of the image",
         renders="bootc",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.contract import PROGRAMS, BootReader, BootTrial, Observed
+from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
@@ -30,7 +30,9 @@ class Chain(BootReader, ABC):
     (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
     `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
     begins that the loader leaves in LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an
-    argument must not hold, since the loader or a program on the way to it would not hand it on as it is."""
+    argument must not hold, since the loader or a program on the way to it would not hand it on as it is.
+    `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`: where it is, it excludes every
+    other loader, whatever files of theirs lie around; of several such loaders the highest number counts."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     SPECIAL: tuple[Special, ...]
@@ -40,10 +42,8 @@ class Chain(BootReader, ABC):
     TRIAL: BootTrial | None = None
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
-
-    @property
-    def program(self) -> str:
-        return PROGRAMS.get(self.NAME, "")
+    PROGRAM = ""
+    DECISIVE = 0
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""

@@ -17,16 +17,6 @@ from rocmcfg.model.plan import FileChange, ToolChange
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
 
-# By the name of a loader, the program without which it is nowhere: there its backend need not be loaded.
-PROGRAMS = {
-    "bootc": "/usr/bin/bootc",
-    "kernelstub": "/usr/bin/kernelstub",
-    "proxmox-boot-tool": "/usr/sbin/proxmox-boot-tool",
-    "rpm-ostree": "/usr/bin/rpm-ostree",
-    "sdboot-manage": "/usr/bin/sdboot-manage",
-    "sdbootutil": "/usr/bin/sdbootutil",
-}
-
 
 class Observed(NamedTuple):
     """The configured command line. `foreign` is what the files without ours ask for, `ours` what we wrote

@@ -86,7 +86,7 @@ class DeploymentChain(KeptChain):
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        found = (deployments.BOOTED, self.program)
+        found = (deployments.BOOTED, self.PROGRAM)
         return found if all(map(view.exists, found)) else ()
 
     def read(self, view: HostView) -> Menu:

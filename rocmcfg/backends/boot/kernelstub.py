@@ -38,6 +38,8 @@ class _Kernelstub(KeptChain):
     """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
 
     NAME = "kernelstub"
+    PROGRAM = "/usr/bin/kernelstub"
+    DECISIVE = 2
     TITLE = "kernelstub (Pop!_OS)"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
@@ -48,7 +50,7 @@ class _Kernelstub(KeptChain):
     SHOWS: tuple[str, ...] = ("cat", CONFIGURATION)
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        found = (CONFIGURATION, self.program)
+        found = (CONFIGURATION, self.PROGRAM)
         return (*found, *loader_entries.folders(view)) if all(map(view.exists, found)) else ()
 
     def read(self, view: HostView) -> Menu:

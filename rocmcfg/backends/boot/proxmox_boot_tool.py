@@ -59,6 +59,8 @@ class _ProxmoxBootTool(Chain):
     """The tool rewrites its entries as a whole (src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
 
     NAME = TOOL
+    PROGRAM = "/usr/sbin/proxmox-boot-tool"
+    DECISIVE = 3
     OWNED: tuple[str, ...] = (DROP_IN, CMDLINE)
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
@@ -71,7 +73,7 @@ class _ProxmoxBootTool(Chain):
 
     def here(self, view: HostView) -> tuple[str, ...]:
         loader = "with GRUB" if _with_grub(view) else "with systemd-boot"
-        return (PARTITIONS, self.program, loader) if _partitions(view) and view.exists(self.program) else ()
+        return (PARTITIONS, self.PROGRAM, loader) if _partitions(view) and view.exists(self.PROGRAM) else ()
 
     def read(self, view: HostView) -> Menu:
         carrier = DROP_IN if _with_grub(view) else CMDLINE

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.contract import PROGRAMS
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.menu import Entry, Menu
     from rocmcfg.model.facts import BootChain, Detection
 
+_PACKAGE = "rocmcfg.backends.boot"
 NAMES = (
     "grub",
     "grub-mkconfig",
@@ -34,18 +34,13 @@ NAMES = (
     "kernelstub",
     "proxmox-boot-tool",
 )
-# those whose entries we write ourselves
-WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
-KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
-# those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> Chain:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
     if name not in NAMES:
         raise KeyError(name)
-    module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
+    module = importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
     return cast("Chain", module.BACKEND)
 
 
@@ -53,9 +48,23 @@ def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
-def possible(view: HostView, names: Iterable[str] = NAMES) -> list[str]:
+def possible(view: HostView) -> list[Chain]:
     """Those of which nothing says at once that they are not on this host."""
-    return [name for name in names if name not in PROGRAMS or view.exists(PROGRAMS[name])]
+    return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
+
+
+def writes_entries(name: str) -> bool:
+    """Whether we write the entries of this loader ourselves."""
+    from rocmcfg.backends.boot.chain import EntryChain
+
+    return name in NAMES and isinstance(backend(name), EntryChain)
+
+
+def keeps_arguments(name: str) -> bool:
+    """Whether a program keeps the arguments of this loader."""
+    from rocmcfg.backends.boot.kept_arguments import KeptChain
+
+    return name in NAMES and isinstance(backend(name), KeptChain)
 
 
 def reader(name: str) -> BootReader | None:
@@ -70,8 +79,8 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
 
 def entries_here(view: HostView) -> tuple[Entry, ...]:
     """The same of every loader whose menu this host has, whichever of them boots."""
-    readers = map(backend, possible(view))
-    return tuple(entry for one in readers if one.here(view) for entry in one.read(view).entries)
+    here = (chain for chain in possible(view) if chain.here(view))
+    return tuple(entry for chain in here for entry in chain.read(view).entries)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -113,20 +122,26 @@ def keeper(tool: str) -> Keeper | None:
 
 def keepers() -> tuple[Keeper, ...]:
     once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
-    return (*once, *map(argument_keeper, KEEPERS))
+    return (*once, *argument_keepers())
 
 
 def argument_keeper(name: str) -> KeptChain:
+    """The backend of a loader of which a program keeps the arguments."""
     return cast("KeptChain", backend(name))
 
 
+def argument_keepers() -> tuple[KeptChain, ...]:
+    return tuple(map(argument_keeper, filter(keeps_arguments, NAMES)))
+
+
 def writer(name: str) -> EntryChain:
+    """The backend of a loader whose entries we write ourselves."""
     return cast("EntryChain", backend(name))
 
 
 def may_be_entries(path: str) -> bool:
     """Whether a file of this name is one of those in which we write entries of others."""
-    return any(writer(name).may_write(path) for name in WRITERS)
+    return any(writer(name).may_write(path) for name in filter(writes_entries, NAMES))
 
 
 def reader_on(view: HostView) -> BootReader | None:
@@ -134,29 +149,34 @@ def reader_on(view: HostView) -> BootReader | None:
     something above its loader owns the arguments, too."""
     from rocmcfg.backends.boot import efi, nixos, recognised
 
-    declared = next((one for one in map(backend, possible(view, _DECISIVE)) if one.here(view)), None)
+    declared = next((chain for chain in _decisive(possible(view)) if chain.here(view)), None)
     above = recognised.decisive(view) if declared is None else None
     if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
         return nixos
     if declared is not None or above is not None:
         return declared
     told = efi.text(view, "LoaderInfo").lower()
-    names = sorted(possible(view), key=lambda name: not told.startswith(name))
-    return next((one for one in map(backend, names) if one.here(view)), None)
+    chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
+    return next((chain for chain in chains if chain.here(view)), None)
+
+
+def _decisive(chains: Iterable[Chain]) -> list[Chain]:
+    """Those that exclude all others, the one that counts first."""
+    return sorted((chain for chain in chains if chain.DECISIVE), key=lambda chain: -chain.DECISIVE)
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
     """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
-    if name in KEEPERS:
+    if keeps_arguments(name):
         return ()
-    if name not in WRITERS:
+    if not writes_entries(name):
         return backend(name).observe(view).foreign
     return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
 
 
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files."""
-    return name not in _DECISIVE or bool(name in possible(view) and backend(name).here(view))
+    return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
@@ -164,8 +184,8 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     from rocmcfg.backends.boot import efi, loader_entries, recognised
     from rocmcfg.model.facts import NO_LOADER, BootChain
 
-    chains = [backend(name) for name in possible(view)]
-    declared = filter(None, (one.detect(view) for one in chains if one.NAME in _DECISIVE))
+    chains = possible(view)
+    declared = filter(None, (chain.detect(view) for chain in _decisive(chains)))
     decisive = next(declared, None) or recognised.decisive(view)
     seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
     candidates = tuple(one for one in seen if one is not None)

@@ -30,6 +30,8 @@ class _RpmOstree(DeploymentChain):
     `kernel_arg_apply_patching` of src/daemon/rpmostreed-transaction-types.cxx)."""
 
     NAME = "rpm-ostree"
+    PROGRAM = deployments.RPM_OSTREE
+    DECISIVE = 4
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
     MANUAL = "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}"
     TOOL = NAME
@@ -39,7 +41,7 @@ class _RpmOstree(DeploymentChain):
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         found = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
-        return (*found, self.program) if found and view.exists(self.program) else ()
+        return (*found, self.PROGRAM) if found and view.exists(self.PROGRAM) else ()
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))

@@ -48,6 +48,7 @@ Sourced = tuple[str, str]  # the path of a file, and its text
 
 class _SdbootManage(EntryChain):
     NAME = "sdboot-manage"
+    PROGRAM = "/usr/bin/sdboot-manage"
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN, _CONFIG)
     TITLE = "systemd-boot with sdboot-manage"
     TRIAL = SecondEntry()
@@ -56,8 +57,8 @@ class _SdbootManage(EntryChain):
     SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # bash sources its configuration
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        folders = loader_entries.folders(view) if view.exists(self.program) else ()
-        return (*folders, *filter(view.exists, (self.program, _CONFIG))) if folders else ()
+        folders = loader_entries.folders(view) if view.exists(self.PROGRAM) else ()
+        return (*folders, *filter(view.exists, (self.PROGRAM, _CONFIG))) if folders else ()
 
     def detect(self, view: HostView) -> Detection | None:
         found = super().detect(view)
@@ -67,7 +68,7 @@ class _SdbootManage(EntryChain):
 
     def reads_drop_ins(self, view: HostView) -> bool:
         """Whether the program sources the folders, and does so behind its configuration."""
-        text = text_or_empty(view, self.program)
+        text = text_or_empty(view, self.PROGRAM)
         folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
         return folders is not None and (config is None or config.start() < folders.start())
 
@@ -81,7 +82,7 @@ class _SdbootManage(EntryChain):
         texts = [(path, line if path == DROP_IN else text_or_empty(view, path)) for path in paths]
         if behind:
             return [(_CONFIG, config), *texts]
-        reads_them_first = bool(_SOURCES_FOLDERS.search(text_or_empty(view, self.program)))
+        reads_them_first = bool(_SOURCES_FOLDERS.search(text_or_empty(view, self.PROGRAM)))
         return [*(texts if reads_them_first else ()), (_CONFIG, config)]
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:

@@ -47,6 +47,8 @@ class _Sdbootutil(Chain):
     the shell's `read`, which gives up on a last line without its end."""
 
     NAME = TOOL
+    PROGRAM = "/usr/bin/sdbootutil"
+    DECISIVE = 1
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE = "sdbootutil (openSUSE with BLS entries)"
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
@@ -54,7 +56,7 @@ class _Sdbootutil(Chain):
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        return loader_entries.folders(view) if view.exists(self.program) else ()
+        return loader_entries.folders(view) if view.exists(self.PROGRAM) else ()
 
     def read(self, view: HostView) -> Menu:
         running = _snapshot(view)
@@ -67,8 +69,8 @@ class _Sdbootutil(Chain):
         ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
         said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
         entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
-        here = view.exists(self.program) and (ours if loader else entries)
-        return (self.program, *entries, *said) if here else ()
+        here = view.exists(self.PROGRAM) and (ours if loader else entries)
+        return (self.PROGRAM, *entries, *said) if here else ()
 
     def observe(self, view: HostView) -> Observed:
         paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))

@@ -20,6 +20,7 @@ from rocmcfg.model.kargs import Karg, last, split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
+RPM_OSTREE = "/usr/bin/rpm-ostree"  # where it is, bootc may leave the arguments to it
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
 STAGED = "/run/ostree/staged-deployment"
 _FOLDER = "/boot/loader/entries"
