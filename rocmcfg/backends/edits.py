@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends import marked_lines
-from rocmcfg.backends.boot import appended_assignment, marked_arguments
+from rocmcfg.backends import environment_targets
+from rocmcfg.backends.boot import registry
 from rocmcfg.model.edit import Editor
 
-EDITORS: dict[str, Editor] = {
-    "/etc/default/grub": appended_assignment,
-    "/etc/default/limine": appended_assignment,
-    "/etc/environment": marked_lines,
-    "/etc/kernel/cmdline": marked_arguments,
-    "/etc/sdboot-manage.conf": appended_assignment,
-}
+
+def editors() -> dict[str, Editor]:
+    """Return the editor of each such file by its path, of all loaders and readers of variables."""
+    owned = [path_editor for chain in registry.backends() for path_editor in chain.OWNED.items()]
+    return {path: editor for path, editor in owned if editor is not None} | environment_targets.EDITED
+
+
+def editor_of(path: str) -> Editor | None:
+    """Return what knows our part of a file; None where the whole file is ours, or no file of ours."""
+    return editors().get(path)
 
 
 def own_part(path: str, content: bytes | None) -> bytes | None:
     """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = EDITORS.get(path)
-    return known.own(content) if known is not None and content is not None else content
+    editor = editor_of(path)
+    return editor.own(content) if editor is not None and content is not None else content

@@ -38,6 +38,7 @@ from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
@@ -130,6 +131,8 @@ SYSTEMD = Target(
 # Lines below ours are in the same file, and the last one counts.
 _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
 ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM, reads=pam_env.read)
+# the files that others own, each with the editor that knows our part of it
+EDITED: dict[str, Editor] = {ENVIRONMENT.path: marked_lines}
 GENTOO = Target(
     "gentoo",
     "/etc/env.d/99rocmcfg",

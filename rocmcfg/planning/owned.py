@@ -29,7 +29,7 @@ class OwnedFile(NamedTuple):
 
     @property
     def editor(self) -> Editor | None:
-        return edits.EDITORS.get(self.path)
+        return edits.editor_of(self.path)
 
 
 def owned_files(

@@ -212,7 +212,7 @@ def _menu(
 ) -> Iterable[Activation]:
     """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
     of the user as far as they are asked for."""
-    source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
+    source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
         if registry.writes_entries(loader):

@@ -37,7 +37,7 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
             "stay of the edit belongs into a file of your own"
         )
     gone = "it is gone"
-    if path in edits.EDITORS:
+    if edits.editor_of(path) is not None:
         return gone, "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it"
     again = command_line(receipt.request)
     return gone, f"`sudo {again}` writes it again; `sudo rocmcfg rollback` takes back what is left"
@@ -51,7 +51,9 @@ def _taken_back(view: HostView, path: str) -> bool:
         return False
     if mark is None or applied is None or mark.mtime_ns < applied.mtime_ns:
         return False
-    return path.encode() in mark.content.split(b"\n") and (path in edits.EDITORS or not view.exists(path))
+    return path.encode() in mark.content.split(b"\n") and (
+        edits.editor_of(path) is not None or not view.exists(path)
+    )
 
 
 def as_left(view: HostView, receipt: Receipt | None, path: str) -> bool:

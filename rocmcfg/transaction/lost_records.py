@@ -26,7 +26,7 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return path not in edits.EDITORS and view.exists(path)
+        return edits.editor_of(path) is None and view.exists(path)
     own = edits.own_part(path, content)
     return own is not None and MARK in own[:400]
 

@@ -116,7 +116,7 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     loader = registry.trial(place)
     files = loader.FILES if loader is not None else ()
     owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
-    for path in filter(edits.EDITORS.get, registry.paths(place)):
+    for path in filter(edits.editor_of, registry.paths(place)):
         applied = edits.own_part(path, view.read(path))
         owned.append(OwnedFile(path, applied, "what is left of a trial"))
     changes, wrong = changes_to(view, owned, None)

@@ -78,8 +78,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert all(
         one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
     )
-    assert {path for one in BACKENDS for path in one.OWNED} >= {*edits.EDITORS} - {"/etc/environment"}
-    assert {*edits.EDITORS.values()} == {*EDITORS}
+    assert {*edits.editors().values()} == {*EDITORS}
     assert tuple(map(registry.writer, filter(registry.writes_entries, registry.NAMES))) == WRITERS
 
 
@@ -107,10 +106,10 @@ def test_what_takes_all_back_without_python_knows_every_place_and_every_mark() -
     script = (SOURCE / "packaging/undo.sh").read_text()
     found = re.findall(r"^([A-Z_]+)=(?:'([^']*)'|(\S+))$", script, re.MULTILINE)
     said = {name: quoted or word for name, quoted, word in found}
-    edited = {*edits.EDITORS}
+    edited = {*edits.editors()}
     comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
     begin, *_, end = marked_lines.part("").decode().splitlines()
-    whole = {path for path in owned_paths() if path not in edits.EDITORS}
+    whole = {path for path in owned_paths() if path not in edits.editors()}
     assert edited == {*owned_paths()} - whole
     assert {*said["OWNED"].splitlines()} == whole
     assert {*said["EDITED"].splitlines()} == edited
@@ -128,7 +127,10 @@ def test_two_loaders_that_read_one_file_do_not_take_it_from_each_other(
 ) -> None:
     def named(name: str) -> SimpleNamespace:
         return SimpleNamespace(
-            NAME=name, TRIAL=None, propose=lambda _, settings: {"/etc/x": b"ours" if settings else None}
+            NAME=name,
+            OWNED={"/etc/x": None},
+            TRIAL=None,
+            propose=lambda _, settings: {"/etc/x": b"ours" if settings else None},
         )
 
     monkeypatch.setattr(registry, "backends", lambda: (named("one"), named("other")))

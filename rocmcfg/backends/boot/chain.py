@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import ClassVar
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
+from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed, Owned
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
@@ -26,15 +27,15 @@ Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how i
 
 
 class Chain(BootReader, ABC):
-    """`OWNED` are the files that hold something of ours: all of it, or a part, where an editor is known
-    (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
-    `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
-    begins that the loader leaves in LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an
-    argument must not hold, since the loader or a program on the way to it would not hand it on as it is.
-    `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`: where it is, it excludes every
-    other loader, whatever files of theirs lie around; of several such loaders the highest number counts."""
+    """`OWNED` are the files that hold something of ours. `MANUAL` says what somebody does by hand, with
+    `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in
+    the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is found
+    is proof. `SPECIAL` is all that an argument must not hold, since the loader or a program on the way to it
+    would not hand it on as it is. `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`:
+    where it is, it excludes every other loader, whatever files of theirs lie around; of several such loaders
+    the highest number counts."""
 
-    OWNED: tuple[str, ...] = (CARRIER,)
+    OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
     TITLE: str
     MANUAL: str

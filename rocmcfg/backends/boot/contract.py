@@ -11,11 +11,14 @@ from typing import Protocol
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, ToolChange
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
+# Files that hold something of ours, each with what knows our part of it; None: the whole file is ours.
+Owned = Mapping[str, Editor | None]
 
 
 class Observed(NamedTuple):

@@ -21,9 +21,10 @@ misc/bin/steamos-finalize-install and steamos-chroot), and from bc250-steamos, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from rocmcfg.backends import templates
-from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.contract import Files, Observed, Owned
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_drop_ins, reads_entries
@@ -65,7 +66,7 @@ class _Trial(GrubTrial):
 
 class _Grub(defaults.DefaultsChain):
     NAME = "grub"
-    OWNED: tuple[str, ...] = (DROP_IN,)
+    OWNED: ClassVar[Owned] = {DROP_IN: None}
     TITLE = "GRUB (Debian, Ubuntu)"
     MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
     LOSER = "a drop-in"

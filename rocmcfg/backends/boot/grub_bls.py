@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
-from rocmcfg.backends.boot import loader_entries, specials
+from rocmcfg.backends.boot import appended_assignment, loader_entries, marked_arguments, specials
 from rocmcfg.backends.boot.chain import EntryChain
-from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.contract import Files, Observed, Owned
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, asked, machine_id
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block, script
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
@@ -90,7 +91,11 @@ class _GrubBls(EntryChain):
     of Fedora and of EL 7 to 10, and by bootupd's static grub.cfg."""
 
     NAME = "grub-bls"
-    OWNED: tuple[str, ...] = (CARRIER, CMDLINE, DEFAULTS)
+    OWNED: ClassVar[Owned] = {
+        CARRIER: None,
+        CMDLINE: marked_arguments,
+        DEFAULTS: appended_assignment,
+    }
     TITLE = "GRUB with BLS entries (Fedora, RHEL)"
     MANUAL = (
         'sudo grubby --update-kernel=ALL --args="{kargs}"\n'

@@ -16,9 +16,10 @@ against Debian's grub-mkconfig without its patch for drop-ins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.contract import Files, Observed, Owned
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, script
@@ -42,7 +43,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
     missing."""
 
     NAME = "grub-mkconfig"
-    OWNED: tuple[str, ...] = (DEFAULTS,)
+    OWNED: ClassVar[Owned] = {DEFAULTS: appended_assignment}
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"

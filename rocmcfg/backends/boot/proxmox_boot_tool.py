@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from rocmcfg.backends.boot import efi, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import Chain
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Observed, Owned
 from rocmcfg.backends.boot.entry_options import CMDLINE, propose
 from rocmcfg.backends.boot.grub import BACKEND as GRUB
 from rocmcfg.backends.boot.grub import DROP_IN
@@ -61,7 +62,7 @@ class _ProxmoxBootTool(Chain):
     NAME = TOOL
     PROGRAM = "/usr/sbin/proxmox-boot-tool"
     DECISIVE = 3
-    OWNED: tuple[str, ...] = (DROP_IN, CMDLINE)
+    OWNED: ClassVar[Owned] = {DROP_IN: None, CMDLINE: marked_arguments}
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"

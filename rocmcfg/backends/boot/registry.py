@@ -85,7 +85,7 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 def paths(name: str) -> tuple[str, ...]:
     """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
-    return backend(name).OWNED if name in NAMES else ()
+    return tuple(backend(name).OWNED) if name in NAMES else ()
 
 
 def inputs(name: str) -> set[str]:

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 from rocmcfg.backends.boot import appended_assignment, loader_entries, marked_arguments, specials
 from rocmcfg.backends.boot.chain import EntryChain, set_anew
+from rocmcfg.backends.boot.contract import Owned
 from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.boot.one_shot import SecondEntry
@@ -49,7 +51,7 @@ Sourced = tuple[str, str]  # the path of a file, and its text
 class _SdbootManage(EntryChain):
     NAME = "sdboot-manage"
     PROGRAM = "/usr/bin/sdboot-manage"
-    OWNED: tuple[str, ...] = (CARRIER, DROP_IN, _CONFIG)
+    OWNED: ClassVar[Owned] = {CARRIER: None, DROP_IN: None, _CONFIG: appended_assignment}
     TITLE = "systemd-boot with sdboot-manage"
     TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'

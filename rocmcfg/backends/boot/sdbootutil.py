@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles, specials
 from rocmcfg.backends.boot.chain import Chain
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Observed, Owned
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.templates import own_file
@@ -49,7 +50,7 @@ class _Sdbootutil(Chain):
     NAME = TOOL
     PROGRAM = "/usr/bin/sdbootutil"
     DECISIVE = 1
-    OWNED: tuple[str, ...] = (CARRIER,)
+    OWNED: ClassVar[Owned] = {CARRIER: None}
     TITLE = "sdbootutil (openSUSE with BLS entries)"
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
     TRIAL = SecondEntry()

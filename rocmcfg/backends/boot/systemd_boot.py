@@ -16,9 +16,11 @@ trial that panics.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
-from rocmcfg.backends.boot import loader_entries, specials
+from rocmcfg.backends.boot import loader_entries, marked_arguments, specials
 from rocmcfg.backends.boot.chain import EntryChain, with_their_own
+from rocmcfg.backends.boot.contract import Owned
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.host.view import HostView
@@ -29,7 +31,7 @@ _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi
 
 class _SystemdBoot(EntryChain):
     NAME = "systemd-boot"
-    OWNED: tuple[str, ...] = (CARRIER, CMDLINE)
+    OWNED: ClassVar[Owned] = {CARRIER: None, CMDLINE: marked_arguments}
     TITLE = "systemd-boot"
     TRIAL = SecondEntry()
     MANUAL = "append to the options of each entry, and to /etc/kernel/cmdline where there is one: {kargs}"

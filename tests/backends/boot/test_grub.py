@@ -42,7 +42,7 @@ def proposed(settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
 
 
 def drop_in(settings: Sequence[DesiredSetting] = SETTINGS) -> bytes:
-    content = proposed(settings)[GRUB.OWNED[0]]
+    content = proposed(settings)[next(iter(GRUB.OWNED))]
     assert content is not None
     return content
 

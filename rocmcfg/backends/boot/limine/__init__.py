@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import ClassVar
 
 from rocmcfg.backends.boot import (
     appended_assignment,
@@ -37,7 +38,7 @@ from rocmcfg.backends.boot import (
     specials,
 )
 from rocmcfg.backends.boot.chain import MenuChain, Rewrite, set_anew, with_their_own
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Observed, Owned
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
 from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
@@ -63,7 +64,12 @@ class _Limine(MenuChain):
     NAME = "limine"
     FILE = reader.FILES[0]
     FILES = reader.FILES
-    OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
+    OWNED: ClassVar[Owned] = {
+        CARRIER: None,
+        DROP_IN: None,
+        DEFAULTS: appended_assignment,
+        CMDLINE: marked_arguments,
+    }
     TITLE = "Limine"
     TRIAL = LimineTrial()
     LOADER = "limine"

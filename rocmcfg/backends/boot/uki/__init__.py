@@ -28,10 +28,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from os.path import basename
+from typing import ClassVar
 
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments, specials
 from rocmcfg.backends.boot.chain import EntryChain, Rewrite
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Observed, Owned
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
@@ -75,7 +76,7 @@ class _Uki(EntryChain):
     """Which way a host gets, and why: docs/decisions/0031."""
 
     NAME = "uki"
-    OWNED: tuple[str, ...] = (CARRIER, DRACUT, CMDLINE)
+    OWNED: ClassVar[Owned] = {CARRIER: None, DRACUT: None, CMDLINE: marked_arguments}
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
