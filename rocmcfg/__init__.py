@@ -6,7 +6,9 @@ The map, for a reader who is new here:
     knowledge  what we know: the catalogue (data/*.toml) and the profiles
     host       the only package that touches the operating system; reading and writing are two types
     facts      what is true of a host: kernels, GPUs, ROCm, operating system
-    backends   one file per boot loader, initramfs generator and kind of file
+    loaders    one folder per boot loader
+    images     one module per generator of initramfs images
+    files      one module per kind of file besides: modprobe.d, variables, hooks
     records    what rocmcfg writes down about itself: journal and receipt
     state      how a host is: configured, running, and verified against the receipt
     judging    what the knowledge says of a setting on a machine
@@ -21,8 +23,9 @@ The map, for a reader who is new here:
     cli        one file per command; `app` composes, `render` is the only printer
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
-(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report,
-explain → transaction → planning → judging → state → records → backends, facts, knowledge → host → model.
+(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain →
+transaction → planning → judging → state → records → images, facts, knowledge → loaders → files → host →
+model.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import recognised, registry
+from rocmcfg import images as initramfs
+from rocmcfg.loaders import recognised, registry
 
 _TESTS = Path(__file__).resolve().parents[2] / "tests"
 _NOT_CASES = ("trees", "tools", "__pycache__")
@@ -117,7 +117,7 @@ def _peers() -> Iterator[str]:
 
 
 def _chain(name: str) -> Iterator[str]:
-    package = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
+    package = importlib.import_module(f"rocmcfg.loaders.{name.replace('-', '_')}")
     first, _, rest = (package.__doc__ or "").strip().partition("\n\n")
     yield f"## {name}"
     yield ""

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.cli import app, documents, options
 from rocmcfg.knowledge import catalogue
+from rocmcfg.loaders import registry
 
 # Kinds whose words never change, and stand in the scripts.
 FIXED: dict[str, Callable[[], tuple[str, ...]]] = {

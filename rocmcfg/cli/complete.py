@@ -186,7 +186,7 @@ def _transactions(line: Line) -> Candidates:
 
 
 def _env_targets(_: Line) -> Candidates:
-    from rocmcfg.backends import environment_targets
+    from rocmcfg.files import environment_targets
 
     yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
     yield "unit:", "variables for one service"

@@ -258,8 +258,8 @@ class Boot(NamedTuple):
 
 
 def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
-    from rocmcfg.backends import environment_targets
-    from rocmcfg.backends.boot import registry
+    from rocmcfg.files import environment_targets
+    from rocmcfg.loaders import registry
 
     if boot_backend and boot_backend not in registry.NAMES:
         known = ", ".join(registry.NAMES)

@@ -119,7 +119,7 @@ def _kinds(settings: Sequence[DesiredSetting]) -> str:
 
 
 def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
-    from rocmcfg.backends.boot import registry
+    from rocmcfg.loaders import registry
 
     if planned.trial:
         return

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import untold
 from rocmcfg.doctor import gpu_checks
 from rocmcfg.doctor.judging.workarounds import failed, holding
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
+from rocmcfg.files.environment import untold
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.loaders import registry
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, info, warning
 from rocmcfg.model.facts import Facts

@@ -21,7 +21,7 @@ from rocmcfg.host.problems import CommandResult
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PATH = ":".join(OFFLINE_PATH)
-# and of NixOS and Guix System there; the hooks of `backends/templates` and packaging/undo.sh have the same
+# and of NixOS and Guix System there; the hooks of `files/templates` and packaging/undo.sh have the same
 ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
 _QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end

@@ -68,10 +68,10 @@ class FileChange(NamedTuple):
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
     """A change to what the program `tool` keeps for the host; the `Keeper` of that name
-    (`backends.boot.contract`) knows how to look at it and to take it back. `holds` is what the program has to
-    hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or become
-    ours, where the program keeps them among others. `arms`: it makes the next boot a trial, so that nothing
-    may come after it."""
+    (`loaders.shared.contract`) knows how to look at it and to take it back. `holds` is what the program has
+    to hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or
+    become ours, where the program keeps them among others. `arms`: it makes the next boot a trial, so that
+    nothing may come after it."""
 
     tool: str
     argv: tuple[str, ...]

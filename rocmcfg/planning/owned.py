@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends import edits, environment_targets, initramfs, keep_list, kernel_hook, modprobe
-from rocmcfg.backends.boot import registry
+from rocmcfg import images as initramfs
+from rocmcfg.files import environment_targets, keep_list, kernel_hook, modprobe
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.named_tuple import NamedTuple
@@ -14,6 +15,7 @@ from rocmcfg.model.plan import FileChange
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
+from rocmcfg.state import edits
 
 MARK = b"rocmcfg"  # in the first lines of every file that we write
 

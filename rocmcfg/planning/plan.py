@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import eq
 
-from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
-from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.environment import Assignment
+from rocmcfg import images as initramfs
+from rocmcfg.files import environment_targets, kernel_hook, modprobe
+from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import menu as menus
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Detection, Facts
@@ -33,7 +34,7 @@ from rocmcfg.planning.refusals import (
 )
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state import reboot
+from rocmcfg.state import edits, reboot
 from rocmcfg.state.values import Configured, Effective, read_configured
 
 

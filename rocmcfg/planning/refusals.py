@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg.backends import initramfs, modprobe
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Entry, behind_separator
-from rocmcfg.backends.initramfs import Generator, Image
+from rocmcfg import images as initramfs
+from rocmcfg.files import modprobe
 from rocmcfg.host.view import HostView
+from rocmcfg.images import Generator, Image
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.menu import Entry, behind_separator
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Driver, Facts, Kernel, Machine

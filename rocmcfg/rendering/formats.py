@@ -12,10 +12,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
-from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot.specials import GRUB, Special
-from rocmcfg.backends.environment_targets import ENVIRONMENT_D, PROFILE_D
+from rocmcfg.files import modprobe
+from rocmcfg.files.environment_targets import ENVIRONMENT_D, PROFILE_D
 from rocmcfg.host.files import read_own_file
+from rocmcfg.loaders.shared.specials import GRUB, Special
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.state import command_line
 from rocmcfg.records.journal import STATE_DIR, digest
 from rocmcfg.records.receipt import PATH, Receipt
+from rocmcfg.state import edits
 
 _UNFINISHED = f"{STATE_DIR}/undo.unfinished"  # the files that packaging/undo.sh takes, until it has ended
 
@@ -25,7 +25,7 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     """What became of it, and what to do."""
     if _taken_back(view, path):
-        from rocmcfg.backends.boot import registry
+        from rocmcfg.loaders import registry
 
         due = " and ".join(sorted(tool for tool in receipt.activations if not registry.writes_entries(tool)))
         until = f"the next boot may have the settings still, until {due} has been run; " if due else ""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rocmcfg.backends.boot import efi, registry
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import efi
 from rocmcfg.model.kargs import adds_up, contains
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import Channel, CheckStatus, DesiredSetting, Kind

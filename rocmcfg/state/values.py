@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import registry
+from rocmcfg.files import modprobe
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
 from rocmcfg.model.kargs import Karg, canonical, last, split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import parameter, same, well_named
 from rocmcfg.model.trial import MARKER
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Observed
+    from rocmcfg.loaders.shared.contract import Observed
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.facts import Detection, Facts, Kernel
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends import environment, environment_targets, modprobe
-from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
-from rocmcfg.backends.environment import Assignment
+from rocmcfg.files import environment, environment_targets, modprobe
+from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import marked_arguments
+from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple

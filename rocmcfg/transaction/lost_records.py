@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 
-from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
+from rocmcfg.state import edits
 
 _SCRIPT = "/usr/share/rocmcfg/undo.sh"  # of the packages; it needs no record
 

@@ -7,11 +7,12 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import loader_entries, registry
-from rocmcfg.backends.boot.menu import Entry, Menu
-from rocmcfg.backends.initramfs import Generator, Image
+from rocmcfg import images as initramfs
 from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.images import Generator, Image
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.loaders.shared.menu import Entry, Menu
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import Stamp

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocmcfg.backends.boot import loader_entries, registry
-from rocmcfg.backends.boot.contract import Keeper
-from rocmcfg.backends.boot.menu import MISSING
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.loaders.shared.contract import Keeper
+from rocmcfg.loaders.shared.menu import MISSING
 from rocmcfg.model.diagnostic import Diagnostic, error, fail
 from rocmcfg.model.plan import Activation, FileChange, ToolChange
 from rocmcfg.model.state import ActivationState

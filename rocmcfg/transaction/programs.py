@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.menu import Menu
+from rocmcfg import images as initramfs
+from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import menu as menus
+from rocmcfg.loaders.shared.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation

@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import loader_entries, registry
+from rocmcfg import images as initramfs
+from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.model.diagnostic import (
     Diagnostic,
     ExitCode,

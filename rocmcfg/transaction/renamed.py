@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, registry
-from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import entry_options, loader_entries, marked_arguments
+from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.records import journal, steps

@@ -10,11 +10,13 @@ import base64
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rocmcfg.backends import initramfs, modprobe
-from rocmcfg.backends.boot import loader_entries, pe_image, registry
-from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.backends.initramfs import Generator, Image
+from rocmcfg import images as initramfs
+from rocmcfg.files import modprobe
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.images import Generator, Image
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries, pe_image
+from rocmcfg.loaders.shared.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, has_errors, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from rocmcfg.backends import edits, environment_targets
-from rocmcfg.backends.boot import registry
 from rocmcfg.facts.kernels import read_kernels
+from rocmcfg.files import environment_targets
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
 from rocmcfg.knowledge import catalogue
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
@@ -27,7 +27,7 @@ from rocmcfg.planning.refusals import refused
 from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
-from rocmcfg.state import reboot
+from rocmcfg.state import edits, reboot
 from rocmcfg.transaction import noting, recovery, results, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool

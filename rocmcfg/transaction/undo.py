@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from rocmcfg.backends import edits
-from rocmcfg.backends.boot import entry_options, marked_arguments, registry
-from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import entry_options, marked_arguments
+from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains, split
 from rocmcfg.model.named_tuple import NamedTuple
@@ -19,7 +19,7 @@ from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import Committed, FileChanged, Journal, JournalState, Saved
-from rocmcfg.state import reboot
+from rocmcfg.state import edits, reboot
 from rocmcfg.transaction import noting, parts, recovery, results
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.transaction.programs import Progress, generate, menu_problems

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import FileChange, Plan

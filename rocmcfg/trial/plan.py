@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Files
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.contract import Files
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains

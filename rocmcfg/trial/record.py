@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Trial

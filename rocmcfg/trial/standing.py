@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rocmcfg.backends import edits
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.contract import BootTrial
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan
@@ -17,6 +16,7 @@ from rocmcfg.model.trial import Outcome, Stage, Trial
 from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
+from rocmcfg.state import edits
 from rocmcfg.trial import record
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, Locked
 from rocmcfg.host.waiting import when_free
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial

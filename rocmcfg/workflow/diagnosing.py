@@ -131,9 +131,9 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
-    from rocmcfg.backends.environment import set_variables
     from rocmcfg.doctor import host_checks, log_lines
     from rocmcfg.facts.system import read_hardware
+    from rocmcfg.files.environment import set_variables
     from rocmcfg.knowledge import catalogue, diagnosis
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.workflow.planning import collect_facts

@@ -190,7 +190,7 @@ def _values(
 ) -> tuple[str | None, str, str | None]:
     name = found.name.partition(".")[2]
     if found.kind == "variable":
-        from rocmcfg.backends.environment import set_variables
+        from rocmcfg.files.environment import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
@@ -20,6 +19,7 @@ from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode, is_binary
 from rocmcfg.lint.wording import Knowledge, spelled
+from rocmcfg.loaders import registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
@@ -254,7 +254,7 @@ def _of_caller(view: HostView) -> list[tuple[str, str]]:
 
 
 def _host_paths(view: HostView) -> list[str]:
-    from rocmcfg.backends import environment, modprobe
+    from rocmcfg.files import environment, modprobe
 
     return [
         "/etc/default/grub",

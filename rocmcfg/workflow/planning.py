@@ -54,13 +54,13 @@ def collect_facts(
     """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
     about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
     system's. `name_system`: to name the distribution takes a tenth of a start."""
-    from rocmcfg.backends import initramfs
-    from rocmcfg.backends.boot import registry
+    from rocmcfg import images as initramfs
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
     from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
+    from rocmcfg.loaders import registry
 
     rocm, rocm_source = read_rocm(view)
     return Facts(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from rocmcfg.backends.environment import is_as_written, user_file
+from rocmcfg.files.environment import is_as_written, user_file
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail

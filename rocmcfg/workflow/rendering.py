@@ -31,8 +31,8 @@ class Rendered(NamedTuple):
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
     """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
     an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
-    from rocmcfg.backends.boot.specials import not_handed_on
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.loaders.shared.specials import not_handed_on
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
     from rocmcfg.rendering.formats import FORMATS, of_settings

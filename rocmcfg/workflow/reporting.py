@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import rocmcfg
-from rocmcfg.backends.environment import Assignment, for_everybody
+from rocmcfg.files.environment import Assignment, for_everybody
 from rocmcfg.host.files import write_callers_file
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends import environment
 from rocmcfg.doctor.judging.workarounds import IssueHere, holding, issues_of
+from rocmcfg.files import environment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts

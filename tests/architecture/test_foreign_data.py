@@ -20,17 +20,19 @@ from typing import Any, BinaryIO, ClassVar
 
 import pytest
 
-from rocmcfg.backends import environment, environment_targets, initramfs
-from rocmcfg.backends.boot import pe_image, registry
-from rocmcfg.backends.boot.ostree import deployments, gvariant
+from rocmcfg import images as initramfs
 from rocmcfg.doctor.reading import probes
 from rocmcfg.doctor.reading.log_facts import read_facts
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.facts import gpus, kernels, logins, rocm, system
+from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, diagnosis, profiles, toml
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import pe_image
+from rocmcfg.loaders.shared.ostree import deployments, gvariant
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.records import journal, receipt
 from rocmcfg.report.redact import Redactor

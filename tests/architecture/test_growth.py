@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import pytest
 
-from rocmcfg.backends import environment, environment_targets
-from rocmcfg.backends.boot.grub import BACKEND
-from rocmcfg.backends.boot.grub_files import environment_block
-from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.facts import gpus, kernels, logins, rocm, system
+from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.loaders.grub import BACKEND
+from rocmcfg.loaders.shared.grub_files import environment_block
+from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment
 from rocmcfg.state import values
 from rocmcfg.workflow import linting
 from tests.support.growth import grows_too_fast

@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocmcfg.backends import edits, initramfs, marked_lines
-from rocmcfg.backends.boot import (
-    appended_assignment,
+from rocmcfg import images as initramfs
+from rocmcfg.files import marked_lines
+from rocmcfg.host.local import LocalHost
+from rocmcfg.images import Generator, dracut, initramfs_tools, mkinitcpio
+from rocmcfg.loaders import (
     bootc,
     grub,
     grub_bls,
     grub_mkconfig,
     kernelstub,
     limine,
-    loader_entries,
-    marked_arguments,
     proxmox_boot_tool,
     refind,
     registry,
@@ -27,12 +27,12 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.chain import Chain, EntryChain
-from rocmcfg.backends.boot.contract import BootReader, Keeper
-from rocmcfg.backends.initramfs import Generator, dracut, initramfs_tools, mkinitcpio
-from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments
+from rocmcfg.loaders.shared.chain import Chain, EntryChain
+from rocmcfg.loaders.shared.contract import BootReader, Keeper
 from rocmcfg.model.edit import Editor
 from rocmcfg.planning.owned import owned_files, owned_paths
+from rocmcfg.state import edits
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.backends import environment
-from rocmcfg.backends import environment_targets as targets
+from rocmcfg.files import environment
+from rocmcfg.files import environment_targets as targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.spelling import SAFE_VALUE

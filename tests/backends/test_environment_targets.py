@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import environment_targets as targets
-from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment_targets import Target
+from rocmcfg.files import environment_targets as targets
+from rocmcfg.files import marked_lines
+from rocmcfg.files.environment_targets import Target
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records.receipt import parse
 from tests.backends.settings import variable

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import kernel_hook
+from rocmcfg.files import kernel_hook
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.runner import ROOTS_PATH
 from tests.support.hosts import make_root

@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import registry
+from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import toml
+from rocmcfg.loaders import registry
 from tests.support import recorded
 from tests.support.fake_tools import members_of
 from tests.support.hosts.pe import shown_sections

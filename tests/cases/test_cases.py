@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.loaders import registry
 from tests.golden import diagnostics
 
 from .case import CASES, EXPECTATIONS, STATES, Case, cases, play, read

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import recognised, registry
+from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders import recognised, registry
 from rocmcfg.model.facts import Detection
 from tests.support.hosts import OTHER_HOSTS
 from tests.support.stage import empty_folder

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.loaders import registry
 from tests.benchmarks.chains import HOSTS, KARGS, make
 from tests.cases.case import CASES
 from tests.support.program import rocmcfg

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.menu import Role
 from tests.support.boots import MENUS
 from tests.support.real_mkconfig import Mkconfig
 

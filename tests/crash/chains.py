@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.loaders import registry
 from tests.cases import case
 from tests.support import boots, fake_tools
 from tests.support.program import SOURCE

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.backends.environment import for_everybody
 from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.files.environment import for_everybody
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.workflow import diagnosing

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
-from rocmcfg.backends.boot.grub_files.trial import hook
-from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN
+from rocmcfg.loaders.shared.grub_files.trial import hook
 from tests.support.tools import require_tool
 
 from .efi_program import printing

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import efi
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.entry_options import CARRIER
-from rocmcfg.backends.boot.limine import BACKEND, trial
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.limine import BACKEND, trial
+from rocmcfg.loaders.shared import efi
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.entry_options import CARRIER
+from rocmcfg.loaders.shared.loader_entries import TRIAL_ID
 
 from .efi_program import printing
 from .machine import FIRST, Machine

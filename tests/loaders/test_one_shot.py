@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID, entry_id
-from rocmcfg.backends.boot.one_shot import copied
+from rocmcfg.loaders.shared.loader_entries import TRIAL_ID, entry_id
+from rocmcfg.loaders.shared.one_shot import copied
 
 from .efi_program import printing
 from .machine import FIRST, Machine

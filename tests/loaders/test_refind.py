@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.entry_options import CARRIER
-from rocmcfg.backends.boot.refind import BACKEND
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.refind import BACKEND
+from rocmcfg.loaders.shared.entry_options import CARRIER
 
 from .efi_program import printing
 from .machine import FIRST, Machine

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import pe_image
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID
-from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.one_shot import Listed, copied
-from rocmcfg.backends.boot.uki import BACKEND, addons, reader
-from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared import pe_image
+from rocmcfg.loaders.shared.loader_entries import TRIAL_ID
+from rocmcfg.loaders.shared.menu import Role
+from rocmcfg.loaders.shared.one_shot import Listed, copied
+from rocmcfg.loaders.uki import BACKEND, addons, reader
+from rocmcfg.loaders.uki.reader import Uki
 
 from .efi_program import printing
 from .machine import FIRST, Machine

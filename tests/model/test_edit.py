@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.backends.boot import appended_assignment, marked_arguments
+from rocmcfg.loaders.shared import appended_assignment, marked_arguments
 from rocmcfg.model.edit import Edit
 
 FOREIGN = st.lists(st.sampled_from([b"A=1", b"", b"# c", b'B="x y"', b"\xff\x00"]), max_size=4).map(

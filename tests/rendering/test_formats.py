@@ -289,7 +289,7 @@ def test_its_reader_gets_what_was_asked_for(format: str, case: str, tmp_path: Pa
 
 def test_what_nixos_is_to_get_by_hand_is_nix(tmp_path: Path) -> None:
     """The line as a refusal prints it, for somebody to copy."""
-    from rocmcfg.backends.boot import recognised, registry
+    from rocmcfg.loaders import recognised, registry
     from rocmcfg.model.facts import Detection
     from rocmcfg.model.kargs import split as kargs
 

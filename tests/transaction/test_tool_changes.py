@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import CommandResult, HostView
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.state import Request

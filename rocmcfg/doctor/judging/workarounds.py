@@ -127,8 +127,8 @@ def holding(
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
     """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
-    from rocmcfg.backends.environment import set_variables
     from rocmcfg.doctor.judging.origin import known_here
+    from rocmcfg.files.environment import set_variables
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()

@@ -1,6 +1,6 @@
 """What the kernel and its modules are told: command lines, the entries of a boot loader, modprobe.d.
 
-`backends.boot.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
+`loaders.shared.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
 argument, in any file that looks like one.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.backends.boot.grub_files import script
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import DIRECTIVES
 from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span
+from rocmcfg.loaders.shared.grub_files import script
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 

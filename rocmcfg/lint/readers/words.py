@@ -1,6 +1,6 @@
 """Splits text into a shell's commands and words, each with its place, and never fails.
 
-`backends.boot.grub_files.shell_assignments` evaluates what a shell would make of a file and gives up where
+`loaders.shared.grub_files.shell_assignments` evaluates what a shell would make of a file and gives up where
 it is not sure. This reader wants the place of every word in any script, whole or broken, and so it guesses:
 what stands inside `$( )` and backticks are commands of their own, and a quote without an end is a character.
 Every character is looked at a bounded number of times.

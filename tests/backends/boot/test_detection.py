@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.efi import handed_over
+from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.efi import handed_over
 from rocmcfg.model.facts import BootChain
 from tests.support.hosts import (
     DEBIAN_KERNEL,

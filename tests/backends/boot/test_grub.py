@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.grub import BACKEND as GRUB
-from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries
-from rocmcfg.backends.boot.menu import Role, check
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.loaders.grub import BACKEND as GRUB
+from rocmcfg.loaders.shared.grub_files.mkconfig import parse_entries
+from rocmcfg.loaders.shared.menu import Role, check
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.state import DesiredSetting
 from tests.backends.settings import KARGS, SETTINGS, parameter

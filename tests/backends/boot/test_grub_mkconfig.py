@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import appended_assignment, registry
-from rocmcfg.backends.boot.grub_mkconfig import BACKEND
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.grub_mkconfig import BACKEND
+from rocmcfg.loaders.shared import appended_assignment
+from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.facts import Detection
 from tests.backends.settings import KARGS, SETTINGS
 from tests.support.hosts import MKCONFIG, File, debian_grub_host, other_host, programs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.grub_files import environment_block, script
+from rocmcfg.loaders.shared.grub_files import environment_block, script
 from tests.support import grub_script
 from tests.support.tools import require_tool, run
 

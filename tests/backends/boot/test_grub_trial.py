@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub import BACKEND, TRIAL_DROP_IN
-from rocmcfg.backends.boot.grub_files.environment_block import GRUB
-from rocmcfg.backends.boot.grub_files.trial import SCRIPT
-from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.grub import BACKEND, TRIAL_DROP_IN
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.grub_files.environment_block import GRUB
+from rocmcfg.loaders.shared.grub_files.trial import SCRIPT
+from rocmcfg.loaders.shared.menu import Menu
 from tests.support.tools import require_tool
 
 NOTHING = Observed(Menu((), "", "", "", "", ""), (), (), ())

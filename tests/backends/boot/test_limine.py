@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import entry_options, marked_arguments
-from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import BACKEND, entry_tool, reader, trial
-from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import text_or_empty
+from rocmcfg.loaders.limine import BACKEND, entry_tool, reader, trial
+from rocmcfg.loaders.shared import entry_options, marked_arguments
+from rocmcfg.loaders.shared.entry_options import Written
+from rocmcfg.loaders.shared.menu import Entry, Role
 from rocmcfg.model.kargs import join
 from tests.support.growth import Work, grows_too_fast
 from tests.support.hosts import File, make_root

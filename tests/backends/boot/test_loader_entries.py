@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import loader_entries, marked_arguments
-from rocmcfg.backends.boot.loader_entries import parse, read
-from rocmcfg.backends.boot.loader_files import GRUB, uncounted
-from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared import loader_entries, marked_arguments
+from rocmcfg.loaders.shared.loader_entries import parse, read
+from rocmcfg.loaders.shared.loader_files import GRUB, uncounted
+from rocmcfg.loaders.shared.menu import Role
 from tests.support.hosts import efi_variable, firmware, make_root
 from tests.support.tools import HANG, require_root, require_tool
 

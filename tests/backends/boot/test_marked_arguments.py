@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.loader_entries import with_arguments
+from rocmcfg.loaders.shared import marked_arguments
+from rocmcfg.loaders.shared.loader_entries import with_arguments
 
 WORDS = st.sampled_from(
     ["root=UUID=x", "quiet", 'dyndbg="file a +p"', "rocmcfg.beginning=1", "a.rocmcfg.end", "--"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import one_shot
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID, parse
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
+from rocmcfg.loaders.shared import one_shot
+from rocmcfg.loaders.shared.loader_entries import TRIAL_ID, parse
 from tests.support.tools import HANG, require_root, require_tool
 
 from .test_loader_entries import LIST

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.ostree import deployments, gvariant
-from rocmcfg.backends.boot.rpm_ostree import BACKEND
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.loaders.rpm_ostree import BACKEND
+from rocmcfg.loaders.shared.ostree import deployments, gvariant
 from tests.cases.case import CASES
 from tests.support import ostree as stand_in
 from tests.support import recorded

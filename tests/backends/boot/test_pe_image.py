@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import pe_image
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.loaders.shared import pe_image
 from tests.support.hosts.pe import pe, uki
 from tests.support.tools import require_tool, run
 

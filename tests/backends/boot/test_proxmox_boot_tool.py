@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import proxmox_boot_tool
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.loaders import proxmox_boot_tool
+from rocmcfg.loaders.shared.menu import Role
 
 ENTRY = "title Proxmox\nversion 6.17\noptions  root=ZFS=rpool boot=zfs\nlinux /EFI/proxmox/6.17/vmlinuz-6.17"
 

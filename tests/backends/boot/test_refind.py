@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import entry_options, marked_arguments
-from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.refind import BACKEND, unread
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.refind import BACKEND, unread
+from rocmcfg.loaders.shared import entry_options, marked_arguments
+from rocmcfg.loaders.shared.entry_options import Written
+from rocmcfg.loaders.shared.menu import Entry, Role
 from rocmcfg.model.kargs import join
 from tests.support.hosts import File, make_root
 

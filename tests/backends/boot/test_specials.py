@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import specials
-from rocmcfg.backends.boot.chain import Chain
+from rocmcfg.loaders.shared import specials
+from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.model.spelling import SAFE_VALUE
 from tests.backends.test_contracts import BACKENDS
 from tests.support import grub_script

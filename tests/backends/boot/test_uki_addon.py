@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import pe_image
-from rocmcfg.backends.boot.uki import addons
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.loaders.shared import pe_image
+from rocmcfg.loaders.uki import addons
 from tests.support.hosts.pe import AA64, X64, addon_stub, pe
 from tests.support.tools import run
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.uki import BACKEND, addons, built_in, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import marked_arguments
+from rocmcfg.loaders.uki import BACKEND, addons, built_in, reader
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.state import FileState
 from tests.support.hosts import ARCH_KERNEL, ROOT_ARGUMENT, make_root, other_host

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import pe_image
-from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.uki import addons, reader
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared import pe_image
+from rocmcfg.loaders.shared.menu import Entry, Role
+from rocmcfg.loaders.uki import addons, reader
 from tests.support.hosts import MACHINE_ID, efi_variable, firmware, make_root, os_release
 from tests.support.hosts.files import File
 from tests.support.hosts.pe import addon_stub, pe, uki

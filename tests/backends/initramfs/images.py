@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.loaders.shared.menu import Entry, Role
 from tests.support.hosts import File, Link, cpio_archive, kernel_modules, make_root, programs
 from tests.support.tool_host import ToolHost
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.initramfs import booted, carried, detect, in_use, release_of
+from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
+from rocmcfg.images import booted, carried, detect, in_use, release_of
+from rocmcfg.loaders.shared.menu import Entry, Role
 from tests.support.hosts import OTHER_HOSTS, File, Link, debian_grub_host, make_root, other_host, programs
 
 DRACUT = "usr/lib/kernel/install.d/50-dracut.install"

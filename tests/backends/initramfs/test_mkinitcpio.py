@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.initramfs.mkinitcpio import GENERATOR as mkinitcpio
+from rocmcfg.images.mkinitcpio import GENERATOR as mkinitcpio
 from tests.backends.initramfs.images import KERNEL, OURS, entry, host, image
 from tests.support.hosts import File
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from rocmcfg.backends.boot import loader_entries
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.model.kargs import split
 from tests.peers import debian, kernel, reading
 from tests.peers.judgement import Answer

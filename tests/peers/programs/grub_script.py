@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.registry import reader_on
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.registry import reader_on
+from rocmcfg.loaders.shared.menu import Role
 from tests.peers import debian, kernel
 from tests.peers.judgement import Answer, Refused
 from tests.peers.programs import words

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from rocmcfg.backends.boot.uki import reader
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.uki import reader
 from tests.peers import debian, kernel, reading
 from tests.peers.judgement import Answer
 from tests.peers.programs import words

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot.grub_files import environment_block, shell_assignments
+from rocmcfg.files import modprobe
 from rocmcfg.host.local import LocalHost
+from rocmcfg.loaders.shared.grub_files import environment_block, shell_assignments
 from rocmcfg.model.kargs import canonical
 from tests.peers import literals, reading
 from tests.peers.judgement import CANNOT_TELL, Answer, CannotTell, Case

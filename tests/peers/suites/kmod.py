@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocmcfg.backends import modprobe
+from rocmcfg.files import modprobe
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.kargs import canonical
 from tests.peers import kernel, reading

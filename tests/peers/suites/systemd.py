@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.model.kargs import canonical, last
 from tests.peers import literals, reading
 from tests.peers.judgement import Answer, Case

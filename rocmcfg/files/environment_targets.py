@@ -1,0 +1,376 @@
+"""The readers of variables: those that always get them, and those that get them on request (`--env-target`).
+
+A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
+
+always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells; and a raw file, for
+    systemd's EnvironmentFile= and `docker --env-file`, which takes quotes as they stand.
+fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors and the two
+    config.fish (share/config.fish of fish 3.6). Nothing is expanded between single quotes (fish-language).
+systemd: DefaultEnvironment= of the system manager, for all its services (systemd-system.conf(5), 252), with
+    words in quotes (systemd.syntax(7)); `%` begins a specifier unless it is doubled.
+unit:NAME.service: Environment= of one service, in the same words (systemd.exec(5)). The drop-ins of a
+    service are read in the order of their names (systemd.unit(5)).
+environment: /etc/environment, which others own: NAME=VALUE for every login by PAM. A backslash at the end of
+    a line joins the next one, and nothing is read behind one that is too long: of 1,023 bytes in old
+    releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
+gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes /etc/profile.env of them, in
+    which later ones win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from os.path import basename, splitext
+
+from rocmcfg.files import marked_lines, unit_environment
+from rocmcfg.files.environment import (
+    DIRECTORIES,
+    PLACES,
+    Assignment,
+    last_of,
+    read_script,
+    untold,
+)
+from rocmcfg.files.templates import HEAD
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.edit import Editor
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
+from rocmcfg.model.state import DesiredSetting
+
+_UNITS = "/etc/systemd/system"
+_NAME = "90-rocmcfg.conf"
+UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
+_SPELLED = regex(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
+_UNIT_FILE = regex(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
+_UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
+_LONGEST = 1023
+_PROFILE_ENV = "/etc/profile.env"
+
+
+class Target(NamedTuple):
+    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
+    `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
+    `reads` is the language of its files; without it they are scripts of a shell. Read after our file are
+    those of `folders` with its suffix, or that match `others`, that come later, and then `behind`. `results`
+    are scripts that a program makes of ours."""
+
+    name: str
+    path: str
+    readers: str
+    needs: tuple[str, ...] = ()
+    line: str = "{}={}\n"
+    reads: Callable[[str], Iterable[Statement]] | None = None
+    quote: Callable[[str], str] = str
+    section: str = ""
+    folders: tuple[str, ...] = ()
+    others: str = ""
+    behind: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+    def written(self, setting: DesiredSetting) -> str:
+        return self.line.format(setting.name, self.quote(setting.text or ""))
+
+
+def _environment_d(text: str) -> Iterable[Statement]:
+    return env_file.read_environment_d(text, {})
+
+
+def _raw(text: str) -> Iterable[Statement]:
+    """A value is one where both readers see the same."""
+    by_systemd = {(one.line, one.name): one.value for one in env_file.read_environment_file(text)}
+    for one in dotenv.read_env_file(text):
+        same = by_systemd.get((one.line, one.name)) == one.value
+        yield one if same else one._replace(value=None)
+
+
+ENVIRONMENT_D = Target(
+    "",
+    "/etc/environment.d/90-rocmcfg.conf",
+    "systemd user sessions",
+    reads=_environment_d,
+    folders=DIRECTORIES,
+)
+PROFILE_D = Target(
+    "",
+    "/etc/profile.d/zz-rocmcfg.sh",
+    "login shells",
+    line="export {}={}\n",
+    quote=shlex.quote,
+    folders=("/etc/profile.d",),
+)
+RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=", reads=_raw)
+ALWAYS = (ENVIRONMENT_D, PROFILE_D, RAW)
+FISH = Target(
+    "fish",
+    "/etc/fish/conf.d/zz-rocmcfg.fish",
+    "fish shells",
+    ("/usr/bin/fish", "/usr/local/bin/fish", "/etc/fish"),
+    "set -gx {} '{}'\n",
+    fish.read,
+    folders=("/etc/fish/conf.d",),
+    behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
+)
+SYSTEMD = Target(
+    "systemd",
+    f"/etc/systemd/system.conf.d/{_NAME}",
+    "services of the system as they start",
+    ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
+    'DefaultEnvironment="{}={}"\n',
+    unit.read,
+    lambda value: value.replace("%", "%%"),
+    "[Manager]\n",
+    tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
+)
+# Lines below ours are in the same file, and the last one counts.
+_PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
+ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM, reads=pam_env.read)
+# the files that others own, each with the editor that knows our part of it
+EDITED: dict[str, Editor] = {ENVIRONMENT.path: marked_lines}
+GENTOO = Target(
+    "gentoo",
+    "/etc/env.d/99rocmcfg",
+    "logins on Gentoo",
+    ("/usr/sbin/env-update", "/usr/bin/env-update"),
+    '{}="{}"\n',
+    portage.read,
+    folders=("/etc/env.d",),
+    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)$",
+    results=(_PROFILE_ENV,),
+)
+FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
+EVERY = (*ALWAYS, *FIXED)  # but for the services
+NAMES = (*(one.name for one in FIXED), "unit:NAME.service")
+
+
+def is_name(name: str) -> bool:
+    return name in (one.name for one in FIXED) or _SPELLED.fullmatch(name) is not None
+
+
+def chosen(names: Sequence[str]) -> tuple[Target, ...]:
+    """Those that always get variables, and each of these names once; one that is none counts for nothing."""
+    units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
+    fixed = (one for one in FIXED if one.name in names)
+    return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
+
+
+def _unit(unit: str) -> Target:
+    names = dict.fromkeys((unit, re.sub(r"@.+(?=\.service$)", "@", unit)))
+    return SYSTEMD._replace(
+        name=f"unit:{unit}",
+        path=f"{_UNITS}/{unit}.d/{_NAME}",
+        readers=f"{unit} as it starts",
+        needs=tuple(f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in names),
+        line='Environment="{}={}"\n',
+        section="[Service]\n",
+        folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),
+    )
+
+
+def unit_file(path: str) -> str:
+    """The drop-in of a service that a path is, or that its folder is for; empty for any other path."""
+    file = path if path.endswith(f"/{_NAME}") else f"{path}/{_NAME}"
+    return file if _UNIT_FILE.fullmatch(file) else ""
+
+
+def unit_files(view: HostView) -> tuple[str, ...]:
+    """The drop-ins of ours that are on this host, of whatever service."""
+    folders = (f"{_UNITS}/{name}" for name in sorted(view.names(_UNITS)) if name.endswith(".service.d"))
+    found = (f"{folder}/{_NAME}" for folder in folders if _NAME in view.names(folder))
+    return tuple(filter(unit_file, found))
+
+
+def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
+    """What is ours in the target's file: all of it, or the lines between our marks."""
+    if not settings:
+        return None
+    lines = "".join(map(target.written, settings))
+    return marked_lines.part(lines) if target is ENVIRONMENT else f"{HEAD}{target.section}{lines}".encode()
+
+
+def problems(
+    view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
+    """Why a reader would not get them, asked before anything is written."""
+    for target in chosen(names) if settings else ():
+        here = not target.needs or any(map(view.exists, target.needs))
+        if here and target is ENVIRONMENT:
+            yield from _unfit(view, settings)
+        elif not here and target.name.startswith("unit:"):
+            said = f"{target.name.removeprefix('unit:')} is not a unit of this host"
+            hint = "the variables wait for it; see its name with systemctl list-units"
+            yield warning("RC3302", said, location=target.path, hint=hint)
+        elif not here:
+            said = f"nothing here reads what --env-target {target.name} would write"
+            detail = f"none of these is here: {', '.join(target.needs)}"
+            hint = f"leave --env-target {target.name} away, or install what reads it first"
+            yield error("RC3301", said, detail=detail, location=target.path, hint=hint)
+
+
+def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+    path = ENVIRONMENT.path
+    if not view.exists(path):
+        said = f"{path} is not on this host, and rocmcfg does not make it"
+        hint = f"make an empty one (sudo touch {path}), then run the command again"
+        yield error("RC3303", said, location=path, hint=hint)
+        return
+    for setting in (one for one in settings if len(ENVIRONMENT.written(one).encode()) > _LONGEST):
+        said = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
+        hint = "shorten the value, or leave --env-target environment away"
+        yield error("RC3304", said, location=path, hint=hint)
+    before = text_or_empty(view, path).partition(marked_lines.BEGIN)[0].splitlines()
+    read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
+    if read and read[-1].rstrip().endswith("\\"):
+        said = f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it"
+        hint = "take that backslash away, then run the command again"
+        yield error("RC3306", said, location=path, hint=hint)
+
+
+def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
+    """By file that must hold the variables, what it sets."""
+    files = {path: _script(view, path) for path in target.results}
+    own = _script(view, target.path) if target.reads is None else _file(view, target, target.path)
+    return {target.path: own, **files}
+
+
+def _script(view: HostView, path: str) -> dict[str, Assignment]:
+    made = read_script(view, path, shell.Environment())
+    return {name: one for name, one in made.items() if one is not None}
+
+
+def _file(view: HostView, target: Target, path: str) -> dict[str, Assignment]:
+    assert target.reads is not None
+    return last_of(target.reads(text_or_empty(view, path)), path)
+
+
+def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
+    """By name, what one of these readers reads after our file. An empty value is one that is taken away, or
+    left empty, and None one that cannot be told."""
+    found: dict[str, Assignment] = {}
+    for target in chosen(names):
+        ours = read(view, target)[target.path]
+        values = {name: one.value for name, one in ours.items()}
+        after: Iterable[Assignment] = (
+            _scripts_after(view, target, values)
+            if target.reads is None
+            else _files_after(view, target, values)
+        )
+        if target.name.startswith("unit:"):
+            main = next((path for path in target.needs if view.exists(path)), "")
+            parts = ((main,) if main else ()) + drop_ins(view, target.folders, ".conf")
+            after = (*after, *unit_environment.overriding(view, parts, values))
+        for name, last in {one.name: one for one in after}.items():
+            other = found.get(name)
+            if other is None or _weight(last, values) >= _weight(other, values):
+                found[name] = last
+    return found
+
+
+def _weight(one: Assignment, ours: Mapping[str, str | None]) -> int:
+    """Of what several readers have: another value weighs more than one that cannot be told, or the same."""
+    return 1 if one.value is None else 2 * (one.value != ours.get(one.name))
+
+
+def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    """A script that has something computed may set any of ours: which it does, nobody can tell."""
+    environment = shell.Environment(dict(ours))
+    for path in _after(view, target):
+        made = read_script(view, path, environment)
+        for name, one in made.items():
+            yield one or Assignment(name, "", path)
+        if environment.opaque:
+            place = f"{path}:{environment.opaque}"
+            yield from (Assignment(name, None, place) for name in ours if name not in made)
+
+
+def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    known = dict(ours)
+    for path in _after(view, target):
+        text = text_or_empty(view, path)
+        for one in _statements(target, text, known):
+            place = f"{path}:{one.line}"
+            if one.effect is Effect.FORGETS:
+                yield from (Assignment(name, "", place) for name in ours)
+            elif one.effect is Effect.UNSETS:
+                yield Assignment(one.name, "", place)
+            elif one.effect is Effect.SETS:
+                known[one.name] = one.value
+                yield Assignment(one.name, one.value, place)
+
+
+def _statements(target: Target, text: str, known: Mapping[str, str | None]) -> Iterable[Statement]:
+    """Some languages build on what was set before."""
+    if target.reads is _environment_d:
+        return env_file.read_environment_d(text, known)
+    if target.reads is fish.read:
+        return fish.read(text, known)
+    assert target.reads is not None
+    return target.reads(text)
+
+
+def untold_later(
+    view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
+    """Variables of which nobody can tell whether what is read after our files changes them."""
+    later = later_assignments(view, names) if settings else {}
+    for setting in settings:
+        one = later.get(setting.name)
+        if one is not None and one.value is None:
+            hint = f"set it there in plain words, or not at all: {setting.name}={setting.text}"
+            yield untold(setting.name, one.source, hint)
+
+
+def _after(view: HostView, target: Target) -> Iterator[str]:
+    for path in drop_ins(view, target.folders, "" if target.others else splitext(target.path)[1]):
+        name = basename(path)
+        if name > basename(target.path) and re.match(target.others, name):
+            yield path
+    for path in target.behind:
+        yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)
+
+
+def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
+    """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
+    if GENTOO.path in paths:
+        yield env_update(reason)
+    if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
+        yield daemon_reload(view, reason)
+
+
+def _managed(view: HostView) -> bool:
+    return not view.offline and view.is_dir("/run/systemd/system")  # sd_booted(3)
+
+
+def env_update(reason: str) -> Activation:
+    """Without ldconfig, which it would run for libraries that are not ours."""
+    made = (_PROFILE_ENV, "/etc/csh.env", "/etc/environment.d/10-gentoo-env.conf")
+    return Activation("env-update", (("env-update", "--no-ldconfig"),), reason, made, writes_at=("/etc",))
+
+
+def daemon_reload(view: HostView, reason: str) -> Activation:
+    """The manager reads its configuration anew, DefaultEnvironment= included (systemd 252, src/core/main.c:
+    `set_manager_defaults`); services get it when they are started again."""
+    commands = (("systemctl", "daemon-reload"),) if _managed(view) else ()
+    return Activation("systemctl", commands, reason)
+
+
+def check(view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
+    """Look into what the programs made of our files."""
+    return [
+        error(
+            "RC3305",
+            f"{path} does not hold {setting.name} as {target.path} says it",
+            location=path,
+            hint="run env-update by hand and see what it says; files of /etc/env.d that come later win",
+        )
+        for target in chosen(names)
+        for path in target.results
+        for setting in settings
+        if (found := read(view, target)[path].get(setting.name)) is None or found.value != setting.text
+    ]

@@ -1,0 +1,49 @@
+"""A hook that runs when a kernel is installed, and asks `rocmcfg check-kernel` about it.
+
+Debian's kernel packages run /etc/kernel/postinst.d in order of name with the release as first argument
+(Debian kernel handbook, 8.2): ours after `dkms`, and before `zz-update-grub`. kernel-install(8) runs
+*.install with `add RELEASE …`: ours after 90-loaderentry.install and 90-uki-copy.install. mkinitcpio runs the
+programs in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
+(mkinitcpio(8), "About post hooks"); nothing tells by which of the two a kernel of Arch will come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os.path import dirname
+
+from rocmcfg.files.templates import script
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, warning
+
+# Each hook lies in the directory that the kernel packages of some distributions use.
+_TEMPLATES = {
+    "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst.sh",
+    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install.sh",
+    "/etc/initcpio/post/rocmcfg": "initcpio-post.sh",
+}
+PATHS = tuple(_TEMPLATES)
+MODE = 0o755
+
+
+def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dict[str, bytes | None]:
+    """By path: the hooks of this host. With `after_entries` those that run once entry or image is there."""
+    debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
+    used = others if any(others) and (after_entries or not debian) else [debian]
+    return {path: script(__file__, name) if path in used else None for path, name in _TEMPLATES.items()}
+
+
+def problems(view: HostView, written: Iterable[str]) -> list[Diagnostic]:
+    """A warning where the hooks that are `written` would not find rocmcfg: they look where root's programs
+    are. What a host gets that is only mounted is not known here."""
+    hook = next((path for path in written if path in PATHS), "")
+    if not hook or view.offline or view.has_tool("rocmcfg"):
+        return []
+    return [
+        warning(
+            "RC3035",
+            "kernels that are installed later would not be checked: rocmcfg is not where root's programs are",
+            location=hook,
+            hint='link it there: sudo ln -s "$(command -v rocmcfg)" /usr/local/bin/rocmcfg',
+        )
+    ]

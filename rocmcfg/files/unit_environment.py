@@ -1,0 +1,38 @@
+"""What counts for a service besides the lines of Environment=, wherever it stands: the files of
+EnvironmentFile= override those, and UnsetEnvironment= comes last (systemd.exec(5))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rocmcfg.files.environment import Assignment, last_of, sourced_by
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.languages import Effect, env_file, unit
+
+_NOT_FOLLOWED = frozenset("*?[%\\\"'")  # a pattern, a specifier, quotes
+
+
+def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    """`paths` are the unit and its drop-ins, in the order of reading. An empty value is one that is taken
+    away, and None one that cannot be told."""
+    files: list[tuple[str, str]] = []
+    gone: list[Assignment] = []
+    for path in paths:
+        text = text_or_empty(view, path)
+        for one in unit.directives(text):
+            if (one.section, one.key) == ("Service", "EnvironmentFile"):
+                files = [*files, (one.value.removeprefix("-"), f"{path}:{one.line}")] if one.value else []
+        unset = (one for one in unit.read(text) if one.effect is Effect.UNSETS)
+        gone += [Assignment(one.name, "", f"{path}:{one.line}") for one in unset]
+    for name, place in files:
+        yield from _of_file(view, name, place, ours)
+    yield from gone
+
+
+def _of_file(view: HostView, path: str, place: str, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
+    followed = not _NOT_FOLLOWED & set(path)
+    text = sourced_by(view)(path) if followed and path.startswith("/") else None
+    if text is not None:
+        yield from last_of(env_file.read_environment_file(text), path).values()
+    elif not followed or view.exists(path):
+        yield from (Assignment(name, None, place) for name in ours)

@@ -1,0 +1,227 @@
+"""Initramfs generators: which one a host uses, what builds its images anew, and whether they carry the
+driver. One that does is loaded from there and reads the image's own copy of modprobe.d, so that the image has
+to be built anew. To add a generator: write a module with a `GENERATOR`, name it in `_MODULES`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from rocmcfg.files.modprobe import PATH
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
+from rocmcfg.loaders.shared.loader_entries import located
+from rocmcfg.loaders.shared.menu import Entry, Role
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
+
+_MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
+# no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+_BOOSTER = ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook")
+# Each is there where all of its evidence is.
+_RECOGNISED = (
+    Detection("booster", "booster", _BOOSTER, proof=True, manual="sudo /usr/lib/booster/regenerate_images"),
+    Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
+    Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
+)
+_NAME = regex(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
+_PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
+# How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
+_DRIVER = regex(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
+# A module, as RELEASE/kernel/….ko; and the first program of an image, which dracut has as a link
+_MODULE = regex(r"(?:^|[/\s])lib/modules/([^/\s]+/\S+\.ko)(?:\.(?:xz|zst|gz))?$")
+_INIT = regex(r"(?:^|\s)(?:\./)?init(?: -> .*)?$")
+_PACKED = ("", ".xz", ".zst", ".gz")
+# Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
+_OSTREE = "/run/ostree-booted"
+_TRACKED = (
+    "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
+    "or keep to the kernel command line: --via cmdline"
+)
+
+
+class Image(NamedTuple):
+    """`carries` is None where the image could not be looked into. `release` is empty where nothing tells of
+    which kernel it is, `built` is False where the host's generator is not known to write it. `holds` are its
+    modules as RELEASE/PATH without what packs them, and `init` where it has one."""
+
+    path: str
+    release: str
+    carries: bool | None = None
+    built: bool = True
+    holds: tuple[str, ...] = ()
+
+
+class Generator(Protocol):
+    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `UNPACKS` takes them out, into its working
+    directory where `INTO_HERE`. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the
+    host's kernel packages have an image made of every new kernel, proves that it is in use; its `PLUGIN` of
+    kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an image is
+    wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
+
+    NAME: ClassVar[str]
+    TOOL: ClassVar[str]
+    LOOKS: ClassVar[str]
+    PROGRAMS: ClassVar[tuple[str, ...]]
+    HOOKS: ClassVar[tuple[str, ...]]
+    PLUGIN: ClassVar[str]
+    MANUAL: ClassVar[str]
+    UNPACKS: ClassVar[str] = ""
+    INTO_HERE: ClassVar[bool] = False
+    WHY: ClassVar[str]
+    HINT: ClassVar[str]
+
+    def detect(self, view: HostView) -> Detection | None:
+        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5))."""
+        program = next(filter(view.exists, self.PROGRAMS), "")
+        if not program:
+            return None
+        masks = {path: f"/etc/pacman.d/hooks/{path.rpartition('/')[2]}" for path in self.HOOKS}
+        proof = [path for path in self.HOOKS if view.exists(path) and not view.is_symlink(masks[path])]
+        plugin = f"{_PLUGINS}{self.PLUGIN}"
+        evidence = (program, *proof, *([plugin] if self.PLUGIN and view.exists(plugin) else []))
+        return Detection(self.NAME, self.NAME, evidence, bool(proof), True, self.MANUAL)
+
+    def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
+        """By path, what files of ours for its sake hold where we have module options on such a host."""
+        return {}
+
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        """The images that it makes, and those that the entries boot, not looked into yet."""
+
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        """What rebuilds the images that are `built`."""
+
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
+        """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
+        return ()
+
+    def inside(self, host: Host, image: Image) -> bytes | None:
+        """Our file as an image has it; None for none. Raises Unreadable where it cannot be looked into."""
+        name = PATH.lstrip("/")
+        found = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
+        if found is None:
+            raise Unreadable(image.path, "it cannot be unpacked")
+        return found.get(name)
+
+    def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
+        """Whether each of those that are `made` carries the driver."""
+        return tuple(self.looked_into(view, one) for one in sorted(self.made(view, entries)))
+
+    def looked_into(self, view: HostView, image: Image) -> Image:
+        listing = asked(view, (*self.LOOKS.split(), image.path))
+        return image._replace(carries=carried(listing), holds=held(listing or ()))
+
+    def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
+        """What rebuilds the images of all kernels, asked anew for an undo: a step, called `TOOL`."""
+        made = sorted(self.made(view, entries))
+        images = [one for one in made if one.built]
+        places = ("/boot", *(one.path for one in images))
+        commands, paths = tuple(self.commands(view, images)), tuple(one.path for one in made)
+        return (Activation(self.TOOL, commands, reason, writes_at=places, images=paths),)
+
+    def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
+        """Look into every image that carries the driver: it holds our file with just these bytes, or not at
+        all. An image that could not be looked into is a warning, one that is wrong an error."""
+        for image in (one for one in found if one.carries is not False):
+            try:
+                inside = self.inside(host, image)
+            except Unreadable:
+                summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
+                proves = (self.UNPACKS or self.LOOKS).split()[0]
+                hint = f"try {proves} on it by hand"
+                yield warning("RC3203", summary, location=image.path, hint=hint)
+                continue
+            if inside != expected:
+                has = "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
+                summary, hint = f"{image.path} {has} {PATH}", self.HINT.format(image=image)
+                yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
+
+
+def backends() -> tuple[Generator, ...]:
+    return tuple(importlib.import_module(f"{__name__}.{name}").GENERATOR for name in _MODULES)
+
+
+def detect(view: HostView) -> tuple[Detection, ...]:
+    if view.exists(_OSTREE):
+        return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
+    supported = [found for one in backends() if (found := one.detect(view)) is not None]
+    return (*supported, *(one for one in _RECOGNISED if all(map(view.exists, one.evidence))))
+
+
+def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
+    """Those that make this host's images: the hook of one beats the plugin of another, and both beat a
+    program that lies there unused. More than one: nobody can tell."""
+    found = tuple(detected)
+    by_hook = tuple(one for one in found if one.proof)
+    by_plugin = tuple(one for one in found if any(path.startswith(_PLUGINS) for path in one.evidence))
+    return by_hook or by_plugin or tuple(one for one in found if one.supported) or found
+
+
+def backend(detected: Iterable[Detection]) -> Generator | None:
+    """The backend of the generator that is in use; None where there is none that we can run, or several."""
+    names = [found.name for found in in_use(detected)]
+    return next((one for one in backends() if names == [one.NAME]), None)
+
+
+def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
+    """The images that the normal entries boot, by path, with the kernel's release. Some loaders boot copies,
+    and name them from the root of the file system that these lie on. A unified kernel image stands for the
+    one that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        unified = (entry.path,) if entry.path.endswith(".efi") else ()
+        for initrd in (entry.initrds or unified) if entry.role is Role.NORMAL else ():
+            if path := located(view, initrd):
+                found.setdefault(view.real_path(path), entry.release)
+    return found
+
+
+def release_of(view: HostView, path: str) -> str:
+    """The release of an image whose modules are there, named after it: initrd.img-RELEASE (Debian),
+    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); on Arch its
+    package."""
+    folder, _, name = path.rpartition("/")
+    match = _NAME.fullmatch(name)
+    named = next(filter(None, match.groups()), "") if match else ""
+    named = folder.rpartition("/")[2] if name == "initrd" else named
+    if named and view.exists(f"/lib/modules/{named}/modules.dep"):
+        return named
+    releases = (one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
+    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in releases}
+    return packages.get(named, "") if named else ""
+
+
+def carried(listing: Iterable[str] | None) -> bool | None:
+    """Whether an image carries the driver, by the lines in which a program lists its files."""
+    return None if listing is None else any(map(_DRIVER.search, listing))
+
+
+def held(listing: Iterable[str]) -> tuple[str, ...]:
+    """What of an image must be there again once it was made anew, by the same lines."""
+    found: set[str] = set()
+    for line in listing:
+        if module := _MODULE.search(line):
+            found.add(module[1])
+        elif _INIT.search(line):
+            found.add("init")
+    return tuple(sorted(found))
+
+
+def lacking(view: HostView, before: Iterable[str], now: Iterable[str]) -> list[str]:
+    """What an image held and holds no more, without the modules that the host has lost since."""
+    gone = sorted({*before}.difference(now))
+    return [one for one in gone if one == "init" or _has_module(view, one)]
+
+
+def _has_module(view: HostView, name: str) -> bool:
+    return any(view.exists(f"/lib/modules/{name}{packed}") for packed in _PACKED)
+
+
+def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
+    """The lines that a program prints of an image; None where it cannot be run, or says that it failed."""
+    said = view.query(argv)
+    return said.stdout.splitlines() if said is not None and said.ok else None

@@ -1,0 +1,85 @@
+"""dracut (Fedora, EL, openSUSE, Gentoo, Debian from forky on): an image at a time, each beside the old one.
+
+**What is in an image.** /etc/modprobe.d is copied in host-only mode alone (module-setup.sh of
+modules.d/90kernel-modules in 059 and 106, of 80base in 112). That mode is on in Fedora and openSUSE by a file
+of theirs, off in Debian's 059 and 106, on by itself from 109 on, and off where a kernel is installed in a
+chroot without /dev (dracut.sh). So our own `CONF` asks for our file by name, in every mode, as one that may
+be missing (`install_optional_items`, dracut.conf(5)).
+
+**What writes an image.** `--regenerate-all` writes where dracut would put an image today, which is not where
+one lies that another package copied (Debian's systemd-boot). Up to 106 dracut.sh ends with `cp` onto the old
+image and, if that fails, `rm` of it. 107 has the new one written beside and renamed (39a765de), and so do we,
+for every image that has the name of one, with the arguments that it was built with (`--rebuild`). The hooks
+that Debian's 106 runs afterwards (/etc/initramfs/post-update.d) would copy the image under the name that it
+has for that moment: `NO_POST_UPDATE_HOOKS` leaves them out, and the copies that are booted are images to us.
+
+dracut ends with status 0 also where dracut-install failed (seen with 106). `uefi=yes` in a configuration
+would put a unified kernel image there: `--no-uefi`, where the program knows it (from 052 on; EL 8 has 049).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rocmcfg.files.modprobe import PATH
+from rocmcfg.files.templates import HEAD
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
+from rocmcfg.images import Generator, Image, asked, booted, release_of
+from rocmcfg.loaders.shared.menu import Entry
+
+CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
+_QUIET = ("env", "NO_POST_UPDATE_HOOKS=1")
+# Where a file of an image may lie: what the module squash packs is in an image of its own (lsinitrd, 104).
+_ROOTS = ("", "squashfs-root/", "erofs-root/")
+
+
+class Dracut(Generator):
+    NAME = "dracut"
+    TOOL = "dracut"
+    LOOKS = "lsinitrd"
+    PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
+    HOOKS = (
+        "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image
+        "/usr/share/libalpm/hooks/90-dracut-install.hook",  # AUR dracut-hook
+    )
+    PLUGIN = "50-dracut.install"
+    MANUAL = "sudo dracut --regenerate-all --force"
+    WHY = "dracut ended without an error, which it also does where it could not copy a file"
+    HINT = "build it by hand and read what it says: sudo dracut --force {image.path} {image.release}"
+
+    def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
+        why = "# the options of modules that an image carries, in every mode\n"
+        # dracut wants blanks at both ends of what is added to a list
+        text = f'{HEAD}{why}install_optional_items+=" {PATH} "\n'
+        return {CONF: text.encode() if wanted else None}
+
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        """Another name has early microcode, or what another program has named by a hash; where such a one is
+        booted, nobody knows how to build it."""
+        named = [path for name in view.names("/boot") if release_of(view, path := f"/boot/{name}")]
+        releases = {path: release_of(view, path) for path in (*booted(view, entries), *named)}
+        return [Image(path, release, built=bool(release)) for path, release in releases.items()]
+
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        knows = any("--no-uefi)" in text_or_empty(view, program) for program in self.PROGRAMS)
+        options = ("--force", "--no-uefi") if knows else ("--force",)
+        for path, release, *_ in images:
+            yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
+            yield ("mv", "-f", f"{path}.new", path)
+
+    def inside(self, host: Host, image: Image) -> bytes | None:
+        listing = asked(host, (self.LOOKS, image.path))
+        if listing is None:
+            raise Unreadable(image.path, "it cannot be listed")
+        listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them
+        inside = None
+        for name in (f"{root}{PATH.lstrip('/')}" for root in _ROOTS):
+            if name in listed:
+                said = host.query((self.LOOKS, "--file", name, image.path))
+                inside = said.stdout.encode() if said is not None and said.ok else b""
+                if not inside:  # 059 lists what squash has packed, and cannot print it
+                    raise Unreadable(image.path, f"{name} cannot be printed")
+        return inside
+
+
+GENERATOR = Dracut()

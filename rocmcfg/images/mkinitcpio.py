@@ -1,0 +1,109 @@
+"""mkinitcpio (Arch and what is made of it): the images of all presets, and those that kernel-install made.
+
+Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25). HOOKS may be
+set anew by a file of /etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a
+configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand and in every
+image afterwards.
+
+`mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
+skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
+of it (`build_image`), where it writes over the old one: one that fails then leaves half an image, which an
+undo replaces by the copy that was made before. An image that an entry boots and no preset names is made as by
+its plugin of kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
+
+limine-mkinitcpio-hook puts a wrapper in front that asks whether to run limine-mkinitcpio; where that program
+is, it is run, since it also brings the images to where Limine has them (omacom/omarchy).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.images import Generator, Image, booted, release_of
+from rocmcfg.loaders.shared.menu import Entry
+from rocmcfg.loaders.uki.reader import presets
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.regex import regex
+
+_CONF = "/etc/mkinitcpio.conf"
+_LIMINE = "/usr/bin/limine-mkinitcpio"
+_LIST = regex(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
+_OUTPUT = regex(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
+
+
+class Mkinitcpio(Generator):
+    NAME = "mkinitcpio"
+    TOOL = "mkinitcpio"
+    LOOKS = "lsinitcpio --list"
+    UNPACKS = "lsinitcpio --extract"
+    INTO_HERE = True
+    PROGRAMS = ("/usr/bin/mkinitcpio",)
+    HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
+    PLUGIN = "50-mkinitcpio.install"
+    MANUAL = "sudo mkinitcpio -P"
+    WHY = "mkinitcpio ended without an error, which it also does where a preset names no kernel"
+    HINT = (
+        "see whether its preset is in /etc/mkinitcpio.d, and the hook modconf among its HOOKS: "
+        "lsinitcpio --config {image.path}"
+    )
+
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        preset = _of_presets(view)
+        for path, release in {**dict.fromkeys(preset, ""), **booted(view, entries)}.items():
+            built = path in preset or view.exists(_LIMINE) or bool(release_of(view, path))
+            yield Image(path, release, built=built)
+
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        if view.exists(_LIMINE):
+            return [("limine-mkinitcpio",)]
+        preset = _of_presets(view)
+        others = [one.path for one in images if one.path not in preset]
+        by_itself = [(self.TOOL, "--nopost", "-k", release_of(view, path), "-g", path) for path in others]
+        return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
+
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
+        """RC3206 where the configuration has no `modconf`; that of a preset is not looked at."""
+        read = (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version))
+        texts = {path: text_or_empty(view, path) for path in read}
+        lists = _lists(texts.values())
+        hooks, files = lists.get("HOOKS"), " ".join(lists.get("FILES", []))
+        if carrying and hooks is not None and "modconf" not in hooks and "/etc/modprobe.d" not in files:
+            yield error(
+                "RC3206",
+                f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
+                location=[path for path, text in texts.items() if "HOOKS" in _lists([text])][-1],
+                detail=f"HOOKS=({' '.join(hooks)}) has no modconf, the hook that copies /etc/modprobe.d",
+                hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
+                "line: --via cmdline",
+            )
+
+
+def _of_presets(view: HostView) -> list[str]:
+    """The images that presets name and that are there; their kernels the entries tell, if at all."""
+    found: list[str] = []
+    for text in presets(view).values():
+        active = _lists([text]).get("PRESETS", [])
+        named = (path for of, path in _OUTPUT.findall(text) if of in active)
+        found += [view.real_path(path) for path in named if view.exists(path)]
+    return found
+
+
+def _by_version(name: str) -> list[tuple[int, str]]:
+    """As `sort -V`, for names as they occur."""
+    return [(int(part or 0) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def _lists(texts: Iterable[str]) -> dict[str, list[str]]:
+    """The words of HOOKS, FILES and PRESETS after all these assignments."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        bare = re.sub(r"(?:^|(?<=\s))#.*", "", text)
+        for name, adds, array, quoted in _LIST.findall(bare):
+            words = [word.strip("\"'") for word in (array or quoted).split()]
+            found[name] = [*found.get(name, []), *words] if adds else words
+    return found
+
+
+GENERATOR = Mkinitcpio()

@@ -1,0 +1,106 @@
+"""bootc, image mode, where bootc itself keeps kernel arguments by their source: bootc 1.15.2 and later with
+libostree 2026.1 and later, but for 2026.2.
+
+`bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with our arguments,
+which boots next, and notes in its boot entry that they are ours (x-options-source-rocmcfg). Updates inherit
+both. What others put there, and the image's own kargs.d, stay. What is said of deployments under rpm-ostree
+holds here as well.
+
+With an older bootc, or libostree 2026.2, which forgets whose the arguments are, rpm-ostree is used where it
+is installed. A host that boots from composefs without ostree, its command line being part of a signed kernel
+image, is refused: its settings belong into the image (rocmcfg render --format bootc). Sources: bootc 1.16.9
+and libostree 2026.4. Played with a stand-in, not on a real host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared import kept_arguments
+from rocmcfg.loaders.shared.kept_arguments import DeploymentChain, status
+from rocmcfg.loaders.shared.ostree import deployments
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.kargs import last, split
+
+_PROGRAM = "/usr/bin/bootc"
+_SET = ("bootc", "loader-entries", "set-options-for-source")
+_KEY = "x-options-source-rocmcfg"
+_SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
+
+
+class _Bootc(DeploymentChain):
+    """crates/lib/src/loader_entries.rs bases the new deployment on the staged one, or else on the one that
+    runs. In libostree 2026.2 the staged keys of one call beat those of the next (22e24c81)."""
+
+    NAME = "bootc"
+    PROGRAM = _PROGRAM
+    DECISIVE = 5
+    TITLE = "bootc (image mode)"
+    MANUAL = (
+        f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
+        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
+    )
+    TOOL = NAME
+    KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
+    SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
+
+    def detect(self, view: HostView) -> Detection | None:
+        """None where rpm-ostree is the one to ask."""
+        found = super().detect(view)
+        if found is None:
+            return _composefs(view) if view.exists(self.PROGRAM) else None
+        able = _keeps_sources(view)
+        usable = able or not view.exists(deployments.RPM_OSTREE)
+        return found._replace(supported=able, renders="bootc") if usable else None
+
+    def unable(self, view: HostView) -> Iterable[Diagnostic]:
+        document, said = status(view, (self.TOOL, "status", "--format", "json"))
+        booted = ((document or {}).get("status") or {}).get("booted")
+        if not isinstance(booted, dict) or not booted.get("ostree"):
+            summary = "bootc does not say that it manages the system that runs"
+            hint = "run the command as root on the booted host itself, and see what `bootc status` says"
+            yield error("RC3144", summary, detail="\n".join(said.splitlines()[-12:]), hint=hint)
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        """By bootc's own note of whose they are."""
+        self.menu(view)
+        staged = deployments.staged(view)
+        noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
+        return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
+
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        return (*_SET, "--source", "rocmcfg", *(("--options", wanted) if wanted else ()))
+
+
+def _composefs(view: HostView) -> Detection | None:
+    """Booted without ostree, as the command line says (bootc, crates/lib/src/bootc_composefs/status.rs)."""
+    booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
+    if booted is None:
+        return None
+    return Detection(
+        "bootc",
+        "bootc without ostree (composefs), whose command line is part of the image",
+        (_PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
+        proof=True,
+        manual="kargs = [ {list} ] in /usr/lib/bootc/kargs.d/ of the image",
+        renders="bootc",
+    )
+
+
+def _keeps_sources(view: HostView) -> bool:
+    """Taken for granted where no program of the host can be run: `unable` refuses there."""
+    if not view.runs_tools:
+        return True
+    asked = view.query((*_SET, "--help"))
+    ostree = view.query(("ostree", "--version"))
+    if asked is None or not asked.ok or ostree is None:
+        return False
+    found = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    return version >= _SINCE and version != _FORGETS
+
+
+BACKEND = _Bootc()

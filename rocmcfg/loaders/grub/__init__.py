@@ -1,0 +1,126 @@
+"""GRUB as Debian, Ubuntu and SteamOS set it up: /etc/default/grub with a folder of drop-ins, and update-grub.
+
+The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
+GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it. /etc/default/grub and the drop-ins of others are
+never written. The snapshots of grub-btrfs, if it is there, get the arguments as all entries do; with
+GRUB_DISABLE_RECOVERY=true there is no recovery entry.
+
+SteamOS has the menu on its EFI partition, /efi/EFI/steamos/grub.cfg. An update there is a second system,
+which takes over of /etc what is listed alone: /etc/atomic-update.conf.d/rocmcfg.conf lists each file that
+rocmcfg wrote, and the update runs update-grub. Valve's /etc/default/grub-steamos is never written: a copy
+that is kept would hide what later versions bring. There is no trial: nobody has seen what Valve's steamenv
+module makes of one.
+
+Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d), whose own
+grub-mkconfig the menus are held against. SteamOS: from steamos-customizations, branch jupiter-3.8.x of
+2026-06-19 (grub/bin/update-grub, atomic-update/rauc/atomic-update-keep.conf,
+misc/bin/steamos-finalize-install and steamos-chroot), and from bc250-steamos, which writes such drop-ins on
+3.8; nothing was run on SteamOS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rocmcfg.files import templates
+from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.loaders.shared import grub_files
+from rocmcfg.loaders.shared.contract import Files, Observed, Owned
+from rocmcfg.loaders.shared.grub_files import defaults
+from rocmcfg.loaders.shared.grub_files.environment_block import GRUB
+from rocmcfg.loaders.shared.grub_files.mkconfig import read_menu, reads_drop_ins, reads_entries
+from rocmcfg.loaders.shared.grub_files.trial import SCRIPT, GrubTrial, script
+from rocmcfg.loaders.shared.menu import Menu
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.state import DesiredSetting, karg_line
+
+DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
+_PATH = "/boot/grub/grub.cfg"
+STEAMOS = "/efi/EFI/steamos/grub.cfg"
+_TOOL = "update-grub"
+_PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub", "/usr/bin/update-grub")
+# What a trial adds to every normal entry: a variable that GRUB fills, for one boot. Three z: it is read
+# behind the drop-in of what is applied, in every locale, so that the trial's arguments win.
+TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
+_FOLDER, _, _NAME = DROP_IN.rpartition("/")
+_REMARK = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n"
+
+
+class _Trial(GrubTrial):
+    FILES = (TRIAL_DROP_IN, SCRIPT)
+    KEEPERS = (GRUB,)
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        return {TRIAL_DROP_IN: (templates.script(grub_files.__file__, "grub-trial.cfg"), 0o644), **script()}
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        if _on_steamos(view):
+            said = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
+            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            yield error("RC4310", said, location=STEAMOS, hint=hint)
+        else:
+            yield from super().problems(view, observed, arguments)
+
+
+class _Grub(defaults.DefaultsChain):
+    NAME = "grub"
+    OWNED: ClassVar[Owned] = {DROP_IN: None}
+    TITLE = "GRUB (Debian, Ubuntu)"
+    MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
+    LOSER = "a drop-in"
+    CURE = f"rename it so that it sorts before {_NAME}"
+    TRIAL = _Trial()
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        programs = tuple(filter(view.exists, _PROGRAMS))
+        return programs if view.exists(_menu(view)) and programs and self.has_entries(view) else ()
+
+    def has_entries(self, view: HostView) -> bool:
+        """Whether its entries stand in the menu, and are no files of their own instead."""
+        return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
+
+    def read(self, view: HostView) -> Menu:
+        return read_menu(view, _menu(view), _TOOL, DROP_IN, "a drop-in")
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        tool = next(filter(view.exists, _PROGRAMS), "")
+        found = (tool, defaults.PATH, _menu(view))
+        sources = all(map(view.exists, found)) and reads_drop_ins(view) is not False
+        return (*found, *told) if tool and sources and self.has_entries(view) else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        return found._replace(title="GRUB (SteamOS)") if found and _on_steamos(view) else found
+
+    def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
+        return _menu(view), (_TOOL,)
+
+    def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
+        """/etc/default/grub and grub.d/*.cfg (a Debian patch); GRUB fills the drop-in of a trial."""
+        own = text_or_empty(view, DROP_IN) if kargs is None else _line(" ".join(kargs))
+        others = sorted({*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, TRIAL_DROP_IN})
+        texts = [(path, text_or_empty(view, path)) for path in (defaults.PATH, *others)]
+        first = sum(path < DROP_IN for path in others) + 1
+        return defaults.Parts(texts[:first], (DROP_IN, own), texts[first:])
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        return {DROP_IN: templates.own_file(settings, _line(karg_line(settings)), _REMARK)}
+
+
+def _on_steamos(view: HostView) -> bool:
+    """Whether an update leaves what we write there: that of SteamOS before 3.6 would not."""
+    return view.exists(STEAMOS) and view.is_dir(KEPT_BY_UPDATES)
+
+
+def _menu(view: HostView) -> str:
+    return STEAMOS if _on_steamos(view) else _PATH
+
+
+def _line(kargs: str) -> str:
+    return f'{defaults.DEFAULT}="${defaults.DEFAULT} {kargs}"'
+
+
+BACKEND = _Grub()

@@ -1,0 +1,180 @@
+"""GRUB that reads entries as files (blscfg): Fedora, RHEL and who follows them.
+
+The options of each normal entry get the arguments; so do /etc/kernel/cmdline and GRUB_CMDLINE_LINUX_DEFAULT
+in /etc/default/grub, of which the entries of later kernels are made. No program is run.
+
+A trial's word stands in our part, and its commands in user.cfg beside grub.cfg, which the menu of Fedora and
+RHEL reads before the entries: grub2-mkconfig would write the options of every entry anew, those of the rescue
+entry too. There is no trial where user.cfg holds a password of the boot menu, and where grubenv is a link to
+the EFI system partition (RHEL 8 under UEFI).
+
+Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from
+menus and entries of Fedora and RHEL hosts. The real machine has Debian's GRUB 2.14 and entries of
+kernel-install on a /boot of their own, and a trial that panics; Fedora's own GRUB was not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments, specials
+from rocmcfg.loaders.shared.chain import EntryChain
+from rocmcfg.loaders.shared.contract import Files, Observed, Owned
+from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE, asked, machine_id
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, environment_block, script
+from rocmcfg.loaders.shared.grub_files.defaults import DEFAULT
+from rocmcfg.loaders.shared.grub_files.defaults import PATH as DEFAULTS
+from rocmcfg.loaders.shared.grub_files.mkconfig import GRUBBY, reads_entries
+from rocmcfg.loaders.shared.grub_files.trial import GrubTrial, hook
+from rocmcfg.loaders.shared.loader_files import GRUB as GRUB_RULES
+from rocmcfg.loaders.shared.menu import Menu, Role
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.plan import FileChange
+from rocmcfg.model.regex import regex
+
+# What the menu reads before the entries: on a host during a trial only, where no password stands in it
+_HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
+_MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
+_KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
+_BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
+_READS = regex(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
+
+
+class _Trial(GrubTrial):
+    FILES = _HOOKS
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        """The step of our own that writes the entries puts the word there where this file is."""
+        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        return {} if _is_foreign(view) else {_hook_path(view): content}
+
+    def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
+        changes = BACKEND.entry_changes(view, (asked(view), *self.PLACES)) if proposed else ()
+        return tuple(one._replace(reason="a place for the arguments of one boot") for one in changes)
+
+    def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
+        path, menu = _hook_path(view), _menu_path(view)
+        try:
+            foreign, text = _is_foreign(view), view.text(menu) or ""
+        except Unreadable as problem:
+            yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
+            return
+        if not _READS.search(text):
+            said = f"no trial boot here: {menu} does not read {path} before the entries"
+            hint = "apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it"
+            yield error("RC4343", said, location=menu, hint=hint)
+        if foreign:
+            said = f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
+            detail = "grub2-setpassword keeps the password of the boot menu there"
+            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            yield error("RC4342", said, detail=detail, location=path, hint=hint)
+
+    def has_hook(self, view: HostView, menu: Menu) -> bool:
+        return _has_hook(view)
+
+
+def _is_foreign(view: HostView) -> bool:
+    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    return view.read(_hook_path(view)) is not None and not _has_hook(view)
+
+
+class _GrubBls(EntryChain):
+    """In the options blscfg of Fedora, and of GRUB 2.14, expands `$name` by GRUB's environment block; EL 8
+    keeps all arguments in `kernelopts`. grubby is not used: it writes the rescue entry as well, and its exit
+    status says little. So does Fedora's grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with
+    --update-bls-cmdline alone). user.cfg, which exists for a password, is read before the entries by 01_users
+    of Fedora and of EL 7 to 10, and by bootupd's static grub.cfg."""
+
+    NAME = "grub-bls"
+    OWNED: ClassVar[Owned] = {
+        CARRIER: None,
+        CMDLINE: marked_arguments,
+        DEFAULTS: appended_assignment,
+    }
+    TITLE = "GRUB with BLS entries (Fedora, RHEL)"
+    MANUAL = (
+        'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
+        f"and append the same to GRUB_CMDLINE_LINUX in {DEFAULTS}, so that it lasts"
+    )
+    LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)
+    TRIAL = _Trial()
+    ASSIGNED = (DEFAULTS, DEFAULT)
+    RULES = GRUB_RULES
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
+        menu, grubby = _menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
+        reads = reads_entries(view, menu) if menu else False
+        return (menu, *grubby) if reads or (reads is None and grubby) else ()
+
+    def read(self, view: HostView) -> Menu:
+        variables, found, entries = _variables(view), super().read(view), []
+        for entry in found.entries:
+            kargs = _read_by_grub([one for karg in entry.kargs for one in _expanded(karg, variables)])
+            # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
+            initrds = tuple(name for line in entry.initrds for name in line.split() if name[0] != "$")
+            entries.append(entry._replace(kargs=kargs, initrds=initrds))
+        return found._replace(entries=tuple(entries))
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        for path, entry in loader_entries.files(view, machine_id(view)):
+            found = script.command(join(entry.kargs))
+            if entry.role is Role.NORMAL and found.problem:
+                yield script.not_copied("options", found, path)
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        files, folders = self.here(view), loader_entries.folders(view)
+        return (*folders, *files, *told) if files and folders else ()
+
+    def assigned(self, view: HostView) -> tuple[str, str]:
+        """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
+        entries = loader_entries.read(view, rules=self.RULES)
+        names = {karg.text.strip("${}") for one in entries for karg in one.kargs}
+        return ("", "") if "kernelopts" in names else self.ASSIGNED
+
+    def variable(self, view: HostView) -> str:
+        return TRIAL_TOKEN if _has_hook(view) else ""
+
+
+def _menu_path(view: HostView) -> str:
+    return next(filter(view.exists, _MENUS), "")
+
+
+def _hook_path(view: HostView) -> str:
+    return _menu_path(view).rpartition("/")[0] + "/user.cfg"
+
+
+def _has_hook(view: HostView) -> bool:
+    return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
+
+
+def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """What the kernel gets of the options: blscfg makes a line of its script of them."""
+    origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(join(kargs)))
+
+
+def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
+    if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
+        return (karg,)
+    return variables.get(karg.text.strip("${}"), ())
+
+
+def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    menu = _menu_path(view)
+    said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
+    found = {"kernelopts": split(said[1], menu)} if said else {}
+    block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
+    held = environment_block.variables(text_or_empty(view, block).encode())
+    return found | {name: split(value, block) for name, value in held.items()}
+
+
+BACKEND = _GrubBls()

@@ -1,0 +1,137 @@
+"""kernelstub: Pop!_OS on machines with EFI, where systemd-boot shows the entries that it writes.
+
+kernelstub keeps the kernel's options in its own configuration, and `kernelstub -a` adds ours to it. From
+there it writes the entries of the newest kernel and of the one before it. What we asked for is also in
+/etc/rocmcfg/kernel-arguments; an option that was there before us stays yours. It ends well even where it
+could not do its work, so that the configuration and the entries are read afterwards.
+
+An undo is `kernelstub -d`, which takes only our options away and forgets the order of all of them. Where the
+order means something, with two values of one argument, nothing is begun; neither where entries have what its
+configuration does not ask for, since it would drop that, nor where it writes no entries.
+
+Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a real host.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from rocmcfg.host.foreign import json_value, parsing
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders.shared import entry_options, kept_arguments, loader_entries, specials
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.entry_options import asked
+from rocmcfg.loaders.shared.kept_arguments import KeptChain
+from rocmcfg.loaders.shared.menu import Entry, Menu, Role, not_asked_for
+from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.kargs import Karg
+
+CONFIGURATION = "/etc/kernelstub/configuration"
+_OWN = ("root", "ro", "initrd")  # what it puts before the options
+
+
+class _Kernelstub(KeptChain):
+    """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
+
+    NAME = "kernelstub"
+    PROGRAM = "/usr/bin/kernelstub"
+    DECISIVE = 2
+    TITLE = "kernelstub (Pop!_OS)"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL)
+    TRIAL = SecondEntry()
+    MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
+    TOOL = NAME
+    BLOCK = CONFIGURATION
+    KEEPS = "the kernel options of every entry that it writes"
+    SHOWS: tuple[str, ...] = ("cat", CONFIGURATION)
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        found = (CONFIGURATION, self.PROGRAM)
+        return (*found, *loader_entries.folders(view)) if all(map(view.exists, found)) else ()
+
+    def read(self, view: HostView) -> Menu:
+        found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
+        return found._replace(tool=self.TOOL, dropped_by=CONFIGURATION)
+
+    def lines(self, view: HostView, observed: Observed) -> Iterator[Sequence[Karg]]:
+        yield from super().lines(view, observed)
+        with suppress(Unreadable):  # `preflight` says so
+            yield [Karg(one, CONFIGURATION) for one in user(view)["kernel_options"]]
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        try:
+            known = user(view)
+        except Unreadable as problem:
+            yield from problem.diagnostics
+            return
+        options, ours = known["kernel_options"], {karg.text for karg in observed.ours}
+        told = [Karg(one) for one in options]
+        yield from not_asked_for(observed.menu, told, _OWN, self.TOOL, CONFIGURATION)
+        yield from _order_lost([*(one for one in options if one not in ours), *kargs])
+        if known.get("live_mode") or not known.get("setup_loader"):
+            why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
+            said = f"kernelstub writes no boot entries on this host: {why}"
+            hint = "add the arguments to the boot loader that is used here"
+            yield error("RC3152", said, location=CONFIGURATION, hint=hint)
+
+    def unable(self, view: HostView) -> Iterator[Diagnostic]:
+        """Asked before an undo, too, which leaves the options of others alone."""
+        ours = asked(view).split()
+        return _order_lost([one for one in user(view)["kernel_options"] if one not in ours])
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        """In its configuration, or in an entry: it writes these first."""
+        on_entries = (karg.text for entry in self.menu(view).normal for karg in entry.kargs)
+        there = {*user(view)["kernel_options"], *on_entries}
+        return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
+
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        kept, had = kept_arguments.words(wanted), kept_arguments.words(held)
+        add = [word for word in kept if word not in had]
+        gone = [word for word in had if word not in kept]
+        return (self.TOOL, *(("-a", " ".join(add)) if add else ()), *(("-d", " ".join(gone)) if gone else ()))
+
+    def damaged(self, view: HostView) -> bool:
+        """It empties the file before it writes."""
+        try:
+            user(view)
+        except Unreadable:
+            return True
+        return False
+
+
+def user(view: HostView) -> dict[str, Any]:
+    """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
+    text = view.text(CONFIGURATION)
+    with parsing(CONFIGURATION, "it is not what kernelstub writes"):
+        found: dict[str, dict[str, Any]] = json_value(text or "")
+        options = found["user"]["kernel_options"]
+        if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+            raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
+        return found["user"]
+
+
+def _of(entry: Entry) -> Entry:
+    """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
+    other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
+    return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
+
+
+def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
+    keys = Counter(Karg(one).key for one in dict.fromkeys(options) if one)
+    twice = [one for one in dict.fromkeys(options) if keys[Karg(one).key] > 1]
+    if twice:
+        yield error(
+            "RC3151",
+            f"the order of {', '.join(twice)} matters, and `kernelstub -d`, which an undo takes, forgets it",
+            location=CONFIGURATION,
+            hint="leave one of them away: sudo kernelstub -d OPTION, and look at the order of the others",
+        )
+
+
+BACKEND = _Kernelstub()

@@ -1,0 +1,210 @@
+"""Limine, with limine-entry-tool (CachyOS, Omarchy) or with a limine.conf that somebody wrote.
+
+The command line of each normal entry in limine.conf gets the arguments. Where limine-entry-tool makes the
+entries of later kernels, its configuration gets them too, where it says the line today: lines at the end of
+/etc/default/limine; or a drop-in of ours, /etc/limine-entry-tool.d/zz-rocmcfg.conf, where only drop-ins say
+it; or /etc/kernel/cmdline. Where it would take the line of the running kernel, nothing is written: a drop-in
+alone would cost the next entry its root=. limine-mkinitcpio and limine-update are not run, so that an image
+that the firmware starts without Limine has its old line until it is built anew.
+
+A snapshot that is taken later shows the system as it is then, our arguments included. Refused: a limine.conf
+whose checksum is enrolled in Limine itself (it would not boot once changed), and unified kernel images under
+Secure Boot that hold a line of their own (they take that one).
+
+A trial is an entry behind all others, a copy of the one that runs. It is refused for Limine before 11.4, with
+`remember_last_entry: yes`, with which Limine would boot it again after a hang, and where the running entry is
+none that gets our arguments.
+
+Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
+and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.
+limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 files made by chance. Limine
+8.2.0, 9.6.7, 10.8.3 and 11.4.1 gave our arguments to what they started, 11.4.1 those of a trial once
+(tests/loaders/test_limine.py, by hand: no package index has Limine). The tool was not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import ClassVar
+
+from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
+from rocmcfg.loaders.limine import entry_tool, reader
+from rocmcfg.loaders.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
+from rocmcfg.loaders.limine.trial import COPY, LimineTrial, with_copy
+from rocmcfg.loaders.shared import (
+    appended_assignment,
+    efi,
+    loader_entries,
+    marked_arguments,
+    pe_image,
+    specials,
+)
+from rocmcfg.loaders.shared.chain import MenuChain, Rewrite, set_anew, with_their_own
+from rocmcfg.loaders.shared.contract import Observed, Owned
+from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
+from rocmcfg.loaders.shared.menu import Role
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.kargs import Karg, contains, last
+from rocmcfg.model.regex import regex
+from rocmcfg.model.state import DesiredSetting
+
+# In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
+# them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
+_ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
+_NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
+
+# common/lib/config.c (init_config, config_get_value) of Limine 8 to 12
+_SPECIAL = specials.specials("Limine", {"${": "the beginning of a macro", "\n": "the end of the line"})
+
+
+class _Limine(MenuChain):
+    NAME = "limine"
+    FILE = reader.FILES[0]
+    FILES = reader.FILES
+    OWNED: ClassVar[Owned] = {
+        CARRIER: None,
+        DROP_IN: None,
+        DEFAULTS: appended_assignment,
+        CMDLINE: marked_arguments,
+    }
+    TITLE = "Limine"
+    TRIAL = LimineTrial()
+    LOADER = "limine"
+    SPECIAL = (*_SPECIAL, *specials.KERNEL)
+    MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
+    # limine-snapper-sync writes the entries of snapshots from a list of its own
+    LEFT = (*MenuChain.LEFT, Role.SNAPSHOT)
+    NO_ENTRY = (
+        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
+        "the arguments, say --boot-backend uki"
+    )
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        return reader.files(view)
+
+    def files(self, view: HostView) -> tuple[str, ...]:
+        return reader.files(view)
+
+    def written(self, view: HostView, path: str, text: str) -> Iterator[Written]:
+        return reader.written(view, path, text)
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        found = reader.files(view)
+        return (*found, *entry_tool.files(view), *told) if found or told else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        if found is None or not entry_tool.here(view):
+            return found
+        manual = f"{found.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for later kernels"
+        return found._replace(title="Limine with limine-entry-tool", manual=manual)
+
+    def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
+        lines = entry_tool.lines(view)
+        found = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
+        cmdline = entry_tool.here(view) and DEFAULT not in lines
+        return [*found, *(from_cmdline(view) if cmdline else ())]
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
+        proposed, names = propose(settings), entry_tool.lines_of_others(view)
+        part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
+        return {
+            **proposed,
+            DROP_IN: entry_tool.drop_in(names, part) if part and names and not edits else None,
+            DEFAULTS: entry_tool.appended(names, part) if part and edits else None,
+            CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
+        }
+
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
+        copy = text_or_empty(view, COPY) if tried else ""
+        for path, rewritten in super().rewrites(view, ours):
+            yield path, partial(with_copy, copy=copy, rewritten=rewritten)
+
+    def require_change(self, view: HostView, path: str) -> None:
+        if sealed_by := _sealed_by(view):
+            raise Unwritable(
+                path,
+                f"{sealed_by} holds its checksum, and would not boot with a changed one",
+                "take it out (sudo limine-reset-enroll, or limine enroll-config --reset), run the "
+                "command again, then enroll the new one: sudo limine-enroll-config",
+            )
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        if sealed_by := _sealed_by(view):
+            said = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
+            hint = "sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config"
+            yield error("RC3123", said, location=observed.menu.path, hint=hint)
+        elif efi.starts_only_signed(view):
+            images = (one.kernel for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
+            for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
+                yield error(
+                    "RC3124",
+                    f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
+                    location=observed.menu.path,
+                    hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew (sudo "
+                    "limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
+                )
+        yield from _of_later_kernels(view, observed, kargs)
+
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        foreign = (one for one, role in reader.judged(view) if role is Role.FOREIGN and one.is_image)
+        yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
+
+
+def _may_hold_arguments(view: HostView, image: str) -> bool:
+    """Under Secure Boot systemd-stub takes the loader's only where it holds none (src/boot/stub.c)."""
+    paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
+    try:
+        found = pe_image.read(view, next(filter(view.exists, paths), image))
+    except Unreadable:
+        return True
+    return found is None or ".cmdline" in found.sections
+
+
+def _sealed_by(view: HostView) -> str:
+    """The program of Limine that takes no other limine.conf than this one; empty where there is none."""
+    programs = (
+        f"{folder}/{name}"
+        for folder in dict.fromkeys(reader.folders(view))
+        for name in (() if _NO_PROGRAMS.search(folder) else view.names(folder))
+        if name.lower().endswith((".efi", "limine-bios.sys"))
+    )
+    for path in programs:
+        try:
+            _, mark, digits = (view.read(path) or b"").partition(_ENROLLED)
+        except Unreadable:
+            continue
+        if mark and digits[:128].strip(b"0"):
+            return path
+    return ""
+
+
+def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+    others = entry_tool.lines_of_others(view)
+    if entry_tool.edits_defaults(view, others):
+        ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
+        defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
+        lines = entry_tool.lines(view, defaults=defaults.decode())
+        if not all(contains(lines.get(name, ()), text) for name in others for text in kargs):
+            yield set_anew("KERNEL_CMDLINE", DEFAULTS)
+    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
+    told = DEFAULT in others or view.exists(CMDLINE)
+    if entry_tool.here(view) and makes_entries and not told:
+        said = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
+        detail = "a file that only adds arguments would cost their entries root="
+        hint = "write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…"
+        yield error("RC3125", said, location=DEFAULTS, detail=detail, hint=hint)
+    rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
+    for name, line in others.items():
+        if rooted and line and last(line, "root") is None:
+            said = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
+            hint = f"add what the entries of {observed.menu.path} have to {DEFAULTS}"
+            yield warning("RC3126", said, location=line[0].source, hint=hint)
+
+
+BACKEND = _Limine()

@@ -1,0 +1,85 @@
+"""The configuration of limine-entry-tool: from what it makes the command lines of kernels to come.
+
+Files and their order: load_config of limine-common-functions and ConfigReader.java of limine-entry-tool
+1.38.0, as described in the notes of OmaSecBoot; the last one wins. `KERNEL_CMDLINE[NAME]` is the line of the
+entry NAME, `default` that of all without one of their own, `fallback` that of entries with this word in their
+names. `=` replaces what is there, `+=` puts its text behind it, with a blank between or without: ours has one
+on either side. The lines are no shell: quotes around a value go, and nothing is expanded.
+
+Where no file says anything for an entry, /etc/kernel/cmdline is taken, else the line of the running kernel. A
+`+=` alone keeps both from counting (comments of /etc/limine-entry-tool.conf; omacom/omarchy issue 9826).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from rocmcfg.files.templates import HEAD
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.loaders.shared import appended_assignment
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.regex import regex
+
+DEFAULTS = "/etc/default/limine"  # read last
+DROP_IN = "/etc/limine-entry-tool.d/zz-rocmcfg.conf"
+_PROGRAM = "/usr/bin/limine-entry-tool"
+_ASSIGNMENT = regex(r"^[ \t]*KERNEL_CMDLINE\[[\"']?([^]\"']+)[\"']?\][ \t]*(\+?)=[ \t]*(.*?)[ \t\r]*$", re.M)
+FALLBACK = "fallback"
+DEFAULT = "default"
+
+
+def here(view: HostView) -> bool:
+    return view.exists(_PROGRAM)
+
+
+def files(view: HostView) -> tuple[str, ...]:
+    """Those that there are, in the order in which they are read."""
+    places = ("/usr/share", "/etc")
+    shared, own = (drop_ins(view, [f"{place}/limine-entry-tool.d"], ".conf") for place in places)
+    found = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
+    return tuple(path for path in found if view.exists(path)) if here(view) else ()
+
+
+def lines(
+    view: HostView, *, without_ours: bool = False, defaults: str | None = None
+) -> dict[str, tuple[Karg, ...]]:
+    """The command line by the name of its entry; with `defaults` in place of what DEFAULTS holds."""
+    found: dict[str, tuple[str, str]] = {}
+    for path in files(view):
+        text = "" if without_ours and path == DROP_IN else text_or_empty(view, path)
+        text = defaults if path == DEFAULTS and defaults is not None else text
+        for name, plus, value in _assignments(appended_assignment.blanked(text) if without_ours else text):
+            found[name] = (f"{found[name][0]} {value}" if plus and name in found else value, path)
+    return {name: split(text, path) for name, (text, path) in found.items()}
+
+
+def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Those that somebody sets, but for that of fallback entries."""
+    return {name: line for name, line in lines(view, without_ours=True).items() if name != FALLBACK}
+
+
+def edits_defaults(view: HostView, names: Collection[str]) -> bool:
+    """Whether others set one of these lines in a file that is read after a drop-in of ours."""
+    folder = DROP_IN.rpartition("/")[0]
+    return view.exists(DEFAULTS) and any(
+        name in names
+        for path in files(view)
+        if path == DEFAULTS or (path.startswith(folder) and path > DROP_IN)
+        for name, _, _ in _assignments(appended_assignment.blanked(text_or_empty(view, path)))
+    )
+
+
+def _assignments(text: str) -> Iterator[tuple[str, str, str]]:
+    for name, plus, value in _ASSIGNMENT.findall(text):
+        quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        yield name, plus, value[1:-1] if quoted else value
+
+
+def drop_in(names: Iterable[str], part: bytes) -> bytes:
+    return "".join([HEAD, *(f'KERNEL_CMDLINE[{name}]+="{part.decode()} "\n' for name in names)]).encode()
+
+
+def appended(names: Iterable[str], part: bytes) -> bytes:
+    added = part.decode().strip()
+    return b"".join(appended_assignment.lines(f"KERNEL_CMDLINE[{name}]", added) for name in names)

@@ -1,0 +1,103 @@
+"""A trial with Limine: an entry behind all others, a copy of the one that runs, and LoaderEntryOneShot.
+
+Limine from 11.4 on boots what that variable names, by the titles on the way to it, and deletes it before
+(common/lib/bli.c, common/menu.c). With `remember_last_entry` it would boot the trial again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from rocmcfg.files import marked_lines
+from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.limine import reader
+from rocmcfg.loaders.shared import efi
+from rocmcfg.loaders.shared.contract import Files, Observed
+from rocmcfg.loaders.shared.menu import Menu, Role, no_trial_in
+from rocmcfg.loaders.shared.one_shot import SecondEntry, cannot, no_original
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.plan import FileChange
+from rocmcfg.model.regex import regex
+
+COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
+_LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
+# a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
+_REMEMBERS = regex(r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.I | re.M)
+_OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
+
+
+class LimineTrial(SecondEntry):
+    LOADER = "limine"
+    FILES = (COPY,)
+    ACTIVATED = True
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        booted = _booted(view)
+        if booted is None:
+            return {}
+        text, entry = booted
+        line = text[entry.start : entry.end]
+        before = text[entry.at : entry.start].split("\n")[1:]
+        after = text[entry.end : entry.until].split("\n")
+        lines = (one.strip() for one in (*before, f"{line.rstrip()} {' '.join(arguments)}", *after))
+        kept = "".join(f"    {one}\n" for one in lines if one and not _LEFT_OUT.match(one))
+        return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
+
+    def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
+        copy = "".join(content.decode() for content, _ in proposed.values())
+        states = {path: view.state(view.real_path(path)) for path in reader.files(view)}
+        return tuple(
+            FileChange(path, before, with_copy(before.content, copy, bytes), "the entry of one boot")
+            for path, before in states.items()
+            if before is not None
+        )
+
+    def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        told = efi.text(view, "LoaderEntrySelected")
+        remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
+        if remembering:
+            why = "Limine would boot the trial again, after a hang too"
+            yield cannot(why, f"{remembering[0]}: remember_last_entry")
+        elif _booted(view) is None:
+            which = f"runs, {told or 'which Limine does not name'}, gets no arguments of rocmcfg"
+            hint = "boot a normal entry first, or apply without --trial"
+            yield no_original(which, observed.menu.path, hint)
+
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        hint = "see whether a program of Limine wrote it meanwhile, then try again"
+        for path in reader.files(view):
+            every = reader.sections(text_or_empty(view, path))
+            lines = [one.cmdline for one in every if one.titles == (reader.TRIAL,)]
+            if [line.endswith(" ".join(arguments)) for line in lines] != [True]:
+                yield no_trial_in(path, hint)
+
+
+def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:
+    """A limine.conf with the trial's entry at its end while `copy`, the file of that name, has one; else
+    without any, also where a program that writes the file dropped the comments around it. It ends as the file
+    did, without a line break perhaps, which tells that the one before it is ours as well."""
+    lines = (f"{line}\n" for line in copy.removesuffix("\n").split("\n") if line and line[0] != "#")
+    entry, content = "".join(lines), rewritten(content)
+    ended, own = content.endswith(b"\n"), marked_lines.own(content)
+    content = marked_lines.put(content, None)[0]
+    content = content.removesuffix(b"\n") if own is not None and not own.endswith(b"\n") else content
+    text = content.decode("utf-8", "surrogateescape")
+    for one in reversed([*reader.sections(text)]):
+        text = text[: one.at] + text[one.until :] if one.titles == (reader.TRIAL,) else text
+    added = marked_lines.part(entry) if entry else b""
+    if added and text and not ended:
+        added = b"\n" + added.removesuffix(b"\n")
+    return text.encode("utf-8", "surrogateescape") + added
+
+
+def _booted(view: HostView) -> tuple[str, reader.Section] | None:
+    """The text of a limine.conf and the entry in it that runs, where it is one that gets our arguments."""
+    told = efi.text(view, "LoaderEntrySelected")
+    for path in reader.files(view):
+        text = text_or_empty(view, path)
+        for entry, role in reader.judged_in(view, text):
+            if role is Role.NORMAL and "/".join(_OF_A_PATH.sub(r"\\\1", one) for one in entry.titles) == told:
+                return text, entry
+    return None

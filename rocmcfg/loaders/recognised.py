@@ -1,0 +1,80 @@
+"""Boot chains that are known by name and not configured: how to recognise each and what to add by hand. Of
+the paths in each group of `marks` one must exist. Sources: the manuals of projects and distributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
+from rocmcfg.host.view import HostView
+from rocmcfg.loaders.grub import STEAMOS
+from rocmcfg.model.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from rocmcfg.model.facts import Detection
+
+
+class Row(NamedTuple):
+    name: str
+    title: str
+    marks: tuple[tuple[str, ...], ...]
+    manual: str
+    unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
+    renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
+    alone: bool = False  # all but kernel arguments is configured as anywhere
+
+
+# Each of these excludes every other one, whatever files of another loader lie around.
+CHAINS = (
+    Row(
+        "nixos",
+        "NixOS",
+        (("/etc/NIXOS",),),
+        "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
+        renders="nixos",
+    ),
+    Row(
+        "guix",
+        "Guix System",
+        (("/run/current-system/profile",), ("/gnu/store",)),
+        "in the operating-system declaration:\n"
+        "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
+        "then: sudo guix system reconfigure",
+        renders="guix",
+    ),
+    Row(
+        "ubuntu-core",
+        "Ubuntu Core",
+        (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
+        'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
+        "as far as kernel-cmdline in its gadget.yaml allows them",
+        renders="ubuntu-core",
+    ),
+    Row(
+        "ostree",
+        "ostree without rpm-ostree or bootc",
+        (("/run/ostree-booted",),),
+        "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
+        alone=True,
+    ),
+    Row(
+        "steamos",
+        "SteamOS before 3.6 or without /efi",
+        (("/etc/steamos-release", "/usr/lib/steamos", KEPT_BY_UPDATES),),
+        "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
+        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
+        unless=(STEAMOS, KEPT_BY_UPDATES),
+    ),
+)
+
+
+def decisive(view: HostView) -> Detection | None:
+    """A chain that excludes every other one."""
+    from rocmcfg.model.facts import Detection
+
+    for name, title, groups, manual, unless, renders, alone in CHAINS:
+        marks = [next(filter(view.exists, group), "") for group in groups]
+        if all(marks) and not (unless and all(map(view.exists, unless))):
+            seen = (*dict.fromkeys(marks),)
+            return Detection(name, title, seen, False, False, manual, renders, alone=alone)
+    return None

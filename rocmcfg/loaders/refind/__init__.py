@@ -1,0 +1,199 @@
+"""rEFInd, with the refind_linux.conf that lies beside the kernels, or with stanzas in refind.conf.
+
+Each normal row gets the arguments inside its quotes. rEFInd reads the file for every kernel that it finds in
+the folder, so that kernels to come have them too. Rows with minimal options stay as they are, and so do those
+of an installation medium. A stanza that somebody wrote into refind.conf gets them in its line `options`, and
+the entries of its submenu that add to that line with it, of which the plan warns. Stanzas of a file that
+refind.conf includes, and those without such a line in double quotes, are reported. There is no trial boot:
+rEFInd has nothing that it boots once by itself.
+
+Known from rEFInd's source (0.14.2: ReadLinuxOptionsFile, ReadTokenLine, mkrlconf) and from recorded hosts.
+Rows were read alike by us and by its ReadTokenLine, on 469 made by chance; nothing was booted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.refind.stanzas import Stanza, includes, stanzas
+from rocmcfg.loaders.shared import efi, loader_entries, roles, specials
+from rocmcfg.loaders.shared.chain import MenuChain
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.entry_options import Written
+from rocmcfg.loaders.shared.menu import Entry, Menu, Role
+from rocmcfg.loaders.shared.roles import Judged
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.regex import regex
+
+_NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
+_PROGRAM = regex(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
+_QUOTED = r'"((?:[^"\r\n]|"")*)"'
+_ROW = regex(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)?$")
+_NO_ROW = regex(r"^[ \t]*(?:#.*)?$")
+_PATH = "\\refind_".encode("utf-16-le")
+_CONFIG = "refind.conf"
+
+# refind/linux.c, AddKernelToSubmenu; refind/config.c, ReadTokenLine
+_SPECIAL = specials.specials("rEFInd", {"%v": "the version of the kernel", "\n": "the end of the line"})
+
+
+class _Refind(MenuChain):
+    """Rows of a title and its arguments. In them blanks, `=` and `,` separate, `#` outside of quotes ends a
+    line, `""` inside of them is one quote (refind/config.c, ReadTokenLine)."""
+
+    NAME = "refind"
+    FILE = _NAMES[0]
+    FILES = (*_NAMES, _CONFIG)
+    TITLE = "rEFInd"
+    EDIT_KEY = "F2 twice"
+    NO_TRIAL = "it has no entry that it boots once by itself"
+    LOADER = "refind"
+    SPECIAL = (*_SPECIAL, *specials.KERNEL)
+    MANUAL = "append inside the quotes of each line of {path}: {kargs}"
+    NO_ENTRY = (
+        "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "
+        "on an installation medium has the arguments of that"
+    )
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        found = self.files(view)
+        return tuple(dict.fromkeys((*found, *_programs(view)))) if found else ()
+
+    def files(self, view: HostView) -> tuple[str, ...]:
+        """Those with rows, each beside the kernels that it is for, and those with stanzas."""
+        return (*self.with_rows(view), *_configs(view))
+
+    def with_rows(self, view: HostView) -> tuple[str, ...]:
+        named = ([f"{folder}/{name}" for name in _NAMES] for folder in loader_entries.efi_folders(view))
+        return loader_entries.once(view, (next(filter(view.exists, paths), "") for paths in named))
+
+    def written(self, view: HostView, path: str, text: str) -> Iterator[Written]:
+        if path.lower().endswith(f"/{_CONFIG}"):
+            yield from _stanzas_written(view, path, text)
+            return
+        root, at = roles.root_of(view), 0
+        rows: list[tuple[str, tuple[Karg, ...], int, int]] = []
+        for line in text.split("\n"):
+            found = _ROW.match(line.rstrip("\r"))
+            if found:
+                title = (found[1] or found[2] or "").replace('""', '"')
+                kargs = split(found[3].replace('""', '"'), path)
+                rows.append((title, kargs, at + found.start(3), at + found.end(3)))
+            at += len(line) + 1
+        settled = roles.settled([roles.judged((title,), kargs, root) for title, kargs, _, _ in rows])
+        for (title, kargs, start, end), one in zip(rows, settled, strict=True):
+            yield Written(Entry(title, title, "", "", (), kargs, one.role, one.why), start, end, '"')
+
+    def told(self, view: HostView) -> tuple[str, ...]:
+        """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
+        on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""
+        if loader_entries.passed_on(view):
+            return super().told(view)
+        if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
+            return ()
+        current = efi.value(view, "BootCurrent", efi.GLOBAL)[:2]
+        name = f"Boot{int.from_bytes(current, 'little'):04X}"
+        started = len(current) == 2 and _PATH in efi.value(view, name, efi.GLOBAL).lower()
+        return (f"the firmware started it: {name}",) if started else ()
+
+    def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
+        """They have the rows of those that are there."""
+        return []
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        for path in self.with_rows(view):
+            for number in unread(text_or_empty(view, path)):
+                said = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
+                hint = 'write it as "title" "arguments", or put a # before it'
+                yield error("RC3128", said, location=f"{path}:{number}", hint=hint)
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterator[Diagnostic]:
+        yield from super().remarks(view, menu)
+        titles = {entry.title for entry in menu.normal}
+        added = [
+            f"{one.above}: {one.title}"
+            for path in _configs(view)
+            for one in _linux(view, path)
+            if one.inherits and one.above in titles
+        ]
+        if added:
+            said = f"entries of submenus get the arguments too: {', '.join(added[:3])}"
+            detail = "rEFInd makes them of the line `options` of their stanza"
+            hint = "give the one that you keep for repairs a line `options` of its own"
+            yield warning("RC3185", said, detail=detail, location=menu.path, hint=hint)
+
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        left = [
+            (one, path)
+            for path in (*_configs(view), *_included(view))
+            for one in _linux(view, path)
+            if not one.inherits and (not _is_ours(one) or path not in _configs(view))
+        ]
+        if left:
+            titles, (first, path) = ", ".join(one.title for one, _ in left[:3]), left[0]
+            said = f"{len(left)} stanzas of refind.conf do not get the arguments: {titles}"
+            hint = 'if you boot them, add the arguments by hand: options "…" in double quotes'
+            yield warning("RC3127", said, location=f"{path}:{first.line}", hint=hint)
+
+
+def _stanzas_written(view: HostView, path: str, text: str) -> Iterator[Written]:
+    """Those whose arguments are no others', each with the line that says them."""
+    root = roles.root_of(view)
+    own = [one for one in stanzas(text) if one.starts_linux and not one.inherits]
+    lines = [split(one.options.text if one.options else "", path) for one in own]
+    judged = [
+        roles.judged((one.title,), kargs, root, one.loader, (one.initrd,))
+        if _is_ours(one)
+        else Judged(Role.FOREIGN, "it has no line `options` with all arguments in double quotes")
+        for one, kargs in zip(own, lines, strict=True)
+    ]
+    for one, kargs, (role, why, _) in zip(own, lines, roles.settled(judged), strict=True):
+        title = f"{one.above}: {one.title}" if one.above else one.title
+        entry = Entry(title, title, one.loader.replace("\\", "/"), "", (), kargs, role, why)
+        start, end = (one.options.start, one.options.end) if one.options else (-1, -1)
+        yield Written(entry, start, end, '"')
+
+
+def _linux(view: HostView, path: str) -> list[Stanza]:
+    return [one for one in stanzas(text_or_empty(view, path)) if one.starts_linux]
+
+
+def _is_ours(one: Stanza) -> bool:
+    """Whether there is a line of it that we can write into: of bare words rEFInd takes the first alone."""
+    return one.options is not None and one.options.quoted
+
+
+def _configs(view: HostView) -> tuple[str, ...]:
+    """Each refind.conf with a stanza that starts Linux."""
+    found = (path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}"))
+    return tuple(path for path in found if _linux(view, path))
+
+
+def _included(view: HostView) -> tuple[str, ...]:
+    """What these and all others include, from their own folder."""
+    configs = [path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}")]
+    named = (
+        (path.rpartition("/")[0], name) for path in configs for name in includes(text_or_empty(view, path))
+    )
+    return tuple("/".join((folder, name.replace("\\", "/").lstrip("/"))) for folder, name in named)
+
+
+def _programs(view: HostView) -> tuple[str, ...]:
+    """rEFInd itself and its configuration, where their partition can be looked into."""
+    folders = loader_entries.efi_folders(view)
+    names = ((folder, name) for folder in folders for name in view.names(folder))
+    found = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
+    return loader_entries.once(view, found)
+
+
+def unread(text: str) -> Iterator[int]:
+    """The lines, counted from 1, that are no row of two quoted texts."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not _ROW.match(line.rstrip("\r")) and not _NO_ROW.match(line.rstrip("\r")):
+            yield number
+
+
+BACKEND = _Refind()

@@ -1,0 +1,158 @@
+"""systemd-boot with sdboot-manage, as CachyOS and Manjaro set it up.
+
+The normal entries get the arguments. `sdboot-manage autogen` makes the entries of later kernels of
+LINUX_OPTIONS. CachyOS's program (from 11 of June 2024 on) sources /usr/lib/sdboot-manage.conf.d and
+/etc/sdboot-manage.conf.d as well, from 11-2 on behind /etc/sdboot-manage.conf: there a drop-in of ours,
+/etc/sdboot-manage.conf.d/zz-rocmcfg.conf, adds them. Elsewhere two lines at the end of
+/etc/sdboot-manage.conf do. A line break in LINUX_OPTIONS is refused, since the program writes what follows
+it as a line of its own, which systemd-boot does not read.
+
+Entries with a fallback initramfs are made of LINUX_FALLBACK_OPTIONS. `sdboot-manage gen` itself is not run:
+by default (REMOVE_EXISTING) it removes every entry on the partition first, those of other systems and those
+written by hand too; where it removes a trial's, the default entry boots.
+
+Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3) and in
+CachyOS/CachyOS-PKGBUILDS (systemd-boot-manager 11 to 20, 2c64364 to ec68f19), and from recorded hosts. The
+tool itself made entries with our line from such a file; nothing was booted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from rocmcfg.files.templates import own_file
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments, specials
+from rocmcfg.loaders.shared.chain import EntryChain, set_anew
+from rocmcfg.loaders.shared.contract import Owned
+from rocmcfg.loaders.shared.entry_options import CARRIER
+from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment
+from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.kargs import Karg, contains, split
+from rocmcfg.model.regex import regex
+from rocmcfg.model.state import DesiredSetting, karg_line
+
+_CONFIG, _OPTIONS = "/etc/sdboot-manage.conf", "LINUX_OPTIONS"
+_SHARED, _LOCAL = "/usr/lib/sdboot-manage.conf.d", "/etc/sdboot-manage.conf.d"
+DROP_IN = f"{_LOCAL}/zz-rocmcfg.conf"
+# what the program itself puts on the line, from what it finds mounted
+_FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "rd.luks.options", "resume")
+# The lines of the program, a script of bash, that source its configuration and the files of the folders
+_SOURCES_CONFIG = regex(r"^[^#\n]*(?:\.|source)[ \t]+\"?\$\{?config\b", re.MULTILINE)
+_SOURCES_FOLDERS = regex(r"^[ \t]*for\b[^\n]*/etc/sdboot-manage\.conf\.d/", re.MULTILINE)
+
+Sourced = tuple[str, str]  # the path of a file, and its text
+
+
+class _SdbootManage(EntryChain):
+    NAME = "sdboot-manage"
+    PROGRAM = "/usr/bin/sdboot-manage"
+    OWNED: ClassVar[Owned] = {CARRIER: None, DROP_IN: None, _CONFIG: appended_assignment}
+    TITLE = "systemd-boot with sdboot-manage"
+    TRIAL = SecondEntry()
+    MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'
+    LOADER = "systemd-boot"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # bash sources its configuration
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        folders = loader_entries.folders(view) if view.exists(self.PROGRAM) else ()
+        return (*folders, *filter(view.exists, (self.PROGRAM, _CONFIG))) if folders else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        if found is None or not self.reads_drop_ins(view):
+            return found
+        return found._replace(manual=found.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
+
+    def reads_drop_ins(self, view: HostView) -> bool:
+        """Whether the program sources the folders, and does so behind its configuration."""
+        text = text_or_empty(view, self.PROGRAM)
+        folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
+        return folders is not None and (config is None or config.start() < folders.start())
+
+    def sourced(self, view: HostView, kargs: Sequence[str] = ()) -> list[Sourced]:
+        """What the program sources, in its order: without our part, or with these arguments in it."""
+        behind, line = self.reads_drop_ins(view), _line(" ".join(kargs)) if kargs else ""
+        config = appended_assignment.blanked(text_or_empty(view, _CONFIG))
+        if kargs and not behind:
+            config = appended_assignment.with_arguments(text_or_empty(view, _CONFIG), _OPTIONS, kargs)
+        paths = [*_confs(view, _SHARED), *sorted({*_confs(view, _LOCAL), DROP_IN})]
+        texts = [(path, line if path == DROP_IN else text_or_empty(view, path)) for path in paths]
+        if behind:
+            return [(_CONFIG, config), *texts]
+        reads_them_first = bool(_SOURCES_FOLDERS.search(text_or_empty(view, self.PROGRAM)))
+        return [*(texts if reads_them_first else ()), (_CONFIG, config)]
+
+    def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
+        normal = self.read(view).normal[:1]
+        found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
+        asked = _evaluated(self.sourced(view)).text(_OPTIONS)
+        return [] if asked is None else [(*found_out, *split(asked, _CONFIG))]
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """An edit of the configuration goes where the program has come to read drop-ins since."""
+        proposed, line = super().propose(view, settings), karg_line(settings)
+        part = marked_arguments.part(line).decode().strip() if line else ""
+        behind = self.reads_drop_ins(view)
+        proposed[DROP_IN] = own_file(settings, _line(part)) if part and behind else None
+        proposed[_CONFIG] = appended_assignment.lines(_OPTIONS, part) if part and not behind else None
+        return proposed
+
+    def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        behind = self.reads_drop_ins(view)
+        if not behind and not view.exists(_CONFIG):
+            said = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
+            hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
+            yield error("RC3131", said, location=_CONFIG, hint=hint)
+        sources = self.sourced(view, kargs)
+        environment = _evaluated(sources)
+        if not behind:
+            yield from appended_assignment.continued(dict(sources)[_CONFIG], _CONFIG)
+        broken = next((one for one in environment.values.get(_OPTIONS, ()) if "\n" in one.text), None)
+        if broken is not None:
+            yield error(
+                "RC3180",
+                f"{_OPTIONS} holds a line break: systemd-boot would not read what stands behind it",
+                detail="sdboot-manage writes it into the entry of each later kernel as it is",
+                location=broken.source,
+                hint="write the arguments on one line, or end each line but the last with a backslash",
+            )
+        if lost_at := _lost_at(sources, DROP_IN if behind else _CONFIG, kargs):
+            cures = [f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"] if behind else []
+            yield set_anew(_OPTIONS, lost_at, *cures)
+
+
+def _lost_at(sources: Sequence[Sourced], own: str, kargs: Sequence[str]) -> str:
+    """The file that sets the variable anew behind ours; empty where none does, or only a shell can tell."""
+    environment, added = Environment(bash=True), False
+    for path, text in sources:
+        environment.read(path, text)
+        added = added or path == own
+        left = environment.text(_OPTIONS) if added else None
+        if left is not None and not all(contains(split(left, path), text) for text in kargs):
+            return path
+    return ""
+
+
+def _evaluated(sources: Iterable[Sourced]) -> Environment:
+    environment = Environment(bash=True)
+    for path, text in sources:
+        environment.read(path, text)
+    return environment
+
+
+def _confs(view: HostView, folder: str) -> list[str]:
+    """As bash expands FOLDER/*.conf."""
+    names = (name for name in view.names(folder) if name.endswith(".conf") and name[0] != ".")
+    return sorted(f"{folder}/{name}" for name in names)
+
+
+def _line(added: str) -> str:
+    return appended_assignment.assignment(_OPTIONS, added)
+
+
+BACKEND = _SdbootManage()

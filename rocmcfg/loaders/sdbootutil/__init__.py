@@ -1,0 +1,179 @@
+"""sdbootutil: openSUSE with boot entries as files, shown by systemd-boot or by GRUB (grub2-bls).
+
+Our arguments are in a file of our own, /etc/kernel/cmdline.d/90-rocmcfg.conf. sdbootutil makes the options of
+every entry from /etc/kernel/cmdline and that folder; `sdbootutil update-all-entries` does so at once for the
+entries of the snapshot that runs. It reads the folder twice, so that each argument is on the line twice,
+which changes nothing.
+
+Since it writes all options anew, what entries have and no file asks for is refused before anything is
+written, and so are a host without /etc/kernel/cmdline, where it would take the running kernel's line, and a
+last line without its end, which it leaves out. With a disk that the TPM unlocks it predicts the new
+measurements, but not those of a trial; have the recovery key at hand. With GRUB (grub2-bls) there is no
+trial. Where sdbootutil writes all entries anew before that boot, the copy loses the arguments.
+
+Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from rocmcfg.files.templates import own_file
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared import entry_options, loader_entries, roles, specials
+from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.contract import Observed, Owned
+from rocmcfg.loaders.shared.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
+from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting, karg_line
+
+TOOL = "sdbootutil"
+FOLDER = "/etc/kernel/cmdline.d"
+CARRIER = f"{FOLDER}/90-rocmcfg.conf"
+_BASES = ("/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")  # the first that is there counts
+_SYSCONFIG = "/etc/sysconfig/bootloader"
+# what it finds out about the root file system itself
+_FOUND_OUT = ("root", "rootflags", "systemd.machine_id", "initrd", "BOOT_IMAGE")
+# where it keeps what the TPM expects, and what says that a disk is unlocked by it
+_PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
+
+
+class _Sdbootutil(Chain):
+    """By `create_boot_options`, `sedrootflags`, `update_entry_conf`. It reads backups of editors too, and by
+    the shell's `read`, which gives up on a last line without its end."""
+
+    NAME = TOOL
+    PROGRAM = "/usr/bin/sdbootutil"
+    DECISIVE = 1
+    OWNED: ClassVar[Owned] = {CARRIER: None}
+    TITLE = "sdbootutil (openSUSE with BLS entries)"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
+    TRIAL = SecondEntry()
+    MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        return loader_entries.folders(view) if view.exists(self.PROGRAM) else ()
+
+    def read(self, view: HostView) -> Menu:
+        running = _snapshot(view)
+        found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
+        dropped_by = f"/etc/kernel/cmdline, or a file of {FOLDER}"
+        return found._replace(tool=TOOL, carrier=CARRIER, dropped_by=dropped_by)
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
+        ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
+        said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
+        entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
+        here = view.exists(self.PROGRAM) and (ours if loader else entries)
+        return (self.PROGRAM, *entries, *said) if here else ()
+
+    def observe(self, view: HostView) -> Observed:
+        paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))
+        first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
+        before = [karg for path in first for karg in _said(view, path)]
+        later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
+        return Observed(self.read(view), (*before, *later), _said(view, CARRIER), later)
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        return {CARRIER: own_file(settings, karg_line(settings))}
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """It copies a new entry over the old one (`update_entry_conf`), so that one cut off at that leaves an
+        empty file, and the next run takes entries without root= for those of others."""
+        command, folders = (TOOL, "update-all-entries"), loader_entries.folders(view)
+        entries = (path for folder in folders for path in loader_entries.paths(view, folder))
+        kept = tuple(path for path in entries if loader_entries.entry_id(path) != loader_entries.TRIAL_ID)
+        return (Activation(TOOL, (command,), reason, kept, writes_at=folders),)
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
+        yield from too_long(size(line), CARRIER, "shorten /etc/kernel/cmdline")
+        yield from behind_separator(observed.foreign, kargs)
+        base = _base(view)
+        text = text_or_empty(view, base) if base else ""
+        if not base:
+            yield error(
+                "RC3146",
+                "there is no /etc/kernel/cmdline, and sdbootutil would take the line of the kernel that runs",
+                detail="what is on it now would stay there for good, rocmcfg's too after an undo",
+                location=_BASES[0],
+                hint="write the options of an entry into it, without root=, rootflags= and initrd=: "
+                "sdbootutil show-entry VERSION",
+            )
+        elif text and not text.endswith("\n"):
+            said = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
+            detail = text.rpartition("\n")[2]
+            yield error("RC3145", said, detail=detail, location=base, hint=f"end it: echo >> {base}")
+        else:
+            told, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
+            yield from not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)
+        if view.exists(_PCRLOCK) or "tpm2-device=" in text_or_empty(view, _CRYPTTAB):
+            yield warning(
+                "RC3148",
+                "a disk of this host is unlocked by the TPM, which measures the kernel command line",
+                detail="sdbootutil predicts the new measurements; where it cannot, the next boot asks for "
+                "the recovery key",
+                location=_CRYPTTAB,
+                hint="have the recovery key at hand; `sudo sdbootutil update-predictions` predicts anew",
+            )
+
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        menu, running = self.read(view), _number(_snapshot(view))
+        others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
+        newer = [one.title for one in others if _number(_subvolume_of(one.kargs)) > running]
+        if newer:
+            yield warning(
+                "RC3150",
+                "entries of a snapshot newer than the one that runs do not get the arguments: "
+                + ", ".join(newer),
+                location=menu.path,
+                hint="if that is what boots next, reboot into it first, then run the command again",
+            )
+
+
+def _snapshot(view: HostView) -> str:
+    """Which one is mounted as root; empty where there is none."""
+    rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
+    found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
+    return found if "/.snapshots/" in f"/{found}" else ""
+
+
+def _subvolume_of(kargs: tuple[Karg, ...]) -> str:
+    """Which one an entry mounts as root; empty where it does not say."""
+    return _subvolume(roles.value(kargs, "rootflags"))
+
+
+def _subvolume(options: str) -> str:
+    found = (option.removeprefix("subvol=") for option in options.split(",") if option.startswith("subvol="))
+    return next(found, "").strip("/")
+
+
+def _of(entry: Entry, running: str) -> Entry:
+    if entry.role not in (Role.NORMAL, Role.SNAPSHOT):
+        return entry
+    other = running and _subvolume_of(entry.kargs) not in ("", running)
+    return entry._replace(role=Role.SNAPSHOT if other else Role.NORMAL)
+
+
+def _base(view: HostView) -> str:
+    return next(filter(view.exists, _BASES), "")
+
+
+def _said(view: HostView, path: str) -> tuple[Karg, ...]:
+    """What sdbootutil reads of a file."""
+    lines = text_or_empty(view, path).split("\n")[:-1]
+    return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
+
+
+def _number(subvolume: str) -> int:
+    found = re.search(r"\.snapshots/([0-9]{1,18})/", subvolume)
+    return int(found[1]) if found else 0
+
+
+BACKEND = _Sdbootutil()

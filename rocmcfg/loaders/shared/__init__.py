@@ -1,0 +1,1 @@
+"""What several boot loaders have in common."""

@@ -1,0 +1,181 @@
+"""What the shell files with GRUB's defaults come to, and what would become of our arguments there.
+
+util/grub.d/10_linux.in (GRUB 2.06 to 2.14) puts GRUB_CMDLINE_LINUX and then GRUB_CMDLINE_LINUX_DEFAULT on the
+line of every entry but the recovery ones, which get the former alone: what is appended to the latter wins.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared import specials
+from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, script
+from rocmcfg.loaders.shared.grub_files.mkconfig import cut_off, parse_entries, sections
+from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment, arguments
+from rocmcfg.loaders.shared.menu import Menu, Role, behind_separator, no_entry, size, too_long
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.regex import regex
+
+PATH = "/etc/default/grub"
+DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
+_VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
+_SNAPSHOTS = "/etc/grub.d/41_snapshots-btrfs"  # of grub-btrfs, line 200 of its 4.12
+_LAST_RESORT = regex(r"fallback|\b0-rescue\b", re.IGNORECASE)
+_BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
+
+Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
+
+
+class Parts(NamedTuple):
+    """What the shell sources: what others have before ours, ours, and what they have after it."""
+
+    before: Sequence[Sourced]
+    own: Sourced
+    after: Sequence[Sourced]
+
+
+class DefaultsChain(Chain):
+    """GRUB with a menu that a program generates from these files. `LOSER` is what may drop our arguments,
+    `CURE` what to do about it."""
+
+    LOADER = "grub"
+    SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)  # a shell reads what 10_linux copies
+    LOSER: str
+    CURE: str
+
+    @abstractmethod
+    def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
+        """The menu, and the command that makes it."""
+
+    @abstractmethod
+    def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> Parts:
+        """With our part as it is, but for what is a trial's; or with these arguments in it."""
+
+    def observe(self, view: HostView) -> Observed:
+        menu, parts = self.read(view), self.sourced(view)
+        environment, ours = _evaluate(parts.before), arguments(DEFAULT, *parts.own) or ()
+        first = {segment.source for segment in environment.values.get(DEFAULT, ())}
+        for one in parts.after:
+            environment.read(*one)
+        always, default = (_kargs(environment, name) for name in _VARIABLES)
+        if always is None or default is None:
+            seen = menu.normal[0].kargs if menu.normal else ()
+            left = tuple(k for k in seen if k.text != TRIAL_TOKEN and not contains(ours, k.text))
+            unknown = environment.unknown
+            at = environment.opaque or next((unknown[v] for v in _VARIABLES if v in unknown), "")
+            return Observed(menu, left, ours, (), unknown_at=at)
+        # only what is added to the same variable after us stands behind us
+        later = tuple(k for k in default if k.source not in first)
+        return Observed(menu, (*always, *default), ours, later)
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """Where it failed on a full /boot, MENU.new is what fills it."""
+        menu, argv = self.layout(view)
+        folder, new = menu.rpartition("/")[0], f"{menu}.new"
+        return (Activation(argv[0], (argv,), reason, (menu,), scratch=(new,), writes_at=(folder,)),)
+
+    def cut_off(self, view: HostView) -> str:
+        menu, _ = self.layout(view)
+        return cut_off(text_or_empty(view, menu))
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        parts = self.sourced(view, kargs)
+        if not observed.menu.unreadable and not observed.menu.normal:
+            yield no_entry(observed.menu)
+        length = longest_line(observed.menu, kargs) - size(k.text for k in observed.ours)
+        yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
+        broken = [*_not_copied(_evaluate((*parts.before, *parts.after)))]
+        yield from broken
+        if not broken and (lost_at := _dropped_by(parts, kargs)):
+            said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
+            yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
+        yield from behind_separator(observed.foreign, kargs)
+        if observed.unknown_at:
+            said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
+            yield info("RC3106", said, location=observed.unknown_at)
+
+    def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
+        """Entries of last resort that GRUB's scripts give the same arguments as all others: 10_linux of Arch
+        its fallback entries, that of Fedora 0-rescue where entries are no files."""
+        named = (one.title for one in menu.normal if _LAST_RESORT.search(" ".join((one.title, one.path))))
+        spare = [*named, *(["the snapshots of grub-btrfs"] if view.exists(_SNAPSHOTS) else [])]
+        if spare:
+            said = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
+            detail = "GRUB's scripts make them of the same variable as the everyday ones"
+            hint = f"if one of these does not boot either: press {self.EDIT_KEY} and take the arguments out"
+            yield warning("RC3183", said, detail=detail, location=menu.path, hint=hint)
+        elif menu.normal and not any(one.role is Role.RECOVERY for one in menu.entries):
+            said = "the boot menu has no recovery entry: every entry of this system gets the arguments"
+            detail = "as where GRUB_DISABLE_RECOVERY is true"
+            yield info("RC3184", said, detail=detail, location=menu.path)
+
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
+        menu, _ = self.layout(view)
+        titles = [
+            entry.title
+            for section, body in sections(text_or_empty(view, menu))
+            if section.endswith(_BY_HAND)
+            for entry in parse_entries(body, menu, "10_linux")
+            if entry.role is Role.NORMAL
+        ]
+        if titles:
+            said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
+            hint = "add the arguments there by hand if you boot them"
+            yield warning("RC3107", said, location=menu, hint=hint)
+
+
+def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
+    """Values whose copy in the menu would not hand all to the kernel, nor ours behind it. Where GRUB could
+    not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    for name in _VARIABLES:
+        found = script.command(environment.text(name) or "")
+        if found.problem:
+            yield script.not_copied(name, found, _origin(environment, name)[found.at])
+
+
+def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
+    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too."""
+    environment = _evaluate([*parts.before, parts.own])
+    for path, text in parts.after:
+        environment.read(path, text)
+        found = _kargs(environment, DEFAULT)
+        if found is None:
+            return ""
+        if not all(contains(found, text) for text in kargs):
+            return path
+    return ""
+
+
+def _evaluate(sources: Iterable[Sourced]) -> Environment:
+    environment = Environment()
+    for path, text in sources:
+        environment.read(path, text)
+    return environment
+
+
+def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
+    text = environment.text(name)
+    if text is None:
+        return None
+    origin = _origin(environment, name)
+    return tuple(Karg(token, origin[at]) for token, at in script.tokens(text))
+
+
+def _origin(environment: Environment, name: str) -> list[str]:
+    """Of each character of a value the line that wrote it."""
+    return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
+
+
+def longest_line(menu: Menu, added: Sequence[str]) -> int:
+    """Bytes of the longest command line that a kernel would get with these arguments added."""
+    # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
+    lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in menu.normal)
+    return max(lines, default=0) + size(added)

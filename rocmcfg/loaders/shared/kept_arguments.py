@@ -1,0 +1,127 @@
+"""Arguments that a program of the host keeps, among those of others (rpm-ostree, bootc, kernelstub).
+
+Which of them are ours a file of ours says: the program keeps a set, in which marks would be torn from what
+they mark. An argument that was there before us is adopted, is not in that file, and is never taken away.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rocmcfg.host.foreign import json_value
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders.shared import specials
+from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.contract import Keeper, Observed
+from rocmcfg.loaders.shared.entry_options import CARRIER, asked, propose
+from rocmcfg.loaders.shared.menu import Menu, behind_separator, size, too_long
+from rocmcfg.loaders.shared.ostree import deployments
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.kargs import split
+from rocmcfg.model.plan import ToolChange
+from rocmcfg.model.state import DesiredSetting
+
+
+class KeptChain(Chain, Keeper):
+    """The program gets the arguments by one command, last of all that is done."""
+
+    AMONG_OTHERS = True
+
+    @abstractmethod
+    def unable(self, view: HostView) -> Iterable[Diagnostic]:
+        """Why the program cannot be asked for a change now, before anything is begun."""
+
+    def deployment(self, view: HostView) -> str:
+        """Which of the systems on this host the program gives the arguments to; empty where there is one."""
+        return ""
+
+    def menu(self, view: HostView) -> Menu:
+        """Raises Unreadable."""
+        menu = self.read(view)
+        if menu.unreadable:
+            raise Unreadable(menu.path, menu.unreadable)
+        return menu
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        on_line = {karg.text for entry in self.menu(view).normal[:1] for karg in entry.kargs}
+        return text([word for word in words(ours) if word in on_line])
+
+    def observe(self, view: HostView) -> Observed:
+        """By the first normal entry: the program gives all of them the same."""
+        menu, ours = self.read(view), split(asked(view), CARRIER)
+        line = menu.normal[0].kargs if menu.normal else ()
+        at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
+        foreign = [(place, karg) for place, karg in enumerate(line) if at.get(karg.text) != place]
+        first = {line[place].key: place for place in at.values()}
+        later = tuple(karg for place, karg in foreign if place > first.get(karg.key, len(line)))
+        return Observed(menu, tuple(karg for _, karg in foreign), ours, later)
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        return {CARRIER: propose(settings)[CARRIER]}
+
+    def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
+        """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
+        known = " ".join([*(karg.text for karg in observed.ours), *kargs])
+        now, wanted = self.held(view, known) if known else None, text(kargs)
+        if now == wanted:
+            return ()
+        argv, reason = self.keep(wanted, now), f"it keeps {self.KEEPS}"
+        return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=known),)
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        length = size([*(karg.text for karg in observed.foreign), *kargs])
+        yield from too_long(length, CARRIER, "shorten what others ask for")
+        yield from behind_separator(observed.foreign, kargs)
+        # what is there already is adopted, but where another value stands behind it
+        for karg in (one for one in observed.foreign if one.text in kargs):
+            said = f"{karg.text} is on the kernel command line already, and another value behind it wins"
+            hint = "take both out there, then run the command again"
+            yield error("RC3142", said, location=karg.source, hint=hint)
+
+
+class DeploymentChain(KeptChain):
+    SPECIAL = (*specials.GRUB, *specials.KERNEL)  # ostree does not say which loader reads its entries
+    NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        found = (deployments.BOOTED, self.PROGRAM)
+        return found if all(map(view.exists, found)) else ()
+
+    def read(self, view: HostView) -> Menu:
+        return deployments.menu(view, self.NAME)
+
+    def deployment(self, view: HostView) -> str:
+        """The one that boots next; empty where that cannot be told."""
+        return next((entry.id for entry in self.read(view).normal), "")
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        if path := deployments.transient_etc(view):
+            said = "/etc is transient on this host: what is written there is gone at the next boot"
+            hint = "make the settings part of the image: rocmcfg render --format bootc"
+            yield error("RC3143", said, location=path, hint=hint)
+        yield from self.unable(view)
+
+
+def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
+    """What a program says in JSON; None where it does not, and what it says instead."""
+    asked = view.query(argv)
+    if asked is None:
+        return None, "no program of this host can be run"
+    try:
+        document = json_value(asked.stdout) if asked.ok else None
+    except ValueError:
+        document = None
+    said = (asked.stderr or asked.stdout).strip()
+    return document if isinstance(document, dict) else None, said
+
+
+def text(kargs: Sequence[str]) -> str | None:
+    """A set of arguments, to be compared; None for none."""
+    return " ".join(sorted(set(kargs))) or None
+
+
+def words(kept: str | None) -> list[str]:
+    return [karg.text for karg in split(kept or "")]

@@ -1,0 +1,259 @@
+"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1), read as
+systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a key without a value counts
+for nothing, of a key the last value wins; `initrd` and `options` add up. What differs by loader is in
+`loader_files.Rules`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.loaders.shared import efi, marked_arguments, pe_image, roles
+from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, Rules, end_of_value, key_of, pairs, uncounted
+from rocmcfg.loaders.shared.menu import Entry, Menu, Role
+from rocmcfg.loaders.shared.roles import FALLBACK, Judged
+from rocmcfg.model.diagnostic import Diagnostic, info, warning
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+# Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
+PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
+_FOLDERS = tuple(f"{mounted}/loader/entries" for mounted in PARTITIONS)
+# Of a trial. Of entries without a sort-key the lowest name is the last, and a dash is lower than all others
+# (systemd, strverscmp_improved). The underscore counts for nothing, and keeps it from looking like an option.
+TRIAL_ID = "_-rocmcfg-trial"
+TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
+_ENDING = regex(r"\.conf\Z", re.IGNORECASE)  # in any case, since FAT knows none
+# A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
+_LINE = b"options "
+_OWN_LINE = regex(
+    rb"(?m)^options  rocmcfg\.begin [^\n]*?rocmcfg\.end\n|\noptions  rocmcfg\.begin [^\n]*?rocmcfg\.end\Z"
+)
+_BOOTS = ("linux", "efi", "uki")
+_TOLD = 20  # entries in a remark
+_PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
+
+
+class EntryFile(NamedTuple):
+    """`first` holds the keys that count once, `initrds` and `options` those that add up."""
+
+    path: str
+    id: str
+    first: dict[str, str]
+    initrds: tuple[str, ...]
+    options: str
+
+    @property
+    def boots(self) -> str:
+        """The file of the kernel, as the loader names it; empty for what is no system."""
+        return next((self.first[key] for key in _BOOTS if key in self.first), "")
+
+
+def parse(path: str, text: str, rules: Rules = SYSTEMD_BOOT) -> EntryFile:
+    first: dict[str, str] = {}
+    initrds: list[str] = []
+    options: list[str] = []
+    for key, said in pairs(text, rules):
+        value = "/" + said.lstrip("/") if key in _PATHS else said
+        if key == "initrd":
+            initrds.append(value)
+        elif key == "options":
+            options.append(value)
+        else:
+            first[key] = value
+    return EntryFile(path, entry_id(path), first, tuple(initrds), " ".join(options))
+
+
+def with_arguments(content: bytes, ours: bytes | None, rules: Rules = SYSTEMD_BOOT) -> bytes:
+    """An entry with our part where it stands, else on its last line of options, or without any. One that
+    boots a kernel and has no such line gets one at its end; what else has none takes no arguments."""
+    content = _OWN_LINE.sub(b"", content)
+    if marked_arguments.own(content) is not None:
+        return marked_arguments.at_end(content, ours)
+    lines = content.splitlines(keepends=True)
+    options = [n for n, line in enumerate(lines) if key_of(line) == b"options"]
+    if ours is not None and options:
+        last = lines[options[-1]]
+        end = end_of_value(last, rules)
+        lines[options[-1]] = marked_arguments.at_end(last[:end], ours) + last[end:]
+    elif ours is not None and any(key_of(line) == b"linux" for line in lines):
+        ended = content.endswith(b"\n")
+        lines.append((b"" if ended else b"\n") + _LINE + ours + (b"\n" if ended else b""))
+    return b"".join(lines)
+
+
+def entry_id(path: str) -> str:
+    """What stays the same when the boot counter in the file's name goes on."""
+    return _ENDING.sub("", uncounted(path.rpartition("/")[2]))
+
+
+def read(view: HostView, machine_id: str = "", rules: Rules = SYSTEMD_BOOT) -> tuple[Entry, ...]:
+    """The entries of all partitions; one that names another machine or root file system is none of ours."""
+    return tuple(entry for _, entry in files(view, machine_id, rules))
+
+
+def files(view: HostView, machine_id: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[tuple[str, Entry]]:
+    root, standing = roles.root_of(view), _standing(view)
+    for folder in folders(view):
+        entries = [(file.path, entry_of(file, machine_id, root)) for file in parsed(view, folder, rules)]
+        every = [Judged(one.role, one.why, roles.kernel_of(one.path)) for _, one in entries]
+        for (path, entry), judged in zip(entries, roles.settled(every), strict=True):
+            boots = judged.why == FALLBACK and entry.id.lower() == standing
+            role, why, _ = Judged(Role.NORMAL) if boots else judged
+            yield path, entry._replace(role=role, why=why)
+
+
+def paths(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[str]:
+    return (f"{folder}/{name}" for name in view.names(folder) if rules.is_entry(name))
+
+
+def is_entry(path: str) -> bool:
+    """By its name, whether it is there or not, for any loader."""
+    return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
+
+
+def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[EntryFile]:
+    """Raises Unreadable."""
+    for path in paths(view, folder, rules):
+        if (text := view.text(path)) is not None:
+            yield parse(path, text, rules)
+
+
+def booted(view: HostView) -> str:
+    """The id of the entry that systemd-boot started, in lower case; empty where nobody says."""
+    told = efi.handed_over(view, "LoaderInfo", "systemd-boot")
+    selected = efi.text(view, "LoaderEntrySelected").lower() if told else ""
+    return entry_id(selected) if selected.endswith(".conf") else ""
+
+
+def choices(view: HostView, partitions: Iterable[str] = PARTITIONS) -> list[str]:
+    """What is to boot where nobody chooses: names or patterns, the first that fits counts."""
+    patterns = [efi.text(view, "LoaderEntryDefault")]
+    for mounted in partitions:
+        keys = pairs(text_or_empty(view, f"{mounted}/loader/loader.conf"))
+        patterns += [value for key, value in keys if key == "default"]
+    return [efi.text(view, "LoaderEntrySelected") if one.lower() == "@saved" else one for one in patterns]
+
+
+def _named(entry: Entry) -> str:
+    """Several entries may have one title."""
+    return entry.title if entry.title == entry.id else f"{entry.title} ({entry.id})"
+
+
+def _standing(view: HostView) -> str:
+    """The id of the entry that booted, where it is what boots by itself: no spare one, whatever its name."""
+    found = booted(view)
+    return found if found and any(entry_id(one.lower()) == found for one in choices(view)) else ""
+
+
+def passed_on(view: HostView) -> str:
+    """The program that systemd-boot started by the entry that booted, where that is another boot loader;
+    empty where it is none, or nobody says."""
+    name = booted(view)
+    for path in (one for folder in folders(view) if name for one in paths(view, folder)):
+        if entry_id(path).lower() == name:
+            file = parse(path, text_or_empty(view, path))
+            program = "" if file.options or "linux" in file.first else file.first.get("efi", "")
+            mounted = path.partition("/loader/")[0]
+            return program if program and not _is_system(view, mounted + program) else ""
+    return ""
+
+
+def _is_system(view: HostView, path: str) -> bool:
+    """Whether it is a unified kernel image, or one that cannot be looked into and lies where those do."""
+    try:
+        image = pe_image.read(view, path)
+    except Unreadable:
+        image = None
+    return ".linux" in image.sections if image is not None else "/efi/linux/" in path.lower()
+
+
+def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
+    """The entries that stay as they are, and why; a warning where this host was booted by one of them."""
+    left = [one for one in menu.entries if one.role not in (Role.NORMAL, Role.TRIAL)]
+    lines = [f"{_named(one)}: {one.why or one.role.value}" for one in left]
+    if left and menu.normal:
+        said = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
+        yield info("RC3181", said, detail="\n".join(lines[:_TOLD]), location=menu.path)
+    name = booted(view)
+    runs = next((one for one in left if name and one.id.lower() == name), None)
+    if runs is not None and menu.normal:
+        yield warning(
+            "RC3182",
+            f"the entry that booted this host, {_named(runs)}, does not get the arguments: "
+            + (runs.why or runs.role.value),
+            location=menu.path,
+            hint=f"boot an entry that gets them: {', '.join(map(_named, menu.normal[:3]))}",
+        )
+
+
+def any_here(view: HostView) -> bool:
+    """Whether there is an entry but that of a trial, which may be one of an image."""
+    return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
+
+
+def folders(view: HostView) -> tuple[str, ...]:
+    """A partition that is mounted below another one, or linked to it, counts once."""
+    return once(view, filter(view.is_dir, _FOLDERS))
+
+
+def unmounted(view: HostView) -> str:
+    """A partition of the host's list whose folder is empty."""
+    lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
+    named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
+    return next((one for one in PARTITIONS if one in named and not view.names(one)), "")
+
+
+def on_partition(path: str) -> bool:
+    """Whether a path lies where kernels, images and loaders do."""
+    return os.path.normpath(path) == path and path.startswith(tuple(f"{one}/" for one in PARTITIONS))
+
+
+def located(view: HostView, named: str) -> str:
+    """Where a file lies that a loader names from the root of its file system; empty where none is seen."""
+    path = re.sub(r"^\([^)]*\)", "", named)  # GRUB's name of the disk
+    places = (f"{root}{path}" for root in ("/boot", *PARTITIONS, ""))
+    return next((one for one in places if path.startswith("/") and view.exists(one)), "")
+
+
+def images(view: HostView) -> Iterator[str]:
+    """Where unified kernel images lie, with what else has such a name there."""
+    for folder in (f"{mounted}/EFI/Linux" for mounted in PARTITIONS):
+        yield from (f"{folder}/{name}" for name in view.names(folder) if name.lower().endswith(".efi"))
+
+
+def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those that there are, one path for each."""
+    return tuple({view.real_path(path): path for path in paths if view.exists(path)}.values())
+
+
+def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
+    """Where loaders and their files may lie: what is `below` each partition, and every folder of its EFI."""
+    for mounted in PARTITIONS:
+        yield from (f"{mounted}{folder}" for folder in below)
+        yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
+
+
+def entry_of(file: EntryFile, machine_id: str = "", root: roles.Root = roles.UNKNOWN) -> Entry:
+    title, release = file.first.get("title", file.id), file.first.get("version", "")
+    kargs = split(file.options, file.path)
+    judged = _judged(file, title, kargs, machine_id, root)
+    return Entry(file.id, title, file.boots, release, file.initrds, kargs, judged.role, judged.why)
+
+
+def _judged(file: EntryFile, title: str, kargs: Sequence[Karg], machine_id: str, root: roles.Root) -> Judged:
+    if file.id == TRIAL_ID:
+        return Judged(Role.TRIAL)
+    of = file.first.get("machine-id", "").replace("-", "").lower()
+    if of and machine_id and of != machine_id:
+        return Judged(Role.FOREIGN, "its machine-id is not that of this system")
+    if not file.boots or (not file.options and ("efi" in file.first or "uki" in file.first)):
+        # a memory test or another system, and what is started from another disk
+        return Judged(Role.FOREIGN, "it starts a program that gets no arguments from it")
+    # `~debug`: what Fedora's 20-grub.install writes beside an entry where it is told to
+    if "-0-rescue" in file.id or file.id.endswith("~debug"):
+        return Judged(Role.RECOVERY, f"its name says {'debug' if file.id.endswith('~debug') else 'rescue'}")
+    return roles.judged((title,), kargs, root, file.boots, file.initrds)

@@ -1,0 +1,81 @@
+"""Arguments of ours on a command line that somebody else owns, between two arguments that say so: what
+programs make of such a file loses comments, and no arguments. The kernel passes over a name with a dot whose
+module it does not know (unknown_bootoption in init/main.c), and hands nothing of it to init."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocmcfg.loaders.shared.menu import Entry
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.edit import Edit
+from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.regex import regex
+
+BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
+# With the blank before it, which goes and comes with it. A quote around the whole line may stand behind it.
+_OWN = regex(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?![^\s\"'])".encode())
+
+_MARK = regex(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?![^\s\"'])".encode())
+
+# comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
+_FIRST = regex(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")
+
+
+def part(arguments: str) -> bytes:
+    return f" {BEGIN} {arguments} {END}".encode()
+
+
+def own(content: bytes) -> bytes | None:
+    """What of the content is ours; None where nothing is. One mark alone tells that our part was torn."""
+    found = _OWN.search(content) or _MARK.search(content)
+    return found[0] if found else None
+
+
+def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
+    """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
+    found = _OWN.search(content)
+    start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
+    edit = Edit(found[0] if found else b"", wanted or b"")
+    return content[:start] + edit.inserted + content[end:], edit
+
+
+def at_end(line: bytes, ours: bytes | None) -> bytes:
+    """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
+    found, end = _OWN.search(line), len(line.rstrip())
+    if found is not None:
+        return line[: found.start()] + (ours or b"") + _OWN.sub(b"", line[found.end() :])
+    return line[:end] + (ours or b"") + line[end:]
+
+
+def around(text: str) -> tuple[str, str, str]:
+    """The text before our arguments, ours without what marks them, and the text after them."""
+    content = text.encode()
+    found = _OWN.search(content)
+    if found is None:
+        return text, "", ""
+    ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
+    return content[: found.start()].decode(), ours, content[found.end() :].decode()
+
+
+def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
+    before, _, after = around(join(kargs))
+    others = (*split(before), *split(after))
+    return () if any(karg.text in (BEGIN, END) for karg in others) else others
+
+
+def torn(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
+    """Entries with one of the two marks only: what else is ours in them, nobody can tell."""
+    for entry in entries:
+        marks = [karg for karg in entry.kargs if karg.text in (BEGIN, END)]
+        if len(marks) % 2:
+            gone, where = (END, "behind") if marks[-1].text == BEGIN else (BEGIN, "before")
+            yield error(
+                "RC3132",
+                f"boot entry “{entry.title}” has {marks[-1].text} and not {gone}: what is rocmcfg's in it "
+                "cannot be told",
+                location=marks[-1].source,
+                hint=f"write {gone} there again, {where} the arguments that rocmcfg wrote",
+            )

@@ -1,0 +1,206 @@
+"""A trial by a second entry: a copy of the entry that boots by itself, with the trial's arguments behind its
+own, and the EFI variable LoaderEntryOneShot, which names the entry of the next boot alone.
+
+The loader deletes the variable before it boots anything (systemd 252 to 262, src/boot/boot.c,
+config_load_defaults): a kernel that hangs has no say in it. Boot counting is not used: systemd-boot from 259
+on does not count down entries with an `efi` line (systemd#40405), and a trial by it would never end.
+
+Nothing else may choose the copy. It has no sort-key, and the lowest name of all: behind every other entry in
+boot_entry_compare, and so the last that a pattern of `default` in loader.conf meets. The loader does not
+remember it (save_selected_entry). `bootctl`, which chooses as the loader does, is asked before and after.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.host.foreign import json_value
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared import efi, loader_entries
+from rocmcfg.loaders.shared.contract import BootTrial, Files, Keeper, Observed
+from rocmcfg.loaders.shared.loader_entries import TRIAL_ID, TRIAL_TITLE
+from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, end_of_value, key_of
+from rocmcfg.loaders.shared.menu import Menu, no_trial_in, on_the_line, size
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import ToolChange
+
+FILE = f"{TRIAL_ID}.conf"
+_ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundamental.h)
+_LIST = ("bootctl", "list", "--json=short", "--no-pager")
+
+
+class OneShot(Keeper):
+    """The variable as bootctl(1) sets it. The firmware keeps it whole."""
+
+    TOOL = "bootctl"
+    BLOCK = efi.path("LoaderEntryOneShot")
+    KEEPS = "which entry was to boot next"
+    SHOWS = ("bootctl", "status")
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None
+
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
+        return ("bootctl", "set-oneshot", wanted or "")
+
+
+ONE_SHOT = OneShot()
+
+
+class Listed(NamedTuple):
+    """An entry as `bootctl list` has it. `id` is with its suffix, `root` where its partition is mounted."""
+
+    id: str
+    path: str
+    root: str
+    default: bool | None
+
+
+class SecondEntry(BootTrial):
+    """`LOADER` is how the name begins that the loader leaves in LoaderInfo."""
+
+    LOADER = "systemd-boot"
+    PLACES = ()
+    FILES = tuple(f"{root}/loader/entries/{FILE}" for root in loader_entries.PARTITIONS)
+    KEEPERS = (ONE_SHOT,)
+    ACTIVATED = False
+
+    def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
+        """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
+        state = view.state(chosen.path)
+        return None if state is None else (chosen.path.rpartition("/")[0], state.content, state.mode)
+
+    def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would stand behind the arguments nevertheless, and win."""
+        return ()
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        """Its mode is that of the entry it is a copy of: FAT has none of its own."""
+        chosen = _default(view)
+        if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
+            return {}
+        folder, content, mode = found
+        return {f"{folder}/{FILE}": (copied(content, arguments), mode)}
+
+    def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
+        reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
+        argv, after = ONE_SHOT.keep(FILE), f"next boot: {FILE}"
+        return ToolChange(ONE_SHOT.TOOL, argv, FILE, "", after, reason, arms=True)
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
+        yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
+        told = efi.text(view, "LoaderInfo")
+        why = detail = ""
+        if not view.runs_tools:
+            why = "the next boot can be chosen on the running system alone"
+        elif not told.lower().startswith(self.LOADER):
+            why = f"it needs {self.LOADER}"
+            detail = f"booted by {told}" if told else "no loader says its name"
+        elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
+            why = "the loader that booted this host does not say that it boots something once"
+            detail = "asked: bit 3 of the EFI variable LoaderFeatures"
+        if why:
+            yield cannot(why, detail)
+            return
+        other = efi.text(view, "LoaderEntryOneShot")
+        if other and other != FILE:
+            said = f"the next boot is chosen already, by somebody else: {other}"
+            hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
+            yield error("RC4345", said, location=ONE_SHOT.BLOCK, hint=hint)
+        yield from self.uncopied(view, observed, arguments)
+
+    def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """Why no copy of an entry would be the trial."""
+        chosen = _default(view)
+        if chosen is None:
+            asked = view.query(_LIST)
+            said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
+            yield cannot("bootctl does not tell which entry boots by itself", said)
+        elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
+            hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
+            yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
+        else:
+            yield from self.beaten(view, chosen, arguments)
+
+    def _image_under_secure_boot(self, view: HostView, chosen: Listed) -> str:
+        _, content, _ = self.original(view, chosen) or ("", b"", 0)
+        boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
+        enforced = efi.starts_only_signed(view) and "linux" not in boots
+        return "is an image that takes no arguments under Secure Boot" if enforced else ""
+
+    def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """The copy is there and whole, and nothing but the variable will choose it."""
+        path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
+        text, chosen = text_or_empty(view, path) if path else "", _default(view)
+        if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
+            yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
+        elif chosen is None or chosen.id == FILE:
+            said = f"{FILE} would boot by itself, each time"
+            why = "the trial has to be the last choice of the loader"
+            hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
+            yield error("RC4347", said, detail=why, location=path, hint=hint)
+
+
+def copied(content: bytes, arguments: Sequence[str]) -> bytes:
+    """An entry's text with the arguments behind all others, and without what would sort it before others."""
+    added = " ".join(arguments).encode()
+    lines = [line.rstrip(b" \t") for line in content.splitlines() if key_of(line) != b"sort-key"]
+    places = [number for number, line in enumerate(lines) if key_of(line) == b"options"]
+    if not places:
+        places, lines = [len(lines)], [*lines, b"options"]
+    for number, more in ((places[-1], b" " + added), *((n, TRIAL_TITLE.encode()) for n in _titles(lines))):
+        end = end_of_value(lines[number], SYSTEMD_BOOT)
+        lines[number] = lines[number][:end] + more + lines[number][end:]
+    return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
+
+
+def _titles(lines: Sequence[bytes]) -> list[int]:
+    return [number for number, line in enumerate(lines) if key_of(line) == b"title"]
+
+
+def _default(view: HostView) -> Listed | None:
+    """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
+    names or the pattern in loader.conf matches first, else the first of all."""
+    found = _listed(view)
+    if any(entry.default is not None for entry in found):
+        return next((entry for entry in found if entry.default), None)
+    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in found))
+    named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
+    return next(iter((*named, *found)), None)
+
+
+def _listed(view: HostView) -> tuple[Listed, ...]:
+    """A list from systemd 253 on, one object on a line before it."""
+    asked = view.query(_LIST)
+    lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
+    try:
+        said: list[Any] = [json_value(line) for line in lines if line.strip()]
+    except ValueError:
+        return ()
+    rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said
+    return tuple(
+        Listed(str(row["id"]), str(row["path"]), str(row.get("root", "")), row.get("isDefault"))
+        for row in rows
+        if isinstance(row, dict) and "id" in row and "path" in row
+    )
+
+
+def _not_ours(observed: Observed, chosen: Listed) -> str:
+    """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
+    name = loader_entries.entry_id(chosen.path)
+    return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
+
+
+def cannot(why: str, detail: str) -> Diagnostic:
+    said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
+
+
+def no_original(which: str, location: str, hint: str) -> Diagnostic:
+    return error("RC4346", f"no trial boot here: the entry that {which}", location=location, hint=hint)

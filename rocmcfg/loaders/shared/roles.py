@@ -1,0 +1,115 @@
+"""Whose an entry of a menu is and what for, told by its title and its arguments, where no tool marks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.loaders.shared.menu import Role
+from rocmcfg.model.kargs import Karg, last, split
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+_SPARE = regex(r"\b(?:rescue|recovery|emergency|single[- ]user|minimal)\b", re.IGNORECASE)
+# what makes a system start without its services: bootparam(7), systemd(1)
+_SINGLE = {"single", "s", "S", "1", "emergency", "rescue", "-b"}
+_SINGLE_UNITS = ("rescue.target", "emergency.target")
+_MEDIUM = ("archisobasedir", "archisolabel", "archisosearchuuid", "boot=live", "rd.live.image")
+# The names of disks that the kernel gives (Documentation/admin-guide/devices.txt), and links of udev
+_PARTITION = regex(r"(/dev/(?:nvme\d+n\d+p|mmcblk\d+p|(?:[shv]|xv)d[a-z]+))(\d+)")
+_LINK = regex(r"/dev/disk/by-((?:part)?uuid)/(.+)")
+_MAPPER = "/dev/mapper/"
+FALLBACK = "it is called fallback, and another entry starts the same kernel"
+_FALLBACK = regex(r"[-_. ]?fallback", re.IGNORECASE)
+
+
+class Judged(NamedTuple):
+    """`why` is for the user; `kernel` is what tells whether two entries start the same one."""
+
+    role: Role
+    why: str = ""
+    kernel: str = ""
+
+
+class Root(NamedTuple):
+    """How the root file system of this host is named, in lower case, and the flags of the one that runs."""
+
+    names: frozenset[str]
+    flags: str
+
+
+UNKNOWN = Root(frozenset(), "")
+
+
+def judged(
+    titles: Sequence[str], kargs: Sequence[Karg], root: Root, path: str = "", initrds: Sequence[str] = ()
+) -> Judged:
+    """`titles` are all names that tell what the entry is, `root` is that of this host, `path` and `initrds`
+    are the files of the kernel and its initramfs. See `settled` for what is called fallback."""
+    kernel = kernel_of(path)
+    if another_root(kargs, root):
+        return Judged(Role.FOREIGN, f"its root={value(kargs, 'root')} is not that of this system", kernel)
+    if any(karg.text in _MEDIUM or karg.name in _MEDIUM for karg in kargs):
+        return Judged(Role.FOREIGN, "it starts an installation medium", kernel)
+    flags = value(kargs, "rootflags")
+    if "snapshots/" in flags and flags != root.flags:
+        # of snapper (.snapshots, @snapshots), Timeshift; openSUSE runs one of them
+        return Judged(Role.SNAPSHOT, "it starts a snapshot", kernel)
+    if any(karg.text in _SINGLE for karg in kargs) or value(kargs, "systemd.unit") in _SINGLE_UNITS:
+        return Judged(Role.RECOVERY, "it starts without the services of the system", kernel)
+    if word := next(filter(None, map(_SPARE.search, titles)), None):
+        return Judged(Role.RECOVERY, f"its name says {word[0]}", kernel)
+    if any(map(_FALLBACK.search, (*titles, path, *initrds))):
+        return Judged(Role.RECOVERY, FALLBACK, kernel)
+    return Judged(Role.NORMAL, "", kernel)
+
+
+def kernel_of(path: str) -> str:
+    """What is the same for the image of a kernel and that of its fallback."""
+    return _FALLBACK.sub("", path.lower())
+
+
+def settled(every: Sequence[Judged]) -> list[Judged]:
+    """The entries of a menu: a fallback is spare where another entry starts the same kernel, and else what
+    this host boots."""
+    usual = {one.kernel for one in every if one.role is Role.NORMAL}
+    alone = [one.why == FALLBACK and one.kernel not in usual for one in every]
+    return [Judged(Role.NORMAL) if spared else one for one, spared in zip(every, alone, strict=True)]
+
+
+def root_of(view: HostView) -> Root:
+    """Named in its fstab, and by the kernel that runs, which in a chroot is another one's: either counts."""
+    lines = (line.split() for line in text_or_empty(view, "/etc/fstab").splitlines())
+    found = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
+    running = split(text_or_empty(view, "/proc/cmdline"))
+    names = (name.lower().replace('"', "") for name in (*found, value(running, "root")) if name)
+    return Root(frozenset(names), value(running, "rootflags"))
+
+
+def another_root(kargs: Sequence[Karg], root: Root) -> bool:
+    """Whether the arguments name another file system than ours. What names it in another way (by UUID, by
+    PARTUUID, by its device) cannot be compared, and counts as ours."""
+    kind, named = _form(value(kargs, "root").lower())
+    alike = {one for of, one in map(_form, root.names) if kind and of == kind}
+    return bool(alike) and named not in alike
+
+
+def _form(name: str) -> tuple[str, str]:
+    """In which way a file system is named, and its name in that way. Which disk is `sda` or `nvme0` may
+    change with each boot, and so two partitions are compared where their disk has the same name: in one boot
+    that is one disk, and its partitions keep their numbers."""
+    if link := _LINK.fullmatch(name):
+        return link[1], link[2]
+    if partition := _PARTITION.fullmatch(name):
+        return partition[1], partition[2]
+    if name.startswith(_MAPPER):
+        return _MAPPER, name.removeprefix(_MAPPER)
+    kind, equals, named = name.partition("=")
+    return (kind, named) if equals else ("", name)
+
+
+def value(kargs: Sequence[Karg], name: str) -> str:
+    """Of the argument that wins; empty where it has none, or there is none."""
+    found = last(kargs, name)
+    return (found.value if found else "") or ""

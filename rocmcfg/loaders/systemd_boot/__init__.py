@@ -1,0 +1,63 @@
+"""systemd-boot whose entries are files (Type #1), by kernel-install or by hand.
+
+The options of each normal entry get the arguments; so does /etc/kernel/cmdline, where there is one, of which
+kernel-install makes the entries of later kernels.
+
+The copy for a trial, _-rocmcfg-trial.conf, sorts behind all other entries, so that no pattern of `default` in
+loader.conf meets it first; bootctl is asked for that before the next boot is chosen. There is none where
+another system is the default, where somebody chose the next boot already, and where the loader does not say
+that it boots something once.
+
+Known from systemd's source (252 to 262, src/boot/boot.c); entries are read as the real bootctl lists them.
+The real machines have 257 and 262, entries of kernel-install with /etc/kernel/cmdline and without, and a
+trial that panics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from rocmcfg.host.view import HostView
+from rocmcfg.loaders.shared import loader_entries, marked_arguments, specials
+from rocmcfg.loaders.shared.chain import EntryChain, with_their_own
+from rocmcfg.loaders.shared.contract import Owned
+from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE
+from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.model.diagnostic import Diagnostic
+
+_LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
+
+
+class _SystemdBoot(EntryChain):
+    NAME = "systemd-boot"
+    OWNED: ClassVar[Owned] = {CARRIER: None, CMDLINE: marked_arguments}
+    TITLE = "systemd-boot"
+    TRIAL = SecondEntry()
+    MANUAL = "append to the options of each entry, and to /etc/kernel/cmdline where there is one: {kargs}"
+    LOADER = "systemd-boot"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL)
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        return loader_entries.folders(view) if _installed(view) else ()
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        loader = _installed(view)
+        if not (loader or told) or not loader_entries.any_here(view):
+            return ()
+        if view.exists("/usr/bin/sdboot-manage"):
+            return ()  # the entries of later kernels come from its own configuration
+        return (*loader_entries.folders(view), *filter(None, (loader,)), *told)
+
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
+        """Unified kernel images beside the entries: they hold their own arguments."""
+        return with_their_own([*loader_entries.images(view)])
+
+
+def _installed(view: HostView) -> str:
+    """The loader itself, where its partition can be looked into."""
+    paths = (f"{mounted}/EFI/systemd/{name}" for mounted in loader_entries.PARTITIONS for name in _LOADERS)
+    return next(filter(view.exists, paths), "")
+
+
+BACKEND = _SystemdBoot()

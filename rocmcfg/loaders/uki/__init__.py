@@ -1,0 +1,271 @@
+"""Unified kernel images, made by ukify, mkinitcpio or dracut.
+
+Written is an addon of some 3 KiB beside each image of this system,
+EFI/Linux/NAME.efi.extra.d/rocmcfg.addon.efi, which systemd-stub reads from 254 on and appends to the line
+that is built in. The image itself, its initramfs and its signature stay as they are; nothing is rebuilt, and
+root= cannot get lost. A later kernel gets its addon by the hook of kernel-install or of mkinitcpio. Where a
+stub reads no addons, the arguments go into /etc/kernel/cmdline (mkinitcpio, ukify) or a file for dracut
+instead, if one of the owner's already holds the line, and the images are built anew by their own program.
+
+Under Secure Boot an addon that is not signed is ignored: it is signed by sbctl or sbsign where the host's
+files name keys, and else the apply refuses and says the commands.
+
+A trial is an entry that starts the image which boots by itself with the line built into it and the trial's
+arguments; no image is copied. There is none under Secure Boot, where an image takes no line but its own, none
+with another loader than systemd-boot, and none of another value for what an addon says already, since the
+stub appends addons to that line too.
+
+Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Addons
+are compared with those of the real ukify, images with objdump. On OVMF with systemd-boot and the stubs of
+257.13 and 262.1 the kernel printed our arguments, in the order told; with a boot counter in the image's name;
+and under Secure Boot where the addon was signed by sbsign, and only there. Images of the real ukify, unsigned
+and signed, and of the real dracut are those of the real machine, and so is one of a kernel that came later.
+Not shown: sbctl and mkinitcpio themselves, which are read and stood in for.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from os.path import basename
+from typing import ClassVar
+
+from rocmcfg.host.atomic import temp_name
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.loaders.shared import efi, entry_options, loader_entries, marked_arguments, specials
+from rocmcfg.loaders.shared.chain import EntryChain, Rewrite
+from rocmcfg.loaders.shared.contract import Observed, Owned
+from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE
+from rocmcfg.loaders.shared.menu import MISSING, Menu, Role, beaten
+from rocmcfg.loaders.shared.one_shot import Listed, SecondEntry
+from rocmcfg.loaders.uki import addons, built_in, reader
+from rocmcfg.loaders.uki.built_in import DRACUT, Built
+from rocmcfg.loaders.uki.reader import Seen, Uki
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting
+
+
+class _Trial(SecondEntry):
+    """An entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
+    options in place of what is built in, and appends the addons to them (src/boot/stub.c of 254 to 262,
+    use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 knows no `uki`."""
+
+    def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
+        """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
+        root, _, name = chosen.path.partition("/EFI/Linux/")
+        lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
+        if not lines:
+            return None
+        beside = view.state(f"{root}/loader/loader.conf")
+        text = f"title {name}\nefi /EFI/Linux/{name}\noptions {lines[0]}\n"
+        return f"{root}/loader/entries", text.encode(), beside.mode if beside else 0o644
+
+    def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterator[Diagnostic]:
+        name = chosen.path.rpartition("/")[2]
+        kargs = next((entry.kargs for entry in reader.read(view).entries if entry.id == name), ())
+        later = [karg for karg in kargs if not karg.source.endswith(f"/{name}")]
+        hint = (
+            "the stub appends every addon: take that value back (`rocmcfg rollback`) and reboot first; or "
+            "apply without --trial"
+        )
+        yield from beaten(later, arguments, hint)
+
+
+class _Uki(EntryChain):
+    """Which way a host gets, and why: docs/decisions/0031."""
+
+    NAME = "uki"
+    OWNED: ClassVar[Owned] = {CARRIER: None, DRACUT: None, CMDLINE: marked_arguments}
+    TITLE = "unified kernel images"
+    MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
+    LOADER = "systemd-stub"
+    SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # dracut's file is read by bash
+    TRIAL = _Trial()
+
+    def here(self, view: HostView) -> tuple[str, ...]:
+        return reader.here(view)
+
+    def read(self, view: HostView) -> Menu:
+        return reader.read(view)
+
+    def told(self, view: HostView) -> tuple[str, ...]:
+        return () if addons.other_loader(view) else reader.told(view)
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        return (*reader.paths(view)[:3], *reader.told(view))
+
+    def observe(self, view: HostView) -> Observed:
+        """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
+        found = super().observe(view)
+        added = (k for one in found.menu.normal for k in one.kargs if ".extra.d/" in k.source)
+        behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
+        later = tuple({**{k.text: k for k in found.later}, **behind}.values())
+        first = [k for k in found.foreign if k not in found.later and k.text not in behind]
+        return Observed(found.menu, (*first, *later), found.ours, later)
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        proposed = entry_options.propose(settings)
+        part, built = proposed[CMDLINE], _built(view, reader.images(view).normal) if settings else None
+        path = built.path if built is not None else ""
+        dracut = built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None
+        return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """Images that were built with our part are built anew also where addons have taken its place."""
+        images = reader.images(view).normal
+        built = _built(view, images)
+        if built is None and images and efi.starts_only_signed(view):
+            signer = " ".join(addons.signer(view, images[0].own_addon)[:2])
+            reason += f", and `{signer}` signs each addon" if signer else ""
+        if built is None and any(marked_arguments.BEGIN in uki.line for uki in images):
+            built = built_in.source(view)
+        commands = built.commands if built is not None and view.runs_tools else ()
+        signed = [uki.path for uki in images if uki.image.signed and commands]
+        commands += tuple(argv for path in signed if (argv := addons.signer(view, path)))
+        folders = tuple(dict.fromkeys(uki.path.rpartition("/")[0] for uki in images))
+        made = tuple(uki.path for uki in reader.images(view).images) if commands else ()
+        return (Activation(self.NAME, commands, reason, writes_at=folders, own=True, images=made),)
+
+    def entry_files(self, view: HostView) -> tuple[str, ...]:
+        """Our addons: those that there are, and those that there may be."""
+        there = (f"{folder}/{reader.OURS}" for folder in _with_own_addon(view))
+        paths = (*there, *(uki.own_addon for uki in reader.images(view).normal))
+        return tuple(dict.fromkeys(map(view.real_path, paths)))
+
+    def may_write(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        return loader_entries.on_partition(path) and folder.endswith(".extra.d") and name == reader.OURS
+
+    def write_entries(self, host: Host) -> None:
+        """An addon that says the same, signed by whoever, is left as it is."""
+        asked, normal = entry_options.asked(host), reader.images(host).normal
+        images = normal if asked and _built(host, normal) is None else ()
+        wanted = {host.real_path(uki.addons) for uki in images}
+        for folder in _with_own_addon(host):
+            if host.real_path(folder) not in wanted:  # also of an image that is gone
+                host.remove(f"{folder}/{reader.OURS}")
+                host.remove_dir(folder)  # stays where somebody else uses it
+        for uki in images:
+            addons.write(host, uki, addons.line(asked))
+
+    def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
+        """Entries that are files are left as they are: see `unmanaged`."""
+        return iter(())
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        seen = reader.images(view)
+        if observed.menu.unreadable not in ("", MISSING):
+            return  # the menu itself says so
+        if not seen.normal:
+            detail = f"damaged: {', '.join(seen.damaged)}"
+            hint = "build them anew, and see whether the partition they lie on is full"
+            if not seen.damaged:
+                detail = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
+                hint = (
+                    "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command "
+                    "again"
+                )
+            summary = "this host boots a unified kernel image, and none of it can be seen"
+            yield error("RC3160", summary, detail=detail, hint=hint)
+            return
+        yield from super().preflight(view, observed, kargs)
+        if reason := addons.impossible(view, seen.normal):
+            yield from _by_rebuild(view, seen, reason)
+        else:
+            yield from _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
+
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        """Besides the images, entries that are files, which systemd-boot shows together with them."""
+        seen = reader.images(view)
+        for path, damage in seen.damaged.items():
+            hint = "build it anew; it does not boot as it is"
+            yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
+        if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
+            said = f"{hidden[0]} boots without the arguments until its boot counter is done"
+            detail = "its stub looks for addons by a name that changes with each try"
+            cure = "systemd-bless-boot.service takes the counter off after a good boot"
+            yield warning("RC3167", said, detail=detail, hint=cure)
+        entries = loader_entries.read(view, entry_options.machine_id(view))
+        if others := [one.title for one in entries if one.role is Role.NORMAL]:
+            yield warning(
+                "RC3169",
+                f"{len(others)} boot entries beside the images do not get the arguments: "
+                + ", ".join(others[:3]),
+                hint="boot an image instead of them, or write module parameters to modprobe.d: "
+                "--via modprobe",
+            )
+
+
+def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
+    """Where the arguments are built into the images; None where they get addons."""
+    return built_in.source(view) if images and addons.impossible(view, images) else None
+
+
+def _with_own_addon(view: HostView) -> list[str]:
+    """The directories that hold an addon of ours, also beside images that are gone, or are empty."""
+    folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
+    folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
+    found: dict[str, str] = {}
+    for path in (f"{folder}/{name}" for folder in folders for name in view.names(folder)):
+        if path.endswith(".extra.d") and view.is_dir(path):
+            inside = {*view.names(path)}
+            if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
+                found[view.real_path(path)] = path
+    return list(found.values())
+
+
+def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]:
+    built = built_in.source(view)
+    if not built.path:
+        yield error(
+            "RC3162",
+            f"an addon would do nothing here: {reason}",
+            detail=f"and the line cannot be built into the images: {built.refusal}",
+            hint="build the images anew with a stub that reads addons (package systemd-boot-efi), or write "
+            "module parameters to modprobe.d: --via modprobe",
+        )
+        return
+    if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
+        said = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
+        hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
+        yield warning("RC3168", said, detail=f"they are built in because {reason}", hint=hint)
+    if not view.runs_tools:
+        commands = "; ".join(shlex.join(argv) for argv in built.commands)
+        said = "the images have to be built anew, which their program must do on the host itself"
+        hint = "boot it, or give the program its own root with --chroot, then run the command again"
+        yield error("RC3163", said, detail=f"{reason}\nby: {commands}", hint=hint)
+    signed = [uki.path for uki in seen.normal if uki.image.signed]
+    if signed and not addons.signer(view, signed[0]):
+        said = f"{signed[0]} is signed, and building it anew would leave it without its signature"
+        hint = "name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl"
+        yield error("RC3164", said, detail=f"it would be built anew because {reason}", hint=hint)
+
+
+def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
+    due = [uki for uki in images if not addons.says(view, uki, line)]
+    if not due:
+        return
+    state, path = efi.secure_boot(view), due[0].own_addon
+    if state == efi.ON and not addons.signer(view, path):
+        stub = addons.stub_path(due[0].image.machine)
+        yield error(
+            "RC3165",
+            "Secure Boot is on: an addon that is not signed is ignored, and no key is known to sign it with",
+            detail="with keys of your own, for each image:\n"
+            f"sudo mkdir -p {shlex.quote(due[0].addons)}\n"
+            f"sudo ukify build --stub={stub} --cmdline={shlex.quote(line)} \\\n"
+            "  --secureboot-private-key=KEY --secureboot-certificate=CERTIFICATE \\\n"
+            f"  --output={shlex.quote(path)}\n"
+            "or, to have keys: sudo sbctl create-keys && sudo sbctl enroll-keys --microsoft",
+            location=path,
+            hint="name your key and certificate in /etc/kernel/uki.conf and install sbsign, or use sbctl, "
+            "then run the command again",
+        )
+    elif not state and any(uki.image.signed for uki in due):
+        said = "whether Secure Boot is on cannot be seen from here, and the images are signed"
+        hint = "where it is on, apply on the booted host: an addon that is not signed is ignored there"
+        yield warning("RC3166", said, location=due[0].path, hint=hint)
+
+
+BACKEND = _Uki()

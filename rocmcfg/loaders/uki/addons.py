@@ -1,0 +1,111 @@
+"""Addons: PE files without code of their own, whose section .cmdline systemd-stub appends to the command line
+of the image beside which they lie (systemd-stub(7)). Made of the host's own stub for addons as `ukify build`
+of systemd 262 does it (ADDON_SBAT; that of 257 writes one NUL more).
+
+Signed by keys that the host's owner names, and that are never read: sbctl(8) keeps its own; uki.conf
+(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rocmcfg.host.foreign import parsing
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable, Unwritable, text_or_empty
+from rocmcfg.loaders.shared import efi, marked_arguments, pe_image
+from rocmcfg.loaders.uki import reader
+from rocmcfg.loaders.uki.built_in import dracut_conf, uki_conf
+from rocmcfg.loaders.uki.reader import Uki
+from rocmcfg.model.regex import regex
+
+_NAMES = {0x8664: "x64", 0xAA64: "aa64", 0x14C: "ia32", 0x5064: "riscv64"}  # by the machine of a PE file
+_SBAT = b"""sbat,1,SBAT Version,sbat,1,https://github.com/rhboot/shim/blob/main/SBAT.md
+uki-addon,1,UKI Addon,addon,1,https://www.freedesktop.org/software/systemd/man/latest/systemd-stub.html
+"""
+_SBCTL_KEYS = ("/var/lib/sbctl/keys", "/usr/share/secureboot/keys")  # the latter up to sbctl 0.14
+_SBCTL_CONF = regex(r"^keydir:[ \t]*[\"']?(/[^\"'\s]+)", re.MULTILINE)
+_NAMED = r"^[ \t]*(?:SecureBoot{}|uefi_secureboot_{})[ \t]*=[ \t]*[\"']?(/[^\"'\n]*[^\"'\s])"
+_KEY, _CERTIFICATE = (
+    re.compile(_NAMED.format(*of), re.M) for of in (("PrivateKey", "key"), ("Certificate", "cert"))
+)
+_SIGNING_TIMEOUT = 120.0  # seconds; a key on a token may be slow
+
+
+def impossible(view: HostView, images: Sequence[Uki]) -> str:
+    """Why addons would do nothing on this host, or cannot be made; empty where they can."""
+    for uki in images:
+        if uki.stub < reader.READS_ADDONS:
+            begins = f"with systemd-stub {uki.stub}" if uki.stub else "with no stub of systemd"
+            return f"{uki.path} begins {begins}, and addons are read by systemd-stub {reader.READS_ADDONS} on"
+    if loader := other_loader(view):
+        why = "starts the images, and only systemd-boot is known to tell a stub where its image lies"
+        return f"{loader} {why}"
+    stubs = {stub_path(uki.image.machine) for uki in images}
+    missing = [path for path in sorted(stubs) if not view.exists(path)]
+    return f"{missing[0]} is missing, of which addons are made" if missing else ""
+
+
+def other_loader(view: HostView) -> str:
+    """One that starts images of its own accord: whether their stub learns where they lie is not known."""
+    told = efi.text(view, "LoaderInfo")
+    return "" if told.lower().startswith("systemd-boot") else told
+
+
+def stub_path(machine: int) -> str:
+    """Where systemd installs the stub for addons to images of this machine."""
+    return f"/usr/lib/systemd/boot/efi/addon{_NAMES.get(machine, 'x64')}.efi.stub"
+
+
+def line(arguments: str) -> str:
+    return marked_arguments.part(arguments).decode().strip()
+
+
+def made(view: HostView, machine: int, line: str) -> bytes:
+    """Raises Unreadable where the stub is missing or damaged."""
+    path = stub_path(machine)
+    stub, hint = view.read(path), "install the package that brings it: systemd-boot-efi (Debian)"
+    if stub is None:
+        raise Unreadable(path, "it is not there", hint)
+    with parsing(path, "it is damaged", "install its package anew"):
+        return pe_image.with_sections(stub, {".cmdline": line.encode(), ".sbat": _SBAT})
+
+
+def says(view: HostView, uki: Uki, line: str) -> bool:
+    """Whether the addon of ours to this image appends the line, signed by whoever where it has to be."""
+    found = reader.read_addon(view, uki.own_addon)
+    if found is None or found.texts.get(".cmdline") != line:
+        return False
+    return found.signed or not efi.starts_only_signed(view)
+
+
+def write(host: Host, uki: Uki, line: str) -> None:
+    if host.is_dir(uki.addons):
+        host.discard_temporary(uki.own_addon)
+    if says(host, uki, line):
+        return
+    content = made(host, uki.image.machine, line)
+    host.make_dir(uki.addons, 0o755)
+    host.write(uki.own_addon, host.new_file(content, 0o644), keep_mtime=False)
+    if not efi.starts_only_signed(host):
+        return
+    argv = signer(host, uki.own_addon)
+    if not argv:
+        hint = "`rocmcfg plan` says the commands that sign it"
+        raise Unwritable(uki.own_addon, "Secure Boot is on, and no key is known to sign it with", hint)
+    result = host.execute(argv, timeout=_SIGNING_TIMEOUT, progress=lambda: None)
+    if not result.ok or not says(host, uki, line):
+        raise ToolFailed(result, "did not sign it", "run it by hand, and see what it says")
+
+
+def signer(view: HostView, path: str) -> tuple[str, ...]:
+    """What signs this file in place; empty where no key is known, or its program is missing."""
+    configured = _SBCTL_CONF.search(text_or_empty(view, "/etc/sbctl/sbctl.conf"))
+    folders = (configured[1],) if configured else _SBCTL_KEYS
+    if view.has_tool("sbctl") and any(view.exists(f"{folder}/db/db.key") for folder in folders):
+        return ("sbctl", "sign", path)
+    for _, text in (uki_conf(view), *dracut_conf(view)) if view.has_tool("sbsign") else ():
+        key, certificate = _KEY.search(text), _CERTIFICATE.search(text)
+        if key and certificate and view.exists(key[1]) and view.exists(certificate[1]):
+            return ("sbsign", "--key", key[1], "--cert", certificate[1], "--output", path, path)
+    return ()

@@ -1,0 +1,106 @@
+"""The line that is built into images: the file that it comes from, and the program that builds them anew.
+
+Only for hosts whose stub takes no addon. A file that would bring our arguments and lose root= is never made:
+
+* mkinitcpio (v41, build_uki): /etc/kernel/cmdline, and behind it /etc/cmdline.d/*.conf; without either the
+  line of the running kernel. A preset's *_cmdline, --cmdline or --no-cmdline leaves both out.
+* ukify by kernel-install (60-ukify.install of systemd 257 and 262): /etc/kernel/cmdline; `Cmdline=` in
+  uki.conf wins over it in 262 and counts for nothing in 257 (systemd#39373).
+* dracut (106, 112) and its plugin (50-dracut.install): kernel_cmdline of its configuration is the whole line
+  once anything sets it, so that ours may only be added to what somebody else set.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from rocmcfg.files.templates import HEAD
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.loaders.shared.entry_options import CMDLINE
+from rocmcfg.loaders.uki import reader
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
+_DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")
+_KERNEL = ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kernel")  # kernel-install(8)
+_PRESET_LINE = regex(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
+_SET_FOR_DRACUT = regex(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
+_CONFIGURED = regex(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
+_ALONE = "and one with rocmcfg's arguments alone"
+
+
+class Built(NamedTuple):
+    """The file that takes our part, what builds all images anew, and without a path the reason why."""
+
+    path: str
+    commands: tuple[tuple[str, ...], ...]
+    refusal: str = ""
+
+
+def source(view: HostView) -> Built:
+    presets = reader.presets(view)
+    settings = _install_conf(view)
+    by_plugin = settings.get("layout") == "uki"
+    generator = settings.get("uki_generator", "ukify") if by_plugin else ""
+    path, refusal, commands = CMDLINE, "", _kernel_install(view)
+    if any("_uki=" in text for text in presets.values()):
+        commands = (("mkinitcpio", "-P"),)
+        own = next((path for path, text in presets.items() if _PRESET_LINE.search(text)), "")
+        refusal = own and f"{own} names a command line of its own"
+    elif generator in ("ukify", "mkinitcpio"):  # 50-mkinitcpio.install goes by the same file
+        file, text = uki_conf(view)
+        if generator == "ukify" and _CONFIGURED.search(text):
+            refusal = f"{file} sets Cmdline=, which some releases of systemd take and others do not"
+    elif view.has_tool("dracut"):
+        path = DRACUT
+        commands = commands if by_plugin else (("dracut", "--regenerate-all", "--force"),)
+        if not any(_SET_FOR_DRACUT.search(text) for file, text in dracut_conf(view) if file != DRACUT):
+            refusal = f"dracut is told no kernel_cmdline, {_ALONE} has no root="
+    else:
+        refusal = "nothing here shows what built the images"
+    if not refusal and path == CMDLINE and not text_or_empty(view, CMDLINE).strip():
+        refusal = f"there is no {CMDLINE}, {_ALONE} would have no root="
+    return Built("", (), refusal) if refusal else Built(path, commands)
+
+
+def for_dracut(part: str) -> bytes:
+    """Our file for dracut, which is read by bash; `part` as it stands on a line."""
+    return f"{HEAD}kernel_cmdline+={shlex.quote(f'{part} ')}\n".encode()
+
+
+def dracut_conf(view: HostView) -> list[tuple[str, str]]:
+    """The files that dracut reads, each with its text."""
+    paths = ("/etc/dracut.conf", *drop_ins(view, _DRACUT_FOLDERS, ".conf"))
+    return [(path, text_or_empty(view, path)) for path in paths]
+
+
+def uki_conf(view: HostView) -> tuple[str, str]:
+    """The file that ukify is given (60-ukify.install), and its text."""
+    folders = ("/etc/kernel", "/run/kernel", "/usr/lib/kernel")
+    return _first_file(view, [f"{folder}/uki.conf" for folder in folders])
+
+
+def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
+    """For each kernel whose image is still there; `add-all` passes over those below /boot."""
+    found = []
+    for release in view.names("/usr/lib/modules"):
+        places = (f"/usr/lib/modules/{release}/vmlinuz", f"/boot/vmlinuz-{release}")
+        image = next(filter(view.exists, places), "")
+        found += [("kernel-install", "add", release, image)] if image else []
+    return tuple(found)
+
+
+def _first_file(view: HostView, paths: list[str]) -> tuple[str, str]:
+    path = next(filter(view.exists, paths), "")
+    return path, text_or_empty(view, path) if path else ""
+
+
+def _install_conf(view: HostView) -> dict[str, str]:
+    """The first file counts, and then every drop-in (kernel-install(8))."""
+    _, text = _first_file(view, [f"{folder}/install.conf" for folder in _KERNEL])
+    drop = drop_ins(view, [f"{folder}/install.conf.d" for folder in _KERNEL], ".conf")
+    text = "\n".join((text, *(text_or_empty(view, path) for path in drop)))
+    pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}

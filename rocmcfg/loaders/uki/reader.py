@@ -1,0 +1,193 @@
+"""The command lines of unified kernel images: what is built into each, and what addons append to it, to the
+line of every profile. As systemd-boot lists them (systemd 257, src/boot/boot.c, config_load_type2_entries)
+and as the stub in each puts the line together (src/boot/stub.c: settle_command_line, load_all_addons)."""
+
+from __future__ import annotations
+
+import re
+
+from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
+from rocmcfg.loaders.shared import efi, loader_entries, pe_image, roles
+from rocmcfg.loaders.shared.entry_options import CARRIER, hidden_partition, machine_id
+from rocmcfg.loaders.shared.loader_files import counter, is_shown, uncounted
+from rocmcfg.loaders.shared.menu import MISSING, Entry, Menu, Role
+from rocmcfg.loaders.shared.pe_image import PeImage
+from rocmcfg.loaders.shared.roles import FALLBACK, Judged
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+OURS = "rocmcfg.addon.efi"
+READS_ADDONS = 254  # systemd's version (NEWS)
+_IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
+_STUB = regex(r"systemd-stub ([0-9]{1,9})")
+_MACHINE = regex(r"([0-9a-f]{32})[-.]")
+_OS = regex(r"^ID=[\"']?([^\"'\s]+)", re.MULTILINE)
+_PRESET_IMAGE = regex(r"""^[ \t]*\w+_(?:uki|efi_image)=["']?(/[^"'\s]+)""", re.MULTILINE)
+
+
+class Uki(NamedTuple):
+    """An image of this host or of another system on its partition."""
+
+    path: str
+    image: PeImage
+    role: Role
+    why: str = ""
+
+    @property
+    def stub(self) -> int:
+        """The version of the systemd-stub that it begins with; 0 for another one."""
+        found = _STUB.search(self.image.texts.get(".sdmagic", ""))
+        return int(found[1]) if found else 0
+
+    @property
+    def release(self) -> str:
+        return self.image.texts.get(".uname", "").strip()
+
+    @property
+    def line(self) -> str:
+        return _one_line(self.image)
+
+    @property
+    def addons(self) -> str:
+        """Where its addons lie, whatever a boot counter makes of its name."""
+        folder, _, name = self.path.rpartition("/")
+        return f"{folder}/{uncounted(name)}.extra.d"
+
+    @property
+    def own_addon(self) -> str:
+        return f"{self.addons}/{OURS}"
+
+    @property
+    def hides_addons(self) -> bool:
+        """Whether the stub looks for them elsewhere while the boot counter runs. It looks for the counter
+        behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
+        name = self.path.rpartition("/")[2]
+        counted = counter(name)
+        return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
+
+
+class Seen(NamedTuple):
+    """`damaged` are those that nobody can read, by path."""
+
+    images: tuple[Uki, ...]
+    damaged: dict[str, Unreadable]
+
+    @property
+    def normal(self) -> tuple[Uki, ...]:
+        return tuple(uki for uki in self.images if uki.role is Role.NORMAL)
+
+
+def here(view: HostView) -> tuple[str, ...]:
+    """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
+    found = paths(view)  # without one no entry is read, which may be one that cannot be
+    return told(view) or (found if found and not loader_entries.any_here(view) else ())
+
+
+def told(view: HostView) -> tuple[str, ...]:
+    """What the stub told the firmware, where the image was not booted by an entry with options of its own,
+    which replace what is built in. The entry of a trial counts as what it is a copy of."""
+    selected = efi.text(view, "LoaderEntrySelected").lower()
+    if selected == f"{loader_entries.TRIAL_ID}.conf":
+        copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
+        selected = copy.title.removesuffix(loader_entries.TRIAL_TITLE) if copy else selected
+        if not _is_image(selected):
+            return ()
+    if selected.endswith(".conf"):
+        return ()
+    return efi.handed_over(view, "StubInfo", "systemd-stub")
+
+
+def presets(view: HostView) -> dict[str, str]:
+    """Of mkinitcpio: the text of each by its path."""
+    return {path: text_or_empty(view, path) for path in drop_ins(view, ["/etc/mkinitcpio.d"], ".preset")}
+
+
+def paths(view: HostView) -> tuple[str, ...]:
+    """Every image, also where a preset of mkinitcpio puts it elsewhere."""
+    found = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
+    named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
+    known = {path.lower() for path in found}  # to FAT a preset may spell it otherwise
+    return loader_entries.once(view, (*found, *(path for path in named if path.lower() not in known)))
+
+
+def _is_image(name: str) -> bool:
+    return is_shown(name, ".efi")
+
+
+def images(view: HostView) -> Seen:
+    release = text_or_empty(view, "/etc/os-release") or text_or_empty(view, "/usr/lib/os-release")
+    machine, system = machine_id(view), _OS.search(release)
+    found: list[tuple[str, PeImage]] = []
+    damaged: dict[str, Unreadable] = {}
+    for path in paths(view):
+        try:
+            image = pe_image.read(view, path)
+        except Unreadable as problem:
+            damaged[path] = problem
+        else:
+            found += [(path, image)] if image else []
+    settled = roles.settled([_judged(path, image, machine, system) for path, image in found])
+    images = (Uki(path, image, one.role, one.why) for (path, image), one in zip(found, settled, strict=True))
+    return Seen(tuple(images), damaged)
+
+
+def _judged(path: str, image: PeImage, machine: str, system: re.Match[str] | None) -> Judged:
+    name = path.rpartition("/")[2].lower()
+    of, its = _MACHINE.match(name), _OS.search(image.texts.get(".osrel", ""))
+    of_another = (of and machine and of[1] != machine) or (its and system and its[1] != system[1])
+    if ".linux" not in image.sections or of_another:
+        return Judged(Role.FOREIGN, "it is of another system, or holds no kernel")
+    if "rescue" in name:
+        return Judged(Role.RECOVERY, "its name says rescue")
+    kernel = image.texts.get(".uname", "").strip() or roles.kernel_of(uncounted(name))
+    return Judged(*((Role.RECOVERY, FALLBACK) if "fallback" in name else (Role.NORMAL, "")), kernel)
+
+
+def read(view: HostView) -> Menu:
+    enforced, seen = efi.starts_only_signed(view), images(view)
+    entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
+    hidden = hidden_partition(view)
+    why = f"only root may look into {hidden}" if hidden else "" if seen.damaged else MISSING
+    folder = entries[0].path.rpartition("/")[0] if entries else hidden or "/efi/EFI/Linux"
+    dropped_by = "a stub that takes no addon, or not an unsigned one,"
+    return Menu(entries, "" if entries else why, folder, "", CARRIER, dropped_by)
+
+
+def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
+    name = uki.path.rpartition("/")[2]
+    kargs = (*split(uki.line, uki.path), *_addon_kargs(view, uki, enforced))
+    return Entry(name, name, uki.path, uki.release, (), kargs, uki.role, uki.why)
+
+
+def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
+    """Of the addons to all images, then of those to this one; of signed ones alone where `enforced`."""
+    if uki.stub < READS_ADDONS:
+        return []
+    around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))
+    mounted = max(around, key=len, default="")
+    found: list[Karg] = []
+    for folder in (f"{mounted}/loader/addons", uki.addons):
+        for name in view.names(folder):
+            if not name.lower().endswith(".addon.efi") or name.startswith(".") or not name.isascii():
+                continue
+            addon = read_addon(view, f"{folder}/{name}")
+            if addon is None or ".linux" in addon.sections or (enforced and not addon.signed):
+                continue
+            if uki.release and addon.texts.get(".uname", uki.release).strip() != uki.release:
+                continue
+            found += split(_one_line(addon), f"{folder}/{name}")
+    return found
+
+
+def read_addon(view: HostView, path: str) -> PeImage | None:
+    """None also for one that is damaged, which the stub passes over."""
+    try:
+        return pe_image.read(view, path)
+    except Unreadable:
+        return None
+
+
+def _one_line(image: PeImage) -> str:
+    """As the stub makes one line of it (mangle_stub_cmdline)."""
+    return re.sub(r"[\x00-\x20\x7f]", " ", image.texts.get(".cmdline", "")).strip()
