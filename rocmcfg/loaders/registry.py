@@ -1,9 +1,12 @@
-"""Finds the boot loader that a host uses, by evidence, and the backend that configures it. To add one: write
-its module (see `contract`), which has its name with `_` for `-`, and name it in `NAMES`."""
+"""Finds the boot loader that a host uses, by evidence, and the backend that configures it.
+
+A loader is a folder beside this file, which has the loader's name with `_` for `-`; see `shared.contract`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
@@ -18,21 +21,17 @@ if TYPE_CHECKING:
     from rocmcfg.loaders.shared.menu import Entry, Menu
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = (
-    "grub",
-    "grub-mkconfig",
-    "limine",
-    "uki",
-    "systemd-boot",
-    "sdboot-manage",
-    "grub-bls",
-    "refind",
-    "bootc",
-    "rpm-ostree",
-    "sdbootutil",
-    "kernelstub",
-    "proxmox-boot-tool",
-)
+
+def names() -> tuple[str, ...]:
+    """Return the names of all loaders, by their folders. One without a module is left of a loader that is
+    gone."""
+    here = os.path.dirname(__file__)
+    folders = (name for name in sorted(os.listdir(here)) if os.path.isfile(f"{here}/{name}/__init__.py"))
+    return tuple(name.replace("_", "-") for name in folders if name != _SHARED)
+
+
+_SHARED = "shared"
+NAMES = names()
 
 
 def backend(name: str) -> Chain:
@@ -191,6 +190,8 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
     candidates = tuple(one for one in seen if one is not None)
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
+    replaced = {name for one in chosen if one.supported for name in backend(one.name).INSTEAD_OF}
+    chosen = [one for one in chosen if one.name not in replaced or one.name == forced]
     another = loader_entries.passed_on(view)
     if another and not forced:  # what shows its own entries alone did not boot this host
         candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))

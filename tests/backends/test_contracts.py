@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,55 +14,18 @@ from rocmcfg.files import marked_lines
 from rocmcfg.host.local import LocalHost
 from rocmcfg.images import Generator, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.loaders import (
-    bootc,
-    grub,
-    grub_bls,
-    grub_mkconfig,
-    kernelstub,
-    limine,
-    proxmox_boot_tool,
-    refind,
     registry,
-    rpm_ostree,
-    sdboot_manage,
-    sdbootutil,
-    systemd_boot,
-    uki,
 )
 from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments
-from rocmcfg.loaders.shared.chain import Chain, EntryChain
-from rocmcfg.loaders.shared.contract import BootReader, Keeper
+from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.model.edit import Editor
 from rocmcfg.planning.owned import owned_files, owned_paths
 from rocmcfg.state import edits
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[Chain, ...] = (
-    grub.BACKEND,
-    grub_mkconfig.BACKEND,
-    limine.BACKEND,
-    uki.BACKEND,
-    systemd_boot.BACKEND,
-    sdboot_manage.BACKEND,
-    grub_bls.BACKEND,
-    refind.BACKEND,
-    bootc.BACKEND,
-    rpm_ostree.BACKEND,
-    sdbootutil.BACKEND,
-    kernelstub.BACKEND,
-    proxmox_boot_tool.BACKEND,
-)
-KEEPERS: tuple[Keeper, ...] = (bootc.BACKEND, rpm_ostree.BACKEND, kernelstub.BACKEND)
+BACKENDS = registry.backends()
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
-WRITERS: tuple[EntryChain, ...] = (
-    limine.BACKEND,
-    uki.BACKEND,
-    systemd_boot.BACKEND,
-    sdboot_manage.BACKEND,
-    grub_bls.BACKEND,
-    refind.BACKEND,
-)
 GENERATORS: tuple[Generator, ...] = (
     initramfs_tools.GENERATOR,
     dracut.GENERATOR,
@@ -68,18 +33,27 @@ GENERATORS: tuple[Generator, ...] = (
 )
 
 
-def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
-    assert registry.backends() == BACKENDS
-    readers: tuple[BootReader | None, ...] = BACKENDS
-    assert tuple(map(registry.reader, registry.NAMES)) == readers
+def test_the_registry_has_every_folder_and_knows_what_it_is_by_its_class() -> None:
+    folders = [path.parent for path in (SOURCE / "rocmcfg/loaders").glob("*/__init__.py")]
+    named = {folder.name.replace("_", "-") for folder in folders} - {"shared"}
+    assert {backend.NAME for backend in BACKENDS} == {*registry.NAMES} == named
+    assert all(isinstance(backend, Chain) for backend in BACKENDS)
+    assert all(sys.modules[type(backend).__module__].__doc__ for backend in BACKENDS)
+    assert {chain.NAME for chain in registry.argument_keepers()} == {"bootc", "kernelstub", "rpm-ostree"}
+    written = {"grub-bls", "limine", "refind", "sdboot-manage", "systemd-boot", "uki"}
+    assert {*filter(registry.writes_entries, registry.NAMES)} == written
     assert initramfs.backends() == GENERATORS
-    assert registry.argument_keepers() == KEEPERS
-    packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    assert all(
-        one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
-    )
     assert {*edits.editors().values()} == {*EDITORS}
-    assert tuple(map(registry.writer, filter(registry.writes_entries, registry.NAMES))) == WRITERS
+
+
+def test_what_is_left_of_a_loader_that_is_gone_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new_loader").mkdir()
+    (tmp_path / "new_loader/__init__.py").touch()
+    (tmp_path / "gone/__pycache__").mkdir(parents=True)
+    monkeypatch.setattr(registry, "__file__", str(tmp_path / "registry.py"))
+    assert registry.names() == ("new-loader",)
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)

@@ -33,7 +33,8 @@ class Chain(BootReader, ABC):
     is proof. `SPECIAL` is all that an argument must not hold, since the loader or a program on the way to it
     would not hand it on as it is. `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`:
     where it is, it excludes every other loader, whatever files of theirs lie around; of several such loaders
-    the highest number counts."""
+    the highest number counts. `INSTEAD_OF` are the loaders that are not chosen where this one booted the
+    host: the same program of the firmware shows the entries of both."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -45,6 +46,7 @@ class Chain(BootReader, ABC):
     LOADER = ""
     PROGRAM = ""
     DECISIVE = 0
+    INSTEAD_OF: tuple[str, ...] = ()
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""

@@ -76,6 +76,7 @@ class _Uki(EntryChain):
     """Which way a host gets, and why: docs/decisions/0031."""
 
     NAME = "uki"
+    INSTEAD_OF = ("systemd-boot",)
     OWNED: ClassVar[Owned] = {CARRIER: None, DRACUT: None, CMDLINE: marked_arguments}
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
