@@ -5,30 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.cases.case import CASES, lay_out, read
+from tests.cases.case import CASES, cases, lay_out, read
 from tests.support.stage import Stage, empty_folder
 
 KARGS = ("--set", "amdgpu.runpm=0", "--set", "karg.iommu=pt")  # what is applied, and planned
 BEFORE, AFTER = "pristine", "applied"
-# One host of each, two of a loader that has two ways; the first is what the others are compared with.
-HOSTS = (
-    "grub/debian-12",
-    "grub-mkconfig/arch",
-    "grub-bls/fedora",
-    "systemd-boot/arch",
-    "systemd-boot/kernel-install",
-    "sdboot-manage/cachyos",
-    "uki/mkinitcpio",
-    "uki/old-stub-ukify",
-    "limine/cachyos",
-    "limine/by-hand",
-    "refind/arch",
-    "kernelstub/pop-os",
-    "proxmox-boot-tool/systemd-boot",
-    "rpm-ostree/silverblue",
-    "bootc/bazzite",
-    "sdbootutil/systemd-boot",
-)
+_FIRST = "grub/debian-12"  # what the others are compared with
+# One host of each loader, two of one that has two ways: the cases that say how their host gets more entries.
+HOSTS = (_FIRST, *(name for name, folder in cases().items() if name != _FIRST and read(folder).entries))
 
 
 def make(place: Path, name: str) -> tuple[Path, Path]:

@@ -35,7 +35,8 @@ from tests.support.trees import Tree, tree
 CASES = Path(__file__).parent
 EXPECTATIONS = ("transcript.txt", "tree.diff", "tools.txt")
 _NO_CASES = ("trees", "tools")
-_KEYS = {"shows": str, "state": str, "way": str, "host": str, "trees": list, "commands": list, "stays": dict}
+_TEXTS = ("shows", "state", "way", "host")
+_KEYS = {**dict.fromkeys(_TEXTS, str), "trees": list, "commands": list, "stays": dict, "entries": dict}
 # In what state a host is of the owner's own arguments, when ours are applied and taken back.
 STATES = ("fresh", "partly set", "conflicting", "edited since")
 JOURNALS = "var/lib/rocmcfg/transactions"
@@ -44,10 +45,19 @@ _MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
 _RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows what rocmcfg notes for itself
 
 
+class Entries(NamedTuple):
+    """How a host gets more boot entries: files that are an entry each and of which there are copies, or one
+    in which the block that a pattern finds is repeated."""
+
+    paths: tuple[str, ...]
+    block: str = ""
+
+
 class Case(NamedTuple):
     """`state`: one of STATES where this case stands for it, else empty; `way`: of several ways in which the
     loader is configured, the one. `stays`: paths that a rollback leaves changed, each with the reason why
-    that is right."""
+    that is right. `entries`: this host stands for its loader in `make bench`, and where its entries are
+    multiplied."""
 
     folder: Path
     shows: str
@@ -57,6 +67,7 @@ class Case(NamedTuple):
     stays: dict[str, str]
     state: str
     way: str
+    entries: Entries | None
 
     @property
     def tools(self) -> Path:
@@ -120,7 +131,12 @@ def read(folder: Path) -> Case:
         table.get("stays", {}),
         table.get("state", ""),
         table.get("way", ""),
+        _entries(table["entries"]) if "entries" in table else None,
     )
+
+
+def _entries(table: dict[str, Any]) -> Entries:
+    return Entries(tuple(table["paths"]), table.get("block", ""))
 
 
 def _typed(command: str) -> Typed:

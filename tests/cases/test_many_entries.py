@@ -12,13 +12,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from rocmcfg.loaders import registry
 from tests.benchmarks.chains import HOSTS, KARGS, make
-from tests.cases.case import CASES
+from tests.cases.case import CASES, Entries, read
 from tests.support.program import rocmcfg
 
 SIZES = (50, 100, 200)
@@ -26,47 +25,7 @@ AT_MOST = 2.5  # times what came on top from 50 to 100; linear is 2, quadratic 4
 pytestmark = pytest.mark.slow
 
 
-class Many(NamedTuple):
-    """Files that are an entry each and of which there are copies, or one in which a block is repeated."""
-
-    paths: tuple[str, ...]
-    block: str = ""
-
-
-MENU = r"\t?menuentry '[^'\n]*(?:amd64|Arch Linux)' .*?\n?\t?}\n"
-GRUB = Many(("boot/grub/grub.cfg",), MENU)
-OSTREE = Many(("boot/loader.1/entries/ostree-1.conf",))
-ENTRIES = {
-    "grub/debian-12": GRUB,
-    "grub-mkconfig/arch": GRUB,
-    "grub-bls/fedora": Many(
-        ("boot/loader/entries/0b9d3c7e5f184a62a1d4e6807c2f93b5-6.17.8-300.fc43.x86_64.conf",)
-    ),
-    "systemd-boot/arch": Many(("boot/loader/entries/arch.conf",)),
-    "systemd-boot/kernel-install": Many(
-        ("boot/efi/loader/entries/0b9d3c7e5f184a62a1d4e6807c2f93b5-6.12.107+deb13-amd64.conf",)
-    ),
-    "sdboot-manage/cachyos": Many(("boot/loader/entries/cachyos6.17.9-2.conf",)),
-    "uki/mkinitcpio": Many(("efi/EFI/Linux/arch-linux.efi",)),
-    "uki/old-stub-ukify": Many(
-        ("boot/efi/EFI/Linux/0b9d3c7e5f184a62a1d4e6807c2f93b5-6.12.107+deb13-amd64.efi",)
-    ),
-    "limine/cachyos": Many(("boot/limine.conf",), r"  //linux-cachyos\n.*"),
-    "limine/by-hand": Many(("boot/limine.conf",), r"/Arch.*?\n(?=/|\Z)"),
-    "refind/arch": Many(("boot/refind_linux.conf",), r'"Boot with standard.*?\n'),
-    "kernelstub/pop-os": Many(("boot/efi/loader/entries/Pop_OS-current.conf",)),
-    "proxmox-boot-tool/systemd-boot": Many(
-        tuple(f"esps/{esp}/loader/entries/proxmox-6.17.2-1-pve.conf" for esp in ("5E1A-90C7", "1A2B-3C4D"))
-    ),
-    "rpm-ostree/silverblue": OSTREE,
-    "bootc/bazzite": OSTREE,
-    "sdbootutil/systemd-boot": Many(
-        ("boot/efi/loader/entries/system-opensuse-tumbleweed-6.17.9-1-default-1.conf",)
-    ),
-}
-
-
-def with_entries(root: Path, many: Many, count: int) -> Path:
+def with_entries(root: Path, many: Entries, count: int) -> Path:
     """A copy of the host with so many more entries."""
     made = root.with_name(f"{root.name}-{count}")
     shutil.copytree(root, made, symlinks=True)
@@ -98,20 +57,21 @@ def calls(work: Callable[[], object]) -> int:
 
 
 def test_every_host_that_is_compared_has_its_entries_multiplied() -> None:
-    assert (*ENTRIES,) == HOSTS
     assert {name.partition("/")[0] for name in HOSTS} == {*registry.NAMES}
 
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_plan_and_a_look_grow_as_the_entries_do(tmp_path: Path, name: str) -> None:
     pristine, applied = make(tmp_path, name)
+    entries = read(CASES / name).entries
+    assert entries
     commands = (("plan", *KARGS, "--root"), ("verify", "--root"))
     for command, root in zip(commands, (pristine, applied), strict=True):
         tools = CASES / name.partition("/")[0] / "tools"
         rocmcfg(*command, root, tools=tools)  # so that what is imported or compiled once is not counted
         costs = []
         for size in SIZES:
-            host = with_entries(root, ENTRIES[name], size)
+            host = with_entries(root, entries, size)
             costs.append(calls(partial(rocmcfg, *command, host, tools=tools)))
         few, hundred, many = costs
         assert hundred - few > SIZES[0], f"{command[0]} does not look at the entries: {costs}"
