@@ -1,0 +1,91 @@
+"""The recipe for a boot loader, followed to the letter: its files are put into a copy of the program."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cases.case import lay_out, read
+from tests.support.program import SOURCE
+from tests.support.trees import tree
+
+RECIPE = SOURCE / "docs/recipes/boot-loader.md"
+_FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SET = ("--set", "amdgpu.runpm=0")
+LATER = "6.16.3+deb13-amd64"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of what the program is made of, with the files of the recipe."""
+    made = tmp_path / "copy"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("rocmcfg", "profiles", "packaging"):
+        shutil.copytree(SOURCE / name, made / name, ignore=ignored)
+    files = _FILE.findall(RECIPE.read_text())
+    assert files, "the recipe has no files"
+    for path, content in files:
+        (made / path).parent.mkdir(parents=True, exist_ok=True)
+        (made / path).write_text(content)
+    return made
+
+
+def host_of(copy: Path, folder: Path) -> Path:
+    case = read(copy / "tests/cases/fox-boot/by-hand")
+    folder.mkdir()
+    lay_out(case, folder)
+    return folder / "host"
+
+
+def run(copy: Path, *arguments: str | Path, code: int = 0) -> str:
+    env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "rocmcfg", *map(str, arguments)],
+        cwd=copy, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def entries(root: Path) -> list[str]:
+    return [line for line in (root / "boot/fox.conf").read_text().split("\n") if line.startswith("args ")]
+
+
+def test_every_command_knows_a_loader_that_the_recipe_added(copy: Path, tmp_path: Path) -> None:
+    root = host_of(copy, tmp_path / "place")
+    before = tree(root, state=False, times=False)
+    assert "Fox Boot" in run(copy, "plan", *SET, "--root", root)
+    run(copy, "apply", *SET, "--yes", "--root", root)
+    usual, rescue = entries(root)
+    assert "amdgpu.runpm=0" in usual
+    assert "amdgpu" not in rescue
+    assert "pending reboot" in run(copy, "verify", "--root", root, code=6)
+    assert "how it boots something once" in " ".join(
+        run(copy, "apply", "--set", "amdgpu.gfxoff=0", "--trial", "--yes", "--root", root, code=1).split()
+    )
+    run(copy, "rollback", "--yes", "--root", root)
+    assert tree(root, state=False, times=False) == before
+
+
+def test_the_hook_of_a_later_kernel_gives_its_entry_the_arguments(copy: Path, tmp_path: Path) -> None:
+    root = host_of(copy, tmp_path / "place")
+    run(copy, "apply", *SET, "--yes", "--root", root)
+    menu = root / "boot/fox.conf"
+    shutil.copytree(root / "lib/modules/6.12.107+deb13-amd64", root / "lib/modules" / LATER, symlinks=True)
+    menu.write_text(f"[Debian, later]\nkernel /vmlinuz-{LATER}\nargs root=/dev/sda2\n\n" + menu.read_text())
+    run(copy, "check-kernel", LATER, "--root", root)
+    assert "amdgpu.runpm=0" in entries(root)[0]
+
+
+def test_the_recipe_is_all_that_names_a_loader() -> None:
+    """What a loader needs besides its folder and its cases would be forgotten by whoever adds the next."""
+    names = re.compile(r"\b(?:sdboot|proxmox|kernelstub)")  # no module of the program may know these
+    places = [SOURCE / "rocmcfg" / room for room in ("planning", "transaction", "state", "records", "trial")]
+    knowing = [path for place in places for path in place.rglob("*.py") if names.search(path.read_text())]
+    assert not knowing
