@@ -18,9 +18,9 @@ from rocmcfg.model.diagnostic import Diagnostic, warning
 
 # Each hook lies in the directory that the kernel packages of some distributions use.
 _TEMPLATES = {
-    "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst.sh",
-    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install.sh",
-    "/etc/initcpio/post/rocmcfg": "initcpio-post.sh",
+    "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst",
+    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install",
+    "/etc/initcpio/post/rocmcfg": "initcpio-post",
 }
 PATHS = tuple(_TEMPLATES)
 MODE = 0o755

@@ -28,7 +28,7 @@ _BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|
 
 def script() -> Files:
     """A program for /etc/grub.d that prints `hook`."""
-    return {SCRIPT: (templates.script(__file__, "grub-trial.sh"), 0o755)}
+    return {SCRIPT: (templates.script(__file__, "grub-trial"), 0o755)}
 
 
 def hook() -> bytes:
