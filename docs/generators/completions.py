@@ -39,7 +39,7 @@ def _page(template: str) -> str:
             program=program,
             commands=every,
             top=[c.name for c in program.commands],
-            groups={c.name: [inner.name for inner in c.commands] for c in program.commands},
+            groups={c.name: [inner.name for inner in c.commands] for c in program.commands if c.commands},
             kinds=_kinds(every),
             fixed=_fixed(every),
             asked=sorted(complete.ASKED),

@@ -82,7 +82,7 @@ _rocmcfg_takes() {
 _rocmcfg_offer() {
     local found=()
     case $1 in
-        boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind bootc rpm-ostree sdbootutil kernelstub proxmox-boot-tool" -- "$2") ;;
+        boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
         document) mapfile -t found < <(compgen -W "failure plan apply confirm reject verify rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
@@ -117,7 +117,7 @@ _rocmcfg() {
             break
         elif [[ $word == -* && $word != *=* && -n $(_rocmcfg_takes "$word") ]]; then
             option=$word
-        elif [[ $word != -* && ( -z $path || $path == profile ) ]]; then
+        elif [[ $word != -* && ( -z $path || " profile knowledge " == *" $path "* ) ]]; then
             path="$path${path:+ }$word"
         elif [[ $word != -* && $path == run ]]; then
             command=$i
@@ -143,6 +143,8 @@ _rocmcfg() {
         mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
+    elif [[ $path == knowledge ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "check new export install remove" -- "$value")
     else
         _rocmcfg_offer "$(_rocmcfg_takes "$path")" "$value" ''
     fi

@@ -16,6 +16,11 @@ _HEADER = regex(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = regex(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
+# What a line may hold that looks like a key and is none: texts of several lines, and before them what may hold
+# their quotes.
+_TEXT = regex(
+    r"""#[^\n]*|(\"{3}(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5})|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""", re.DOTALL
+)
 _PART = regex(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
 # A key of so many parts, anywhere: its reader copies them once for each part, and for each key below them.
 _DEEP = regex(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
@@ -78,7 +83,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Where each key and table header stands. A key inside an inline table has the line of the table."""
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_TEXT.sub(_lines_alone, text).splitlines(), 1):
         header = _HEADER.match(line)
         if header:
             table = _parts(header.group(1))
@@ -88,6 +93,11 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
         if key:
             lines.setdefault(table + _parts(key.group(1)), number)
     return lines
+
+
+def _lines_alone(text: re.Match[str]) -> str:
+    """Of a text of several lines its line breaks, so that those below keep their numbers; all else whole."""
+    return "\n" * text[0].count("\n") if text[1] else text[0]
 
 
 def line_of(lines: dict[tuple[str, ...], int], path: Sequence[str | int]) -> int:

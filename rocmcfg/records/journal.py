@@ -8,7 +8,7 @@ reads what the lines say; a command that only asks whether a transaction is open
 from __future__ import annotations
 
 import errno
-import importlib
+import hashlib
 import json
 import os
 import shlex
@@ -81,21 +81,9 @@ class Untrusted(Unreadable):
         RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
 
 
-def _implementation() -> Callable[[bytes], Any]:
-    """Not `hashlib`, which loads OpenSSL: 3 ms that verify, run after every boot, can do without."""
-    for module in ("_sha2", "_sha256", "hashlib"):  # CPython ≥ 3.12, older ones, any other build
-        with suppress(ImportError):
-            found: Callable[[bytes], Any] = importlib.import_module(module).sha256
-            return found
-    raise ImportError("this Python has no SHA-256")
-
-
-_sha256 = _implementation()
-
-
 def digest(content: bytes | None) -> str:
     """In hexadecimal; empty for a file that is not there."""
-    return "" if content is None else str(_sha256(content).hexdigest())
+    return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
 def folder(id: int) -> str:

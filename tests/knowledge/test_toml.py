@@ -107,3 +107,9 @@ def test_a_key_that_goes_on_and_on_is_refused_with_its_line() -> None:
 
 def test_a_header_with_blanks_is_one() -> None:
     assert toml.key_lines("[ a . b ]\n[[  c ]]  # x\n") == {("a", "b"): 1, ("c",): 2}
+
+
+@pytest.mark.parametrize("mark", ['"""', "'''"])
+def test_a_line_of_a_text_is_no_key(mark: str) -> None:
+    text = f'a = "x # y"  # it\'s {mark}\nb = {mark}\nc = 1\n[d]\n{mark}\nc = 2\n'
+    assert toml.key_lines(text) == {("a",): 1, ("b",): 2, ("c",): 6}

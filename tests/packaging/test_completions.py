@@ -140,6 +140,8 @@ def zsh(user: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
 TYPED = {
     "rocmcfg pl": "rocmcfg plan ",
     "rocmcfg profile va": "rocmcfg profile validate ",
+    "rocmcfg knowledge in": "rocmcfg knowledge install ",
+    "rocmcfg knowledge install --ver": "rocmcfg knowledge install --verbose ",
     "rocmcfg plan --uncond": "rocmcfg plan --unconditional ",
     "rocmcfg plan --profile=rccl": "rocmcfg plan --profile=rccl-rdna4 ",
     "rocmcfg plan -p rccl": "rocmcfg plan -p rccl-rdna4 ",
