@@ -180,19 +180,23 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
     return found
 
 
-def release_of(view: HostView, path: str) -> str:
-    """The release of an image whose modules are there, named after it: initrd.img-RELEASE (Debian),
-    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); on Arch its
-    package."""
+def releases(view: HostView) -> dict[str, str]:
+    """Return the release of each kernel whose modules are here, by the names that images have of it: the
+    release itself and, on Arch, its package."""
+    here = [name for name in view.names("/lib/modules") if view.exists(f"/lib/modules/{name}/modules.dep")]
+    packages = {text_or_empty(view, f"/lib/modules/{name}/pkgbase").strip(): name for name in here}
+    return {**packages, **dict(zip(here, here, strict=True))}
+
+
+def release_of(path: str, known: Mapping[str, str]) -> str:
+    """Return the release of an image that is named after it: initrd.img-RELEASE (Debian),
+    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); on Arch
+    after its package. `known` are `releases`. Empty for any other name."""
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     named = next(filter(None, match.groups()), "") if match else ""
     named = folder.rpartition("/")[2] if name == "initrd" else named
-    if named and view.exists(f"/lib/modules/{named}/modules.dep"):
-        return named
-    releases = (one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
-    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in releases}
-    return packages.get(named, "") if named else ""
+    return known.get(named, "") if named else ""
 
 
 def carried(listing: Iterable[str] | None) -> bool | None:

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rocmcfg.files.modprobe import PATH
 from rocmcfg.files.templates import HEAD
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
-from rocmcfg.images import Generator, Image, asked, booted, release_of
+from rocmcfg.images import Generator, Image, asked, booted, release_of, releases
 from rocmcfg.loaders.shared.menu import Entry
 
 CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
@@ -56,9 +56,10 @@ class Dracut(Generator):
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
         """Another name has early microcode, or what another program has named by a hash; where such a one is
         booted, nobody knows how to build it."""
-        named = [path for name in view.names("/boot") if release_of(view, path := f"/boot/{name}")]
-        releases = {path: release_of(view, path) for path in (*booted(view, entries), *named)}
-        return [Image(path, release, built=bool(release)) for path, release in releases.items()]
+        known = releases(view)
+        named = [path for name in view.names("/boot") if release_of(path := f"/boot/{name}", known)]
+        images = {path: release_of(path, known) for path in (*booted(view, entries), *named)}
+        return [Image(path, release, built=bool(release)) for path, release in images.items()]
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         knows = any("--no-uefi)" in text_or_empty(view, program) for program in self.PROGRAMS)

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.images import Generator, Image, booted, release_of
+from rocmcfg.images import Generator, Image, booted, release_of, releases
 from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.loaders.uki.reader import presets
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -50,9 +50,9 @@ class Mkinitcpio(Generator):
     )
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        preset = _of_presets(view)
+        preset, known = _of_presets(view), releases(view)
         for path, release in {**dict.fromkeys(preset, ""), **booted(view, entries)}.items():
-            built = path in preset or view.exists(_LIMINE) or bool(release_of(view, path))
+            built = path in preset or view.exists(_LIMINE) or bool(release_of(path, known))
             yield Image(path, release, built=built)
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
@@ -60,7 +60,8 @@ class Mkinitcpio(Generator):
             return [("limine-mkinitcpio",)]
         preset = _of_presets(view)
         others = [one.path for one in images if one.path not in preset]
-        by_itself = [(self.TOOL, "--nopost", "-k", release_of(view, path), "-g", path) for path in others]
+        known = releases(view)
+        by_itself = [(self.TOOL, "--nopost", "-k", release_of(path, known), "-g", path) for path in others]
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:

@@ -76,3 +76,31 @@ def test_a_plan_and_a_look_grow_as_the_entries_do(tmp_path: Path, name: str) -> 
         few, hundred, many = costs
         assert hundred - few > SIZES[0], f"{command[0]} does not look at the entries: {costs}"
         assert many - hundred <= AT_MOST * (hundred - few), f"{command[0]}: {costs}"
+
+
+def with_kernels(root: Path, count: int) -> Path:
+    """A copy of a Debian host with so many more kernels, each with its image."""
+    made = root.with_name(f"{root.name}-{count}-kernels")
+    shutil.copytree(root, made, symlinks=True)
+    modules, boot = made / "lib/modules", made / "boot"
+    (release,) = (path.name for path in modules.iterdir())
+    files = [path for path in boot.iterdir() if path.name.endswith(release)]
+    for number in range(count):
+        shutil.copytree(modules / release, modules / f"{release}-{number}", symlinks=True)
+        for path in files:
+            shutil.copy(path, boot / f"{path.name}-{number}")
+    return made
+
+
+def test_a_rollback_grows_as_the_kernels_do(tmp_path: Path) -> None:
+    _, applied = make(tmp_path, "grub/debian-12")
+    tools = CASES / "grub/tools"
+    command = ("rollback", "--dry-run", "--root")
+    rocmcfg(*command, applied, tools=tools)
+    costs = []
+    for size in SIZES:
+        host = with_kernels(applied, size)
+        costs.append(calls(partial(rocmcfg, *command, host, tools=tools)))
+    few, hundred, many = costs
+    assert hundred - few > SIZES[0], f"it does not look at the kernels: {costs}"
+    assert many - hundred <= AT_MOST * (hundred - few), f"calls for {SIZES} more kernels: {costs}"

@@ -8,7 +8,7 @@ import pytest
 
 from rocmcfg import images as initramfs
 from rocmcfg.host.local import LocalHost
-from rocmcfg.images import booted, carried, detect, in_use, release_of
+from rocmcfg.images import booted, carried, detect, in_use, release_of, releases
 from rocmcfg.loaders.shared.menu import Entry, Role
 from tests.support.hosts import OTHER_HOSTS, File, Link, debian_grub_host, make_root, other_host, programs
 
@@ -88,7 +88,7 @@ def test_an_image_is_of_the_kernel_that_its_name_says_and_that_has_modules(
     tmp_path: Path, path: str, release: str
 ) -> None:
     files = {"lib/modules/6.1/modules.dep": "", "lib/modules/6.1/pkgbase": "linux\n", "lib/modules/6.2/x": ""}
-    assert release_of(LocalHost(str(make_root(tmp_path, files))), path) == release
+    assert release_of(path, releases(LocalHost(str(make_root(tmp_path, files))))) == release
 
 
 def test_a_unified_image_counts_as_the_one_that_is_in_it(tmp_path: Path) -> None:
