@@ -41,6 +41,29 @@ def test_changing_the_running_host_needs_root(verb: tuple[str, ...]) -> None:
     assert f"sudo rocmcfg {verb[0]}" in said
 
 
+def test_to_run_the_programs_of_a_tree_needs_root(root: Path) -> None:
+    (root / "etc").mkdir(exist_ok=True)
+    with mock.patch.object(os, "geteuid", return_value=1000):
+        said = problem(rocmcfg("plan", "--chroot", "--root", root, *RUNPM), "RC3022", 1)
+    assert "sudo" in said
+
+
+def test_a_profile_of_too_many_settings_is_refused(root: Path, tmp_path: Path) -> None:
+    names = "\n".join(f'ROCMCFG_TEST_{n} = "1"' for n in range(301))
+    path = tmp_path / "many.toml"
+    path.write_text(f'schema = 1\nsummary = "Many."\n[env]\n{names}\n')
+    said = problem(rocmcfg("profile", "validate", path, "--root", root), "RC1018", 2)
+    assert "301 settings" in said
+
+
+def test_a_line_of_etc_environment_that_pam_would_cut_is_refused(root: Path, before: Tree) -> None:
+    (root / "etc/environment").write_text("LANG=C\n")
+    (root / "etc/pam.d").mkdir()
+    asked = ("--set", f"env.ROCMCFG_TEST={'a' * 1100}", "--env-target", "environment")
+    found = rocmcfg("plan", *asked, "--root", root)
+    assert "1023 bytes" in problem(found, "RC3304", 1)
+
+
 def test_without_a_terminal_a_question_is_not_asked(root: Path, before: Tree) -> None:
     for verb in (("apply", *RUNPM), ("rollback",)):
         said = problem(rocmcfg(*verb, "--root", root), "RC3024", 1)

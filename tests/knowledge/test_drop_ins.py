@@ -397,8 +397,9 @@ def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
 
     right = {"schema": 1, "name": "site", "version": 7, "files": {"issues/x.toml": "x"}}
     assert bundle.parse(json.dumps(right).encode(), "x").version == 7
-    with pytest.raises(bundle.Broken):
+    with pytest.raises(bundle.Broken, match="no bundle of knowledge") as stop:
         bundle.parse(json.dumps({**right, **change}).encode(), "x")
+    assert stop.value.diagnostics[0].id == "RC1031"
 
 
 def test_no_key_of_a_bundle_stands_twice() -> None:

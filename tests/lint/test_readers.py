@@ -120,7 +120,7 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (4, 22, "gfxoff=0", GFXOFF),
             (5, 29, "amdgpu.gfxoff=0", GFXOFF),
             (7, 16, "amdgpu.gfxoff=0", GFXOFF),
-            (8, 10, "/sys/module/amdgpu/parameters/cwsr_enable", "read_only"),
+            (8, 10, "/sys/module/amdgpu/parameters/cwsr_enable", "read_only"),  # RC7119
             (8, 10, "/sys/module/amdgpu/parameters/cwsr_enable", "default"),
             (9, 17, "gfxoff=0", GFXOFF),
         ],
