@@ -16,8 +16,7 @@ _HEADER = regex(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = regex(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
-# What a line may hold that looks like a key and is none: texts of several lines, and before them what may hold
-# their quotes.
+# Texts of several lines, in which a line may look like a key; and before them what may hold their quotes.
 _TEXT = regex(
     r"""#[^\n]*|(\"{3}(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5})|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""", re.DOTALL
 )

@@ -12,8 +12,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.atomic import TEMP_SUFFIX
