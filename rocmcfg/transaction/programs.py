@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from rocmcfg.backends import environment_targets, initramfs, modprobe
+from rocmcfg.backends import env_update, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Menu
@@ -30,7 +30,7 @@ def programs(view: HostView) -> dict[str, Activation]:
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries = registry.entries_here(view)
     known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
-    known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
+    known += [env_update.activation(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
 

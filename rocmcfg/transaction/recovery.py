@@ -26,7 +26,7 @@ from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.transaction import noting, parts, renamed, results
+from rocmcfg.transaction import noting, parts, putting_back, renamed, results
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -260,9 +260,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
             )
         done.append(due._replace(state=state))
     renamed.take_back(host, found)
-    expect = found.header.expect
     ran = [step for step in done if step.state is ActivationState.DONE]
-    wanted = results.Wanted(expect.backend, expect.removed, expect.added)
+    wanted = results.wanted_of_undo(host, found)
     mended = results.mend(host, found, wanted, ran, failed)
     problems = [problem for said in mended.problems.values() for problem in said]
     for tool, failure in failed.items():
@@ -272,7 +271,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
     anew = results.made_anew(host, found) if after_failure else ()
-    remarks += [*renamed.left_to_others(host, expect.backend), *problems, *mended.remarks]
+    remarks += [*renamed.left_to_others(host, found.header.expect.backend), *problems, *mended.remarks]
     return TakenBack(tuple(done), tuple(remarks), tuple(anew))
 
 
@@ -378,7 +377,7 @@ def _runs(view: HostView, step: Activation) -> bool:
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
     _remove_scratch(host, step)
-    results.put_files_back(host, id, step.outputs, cut_off=cut_off)
+    putting_back.put_files_back(host, id, step.outputs, cut_off=cut_off)
 
 
 def _remove_scratch(host: Host, step: steps.ToolRun) -> None:
