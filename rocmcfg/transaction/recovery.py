@@ -120,6 +120,7 @@ def undo(
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
+            make_readable(host, found)
         unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
         if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
@@ -150,6 +151,14 @@ def undo(
         noting.drop_copies(host)
     kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
     return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
+
+
+def make_readable(host: Host, found: steps.Journal) -> None:
+    """Of a transaction that is open: put back what a program left as no file that can be read. Raises as
+    `require_ours`, before anything is touched, and Unwritable."""
+    require_ours(host, found)
+    host.require_lock()
+    results.no_files_back(host, found)
 
 
 def require_ours(view: HostView, found: steps.Journal) -> None:

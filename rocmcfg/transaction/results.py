@@ -139,8 +139,11 @@ def look_at_results(
 ) -> Problems:
     """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
     `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
-    menu = menu_of(host, wanted.loader)
     problems: Problems = {}
+    try:
+        menu = menu_of(host, wanted.loader)
+    except Unreadable as problem:
+        menu, problems[""] = None, list(problem.diagnostics)
     for one in made:
         said = problems.setdefault(one.maker, [])
         said += _about_files(host, id, one)
@@ -328,3 +331,12 @@ def cut_off_images_back(host: Host, found: Journal) -> None:
         ended = {line.tool for line in found.of(ToolRan)}
         images = {path: one for path, one in found.before.images.items() if one.tool not in ended}
         put_images_back(host, found.id, images, images.keys())
+
+
+def no_files_back(host: Host, found: Journal) -> None:
+    """Put back what a program that was cut off, or failed, left as no file that can be read, such as a
+    directory or a pipe: nothing can be told of a menu before that. Raises Unwritable, BadJournal."""
+    steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in found.of(ToolRun)]
+    for made in made_by(found, steps):
+        files = {path: saved for path, saved in made.files.items() if saved and _unreadable(host, path)}
+        put_files_back(host, found.id, files)

@@ -123,14 +123,19 @@ def command(scenario: Scenario, root: Path, arguments: Sequence[str], calls: Cal
 
 
 def at_call(
-    root: Path, arguments: tuple[str, ...], name: str, folder: Path, host: type[CountedHost] = CountedHost
+    root: Path,
+    arguments: tuple[str, ...],
+    name: str,
+    folder: Path,
+    host: type[CountedHost] = CountedHost,
+    fault: Fault = FAULTS[0],
 ) -> None:
-    """Kill a command before its first call of that name."""
+    """Kill a command before its first call of that name, or as the `fault` says."""
     scenario = Scenario("", lambda folder: folder, arguments, host=host)
     counted = copy(root, folder / "counted")
     taken = command(scenario, counted, arguments, Calls(names=True)).taken
     shutil.rmtree(counted)
-    ended = command(scenario, root, arguments, Calls(FAULTS[0], taken.index(name) + 1))
+    ended = command(scenario, root, arguments, Calls(fault, taken.index(name) + 1))
     assert ended.signal, ended.result
 
 
