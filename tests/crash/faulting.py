@@ -276,6 +276,8 @@ class Bench:
         can_tell = self.scenario.whole and not fault.for_ever
         if code == 5 and can_tell and not still_open and state in ("before", "after"):
             yield f"nothing is to be recovered: it is {state}"
+        if code == 5 and not re.search(r'help: |"hint": "[^"]', text):
+            yield "it does not say what to do"
         if state != "before" and _UNCHANGED.search(text):
             yield f"it says that nothing was changed, and it is {state}"
         if code in _OUTCOMES and result.out.startswith("{"):
