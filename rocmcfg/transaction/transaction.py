@@ -187,7 +187,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
-    room |= dict.fromkeys([block for tool in plan.tools if (block := keeper_of(tool).BLOCK)], 0)
+    room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, journal.STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:

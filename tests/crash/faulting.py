@@ -31,6 +31,7 @@ _STATE = "var/lib/rocmcfg"
 _RECORDS = (f"{_STATE}/receipt.json", f"{_STATE}/trial.json")
 _BLOCKS = ("boot/grub/grubenv", "boot/grub2/grubenv")
 _OUTCOMES = {1: "nothing_changed", 4: "rolled_back", 5: "recovery_required"}
+_DEFECT = re.compile(r"^Traceback|RC9000", re.M)  # a program's own is indented
 _UNCHANGED = re.compile(r"nothing\s+(was|is)\s+changed|the host is as it was", re.I)
 
 
@@ -243,7 +244,7 @@ class Bench:
         first = self.scenario.run(root, ("recover",))
         verdict = self.state(root)
         found.verdicts[verdict if verdict in ("before", "after") else "neither"] += 1
-        if first.code != 0 or "Traceback" in first.err:
+        if first.code != 0 or _DEFECT.search(first.err):
             yield f"{said}; recover: exit {first.code}: {_short(first)}"
             return
         if verdict not in ("before", "after") or (not self.scenario.whole and verdict != self.recovers_to):
@@ -264,7 +265,7 @@ class Bench:
         code, text = result.code, result.out + result.err
         if code not in (0, 1, 4, 5):
             yield "no such exit code"
-        if "Traceback" in text or "RC9000" in text:
+        if _DEFECT.search(text):
             yield "a defect, by its own words"
         if code == 0 and (state != "after" or still_open):
             yield f"it is {state}, open: {still_open}"
