@@ -66,20 +66,25 @@ def _ends_within_a_line(view: HostView, path: str) -> bool:
 
 
 def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
-    """Each image that is not as it was, from its copy: written beside and renamed. Where there is no room
-    beside it, one that is `useless` goes first: a power cut then leaves none, and the next recovery goes on
-    from the copy. Raises Unwritable once all were tried, BadJournal for a damaged copy."""
+    """Take away what a program left beside an image, and put each image that is not as it was back from its
+    copy: written beside and renamed. Where there is no room beside it, one that is `useless` goes first: a
+    power cut then leaves none, and the next recovery goes on from the copy. Raises Unwritable once all were
+    tried, BadJournal for a damaged copy."""
     full: list[Unwritable] = []
     for path, one in images.items():
+        left, need = f"{path}.new", one.size + _MARGIN
+        try:
+            if host.hollow(left) != "gone":  # of update-initramfs and dracut, beside a whole image too
+                host.remove(left)
+        except Unwritable as problem:
+            full.append(problem)
+            continue
         if not one.copied or digest_now(host, path) == one.file.sha256:
             continue
         copy = journal.image_of(id, one.file.sha256)
         if digest_now(host, copy) != one.file.sha256:
             raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
         host.discard_temporary(path)
-        left, need = f"{path}.new", one.size + _MARGIN
-        if host.hollow(left) != "gone":  # what update-initramfs and dracut leave
-            host.remove(left)
         if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
             host.remove(path)
         try:

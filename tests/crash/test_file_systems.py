@@ -15,7 +15,6 @@ from tests.support.program import needs_mounts
 from .chains import CHAINS, Chain
 from .faulting import MEMORY, Tally
 from .mounted import FILE_SYSTEMS, later, mounted
-from .test_every_call import struck
 
 pytestmark = [pytest.mark.faults, needs_mounts]
 ACTS = ("apply", "again", "rollback")
@@ -51,7 +50,9 @@ def test_a_file_system_that_takes_no_more_leaves_before_or_after(
     for whole in (False, True) if _LONG else (bool(number % 2),):
         bench = later(chain, act, memory / f"bench-{whole}", whole=whole)
         if bench.taken:  # else a program alone writes to the partition
-            found.add(struck(bench, stride=3 if _LONG else max(len(bench.taken) // 2, 1)))
+            stride = 3 if _LONG else max(len(bench.taken) // 2, 1)
+            for fault, at in ((one, at) for one in bench.faults for at in bench.points(one, stride)):
+                found.add(bench.strike(fault, at, use=False))
     print(f"{found.points} points: {dict(found.verdicts)}, {dict(found.ends)}")
     assert not found.wrong, "\n".join(found.wrong)
 
