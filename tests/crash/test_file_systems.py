@@ -19,7 +19,7 @@ from .mounted import FILE_SYSTEMS, later, mounted
 pytestmark = [pytest.mark.faults, needs_mounts]
 ACTS = ("apply", "again", "rollback")
 _LONG = bool(os.environ.get("ROCMCFG_TEST_LONG"))
-_STEP = 1 if _LONG else 3
+_STEP = 1 if _LONG else 5
 
 
 @pytest.fixture
