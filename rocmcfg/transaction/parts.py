@@ -123,14 +123,19 @@ def room_for(view: HostView, changes: Iterable[FileChange], steps: Iterable[Acti
 
 
 def unwritable(host: Host, room: Mapping[str, int]) -> list[Diagnostic]:
-    """Say at which of these places nothing can be written, or not as many bytes as each needs."""
+    """Say at which of these places nothing can be written, or not as many bytes as each needs: one error for
+    each reason, which names the first place and lists the others."""
+    places: dict[str, list[str]] = {}
+    for path, size in room.items():
+        if reason := host.writable_problem(path, size):
+            places.setdefault(reason, []).append(path)
     hint = "make room there, remount it writable or run the command as root, then try again"
-    return [
-        diagnostic
-        for path, size in room.items()
-        if (reason := host.writable_problem(path, size))
-        for diagnostic in Unwritable(path, reason, hint, root=host.root).diagnostics
-    ]
+    problems = []
+    for reason, (first, *others) in places.items():
+        (problem,) = Unwritable(first, reason, hint, root=host.root).diagnostics
+        also = "\n".join(("the same of", *others)) if others else ""
+        problems.append(problem._replace(detail=also))
+    return problems
 
 
 def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
