@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.files import environment, environment_targets, modprobe
+from rocmcfg.files import env_update, environment, environment_targets, modprobe
 from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
@@ -347,7 +347,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown.value if shown else None
     source = wrong[0] if wrong else next(iter(values)) or (shown.source if shown else "")
-    generator = environment_targets.env_update("").tool
+    generator = env_update.TOOL
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
     if wrong and set(wrong) <= made and _left(host, generator):
