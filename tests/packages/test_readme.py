@@ -21,7 +21,7 @@ _PACKAGES = ("python3-venv", "sudo", "systemd")
 
 def test_the_package_is_built_and_installed_by_the_lines_that_the_tests_run(deb: Path) -> None:
     needs, build, install = readme.commands("package")
-    assert set(needs.split()[3:]) == {"dpkg-dev", "debhelper", "dh-python", "python3-pip"}
+    assert set(needs.split()[3:]) == {"build-essential", "debhelper", "dh-python", "python3-pip"}
     assert (roots.REPOSITORY / build).samefile(roots.REPOSITORY / "packaging/debian/build")
     assert install == f"sudo apt install ./dist/{DEB}"  # test_deb_life runs it
     assert deb.name == DEB
