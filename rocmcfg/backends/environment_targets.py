@@ -51,6 +51,7 @@ _UNIT_FILE = regex(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
 _UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
 _LONGEST = 1023
 _PROFILE_ENV = "/etc/profile.env"
+PORTAGE = "portage"  # the package of env-update
 
 
 class Target(NamedTuple):
