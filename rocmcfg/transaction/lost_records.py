@@ -10,8 +10,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
-
-_SCRIPT = "/usr/share/rocmcfg/undo.sh"  # of the packages; it needs no record
+from rocmcfg.transaction import undo_script
 
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
@@ -70,7 +69,7 @@ def by_hand(view: HostView) -> str:
     """The command that takes these files and what was generated from them away, also of a host that is not
     the one that runs."""
     root = view.root.rstrip("/")
-    if view.exists(_SCRIPT):
-        return f"sudo sh {shlex.quote(root + _SCRIPT)}"
-    place = f" --root {shlex.quote(root)}" if root else ""
-    return f"sudo sh undo.sh{place} (from share/rocmcfg of a package, or packaging of a checkout)"
+    script = next(filter(view.exists, (undo_script.PATH, undo_script.COPY)), "")
+    if script:
+        return f"sudo sh {shlex.quote(root + script)}"
+    return f"`rocmcfg apply` with your profile writes a script for it: sudo sh {root}{undo_script.PATH}"

@@ -41,7 +41,9 @@ STATES = ("fresh", "partly set", "conflicting", "edited since")
 JOURNALS = "var/lib/rocmcfg/transactions"
 _ROLLBACK = "rocmcfg rollback --pristine --yes -q --root host"
 _MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
-_RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows what rocmcfg notes for itself
+_RECORDS = re.compile(
+    r"var(/(lib|backups)(/rocmcfg(/.*)?)?)?$"
+)  # tests/golden shows what rocmcfg notes for itself
 
 
 class Case(NamedTuple):
