@@ -78,7 +78,7 @@ walk() { # FOLDER PATH [look]
     there=$2
     return
   fi
-  rest=$2/ there=$1 weak='' links=0 everybody=
+  rest=$2/ there=$1 weak='' missing='' links=0 everybody=
   [ -z "${3-}" ] || look
   while [ -n "$rest" ]; do
     part=${rest%%/*} rest=${rest#*/}
@@ -105,17 +105,21 @@ walk() { # FOLDER PATH [look]
 }
 
 # Notes `there` as `weak` where somebody else owns it, or may write it. Of a link the owner counts alone. So of a sticky
-# folder, which is everybody's to make new names in, and only these are then looked at.
+# folder, which is everybody's to make new names in, and only these are then looked at. Nothing is below what is missing.
 look() {
-  [ -z "$weak" ] || return 0
+  [ -z "$weak$missing" ] || return 0
   anybody=$everybody everybody=
   case "$nl$strong$nl" in *"$nl${there:-/}$nl"*) return 0 ;; esac
-  if ! listed=$(ls -ldn "${there:-/}" 2>/dev/null); then
+  if [ ! -e "${there:-/}" ] && [ ! -L "${there:-/}" ]; then
+    missing=yes
     [ -z "$anybody" ] || weak="$there (anybody can make it)"
     return 0
   fi
-  access=${listed%% *}
-  owner=$(printf '%s' "$listed" | sed -n '1s/^[^ ]* *[0-9]* *\([0-9]*\) .*/\1/p')
+  IFS=' '
+  # shellcheck disable=SC2046 # its words
+  set -- $(ls -ldn "${there:-/}" 2>/dev/null)
+  IFS=$nl
+  access=${1-} owner=${3-}
   case $owner:$access in
     0:l*) ;;
     0:d???????w[tT]*) everybody=yes && return ;;
@@ -289,7 +293,10 @@ everything() {
 undo() { # WORD…
   require_host
   find_script
-  [ -z "$script" ] || run_script "$@"
+  if [ -n "$script" ]; then
+    run_script "$@"
+    exit 0
+  fi
   if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
   if interrupted; then
     stop 'a change of this host was interrupted, and no script to take it back lies here; nothing was changed.' \
