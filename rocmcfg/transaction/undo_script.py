@@ -96,7 +96,7 @@ def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = (
 
 
 def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -> None:
-    """Write the script for what is in force and for what is `planned`, or remove it where nothing is in force.
+    """Write the script for what is in force and for what is `planned`, or remove it where there is neither.
     `due` are the programs that an undo left to the user. Raises Unwritable where the script cannot be
     written. That the copy cannot be written, or the script cannot be removed, is no error."""
     now = in_force(host, planned, due)

@@ -132,7 +132,7 @@ def _typed(command: str) -> Typed:
     return Typed(line, tuple(text for text in more if not text.startswith("< ")), tuple(answers))
 
 
-def play(case: Case, applied_to: Callable[[Path], None] = lambda host: None) -> Played:
+def play(case: Case, applied_to: Callable[[Path], object] | None = None) -> Played:
     """Types the commands and then a rollback of everything; beside it, the shell's lines alone. Between the
     two `applied_to` is called with the host, where something of rocmcfg is on record there."""
     with empty_folder() as place:
@@ -146,8 +146,9 @@ def play(case: Case, applied_to: Callable[[Path], None] = lambda host: None) -> 
         for typed in case.commands:
             written.add(stage, typed)
         applied = (place / "host" / JOURNALS).exists()
-        if applied:
+        if applied and applied_to is not None:
             applied_to(place / "host")
+        if applied:
             written.add(stage, Typed(_ROLLBACK), closing=True)
         undone = tree_of(place / "host")
     return Played(applied, loader.name if loader else "", written.expectations, pristine, undone)

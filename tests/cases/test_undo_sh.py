@@ -130,6 +130,28 @@ def test_what_others_wrote_since_stays(applied: Applied) -> None:
         assert "rocmcfg" not in path.read_text()
 
 
+@on("grub-bls/fedora")
+def test_an_entry_that_was_made_since_is_met(applied: Applied) -> None:
+    """Of a kernel whose installation copied the marked arguments, whether or not the hook ran for it."""
+    folder = applied.host / "boot/loader/entries"
+    entry = next(path for path in folder.glob("*-6.17*.conf"))
+    later = folder / entry.name.replace("6.17", "6.99")
+    later.write_text(entry.read_text())
+    applied.undo()
+    assert later.read_text() == entry.read_text()
+    assert "rocmcfg" not in later.read_text()
+
+
+@on("grub-bls/fedora")
+def test_the_hook_of_a_later_kernel_makes_the_script_anew(applied: Applied) -> None:
+    script = applied.host / "var/lib/rocmcfg/undo.sh"
+    written = script.read_text()
+    script.write_text("# of before\n")
+    release = next((applied.host / "lib/modules").iterdir()).name
+    assert rocmcfg("check-kernel", release, "--root", applied.host).code == 0
+    assert script.read_text() == written
+
+
 @on("systemd-boot/arch")
 def test_a_partition_that_is_not_mounted_is_named_and_not_mounted(applied: Applied) -> None:
     (applied.host / "etc/fstab").write_text("UUID=1234-ABCD /boot vfat umask=0077 0 2\n")
