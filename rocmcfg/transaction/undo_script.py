@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rocmcfg.backends import edits, environment_targets, initramfs, marked_lines
+from rocmcfg.backends import edits, env_update, initramfs, marked_lines
 from rocmcfg.backends.boot import (
     appended_assignment,
     entry_options,
@@ -141,11 +141,11 @@ def _write(host: Host, path: str, content: bytes) -> None:
 
 def _made(view: HostView) -> list[str]:
     """The folders that were made for the copy, by the script that is there."""
-    text = ""
+    found: dict[str, None] = {}
     for path in (PATH, COPY):
         with suppress(RocmcfgError):
-            text = text or view.text(path) or ""
-    return [folder for folder in _MADE.findall(text) if f"{COPIES}/".startswith(f"{folder}/")]
+            found |= dict.fromkeys(_MADE.findall(view.text(path) or ""))
+    return [folder for folder in found if f"{COPIES}/".startswith(f"{folder}/")]
 
 
 def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
@@ -234,9 +234,8 @@ def _makers(view: HostView, chains: Sequence[Chain], tools: frozenset[str]) -> I
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             yield generator.maker(view)
-    gentoo = environment_targets.env_update("")
-    if gentoo.tool in tools:
-        yield maker_of(gentoo, environment_targets.PORTAGE)
+    if env_update.TOOL in tools:
+        yield maker_of(env_update.activation(""), env_update.PACKAGE)
 
 
 def _of_maker(maker: Maker) -> Iterator[Fact]:
