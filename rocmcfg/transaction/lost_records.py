@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.planning.owned import MARK, owned_on, trial_paths
+from rocmcfg.planning.owned import trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
 from rocmcfg.transaction import undo_script
@@ -18,16 +17,7 @@ def files_without_record(view: HostView) -> tuple[str, ...]:
     place, and one in a folder of root's alone, as most EFI system partitions are, does not. Files of a trial
     do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
-    return tuple(path for path in owned_on(view) if path not in known and _ours(view, path))
-
-
-def _ours(view: HostView, path: str) -> bool:
-    try:
-        content = view.read(path)
-    except Unreadable:
-        return path not in edits.EDITORS and view.exists(path)
-    own = edits.own_part(path, content)
-    return own is not None and MARK in own[:400]
+    return tuple(path for path in undo_script.ours_on(view) if path not in known)
 
 
 def record_due(view: HostView) -> bool:

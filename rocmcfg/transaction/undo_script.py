@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
 
@@ -23,12 +24,12 @@ from rocmcfg.backends.boot import (
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.traces import Maker, maker_of
 from rocmcfg.host.files import read_own_file
-from rocmcfg.host.view import Host, HostView, Unwritable
+from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.state import ActivationState
-from rocmcfg.planning.owned import owned_on
+from rocmcfg.planning.owned import MARK, owned_on
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun
@@ -45,20 +46,26 @@ Fact = tuple[str, ...]  # its kind, and what belongs to it
 
 class InForce(NamedTuple):
     """What is to be taken back: transactions, newest first; what is about to be one; what is applied; and the
-    programs that an undo left to the user, who has `undone` it."""
+    programs that an undo left to the user, who has `undone` it. `left`: files of ours that lie on the host,
+    with a record of them or without."""
 
     journals: tuple[Journal, ...]
     undone: tuple[Journal, ...]
     planned: Plan | None
     receipt: Receipt | None
     due: tuple[str, ...]
+    left: tuple[str, ...]
+
+    @property
+    def nothing(self) -> bool:
+        return not self.journals and self.planned is None and not self.due and not self.left
 
     @property
     def loaders(self) -> tuple[str, ...]:
         """Those that got arguments, the newest first."""
         planned = [self.planned.boot_backend] if self.planned else []
         applied = [self.receipt.boot_backend] if self.receipt else []
-        journals = (*self.journals, *(self.undone if self.due else ()))
+        journals = self.journals or self.undone
         named = (*planned, *applied, *(one.header.expect.backend for one in journals))
         return tuple(name for name in dict.fromkeys(named) if name in registry.NAMES)
 
@@ -92,7 +99,22 @@ def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = (
     applied = None
     with suppress(RocmcfgError):
         applied = receipt.load(view)
-    return InForce(tuple(journals), tuple(undone), planned, applied, tuple(due))
+    return InForce(tuple(journals), tuple(undone), planned, applied, tuple(due), ours_on(view))
+
+
+def ours_on(view: HostView) -> tuple[str, ...]:
+    """The files that are ours by place and by mark, as a whole or in part. One that cannot be read counts by
+    its place."""
+    return tuple(path for path in owned_on(view) if _is_ours(view, path))
+
+
+def _is_ours(view: HostView, path: str) -> bool:
+    try:
+        content = view.read(path)
+    except Unreadable:
+        return path not in edits.EDITORS and view.exists(path)
+    own = edits.own_part(path, content)
+    return own is not None and MARK in own[:400]
 
 
 def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -> None:
@@ -100,7 +122,7 @@ def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -
     `due` are the programs that an undo left to the user. Raises Unwritable where the script cannot be
     written. That the copy cannot be written, or the script cannot be removed, is no error."""
     now = in_force(host, planned, due)
-    if not now.journals and not now.due and planned is None:
+    if now.nothing:
         remove(host)
         return
     made = [*host.missing_folders(COPIES), *_made(host)]
@@ -165,7 +187,8 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
     for chain in chains:
         for keeper in chain.TRIAL.KEEPERS if chain.TRIAL is not None else ():
             found.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
-    for maker in _makers(view, chains, now.tools):
+    files = {fact[1] for fact in found if fact[0] in ("file", "edited")}
+    for maker in _makers(view, chains, now.tools, files):
         found += _of_maker(maker)
     folders = {step.path for one in now.journals for step in one.of(DirectoryMade)}
     for change in now.planned.changes if now.planned else ():
@@ -175,24 +198,16 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
 
 def _of_files(view: HostView, now: InForce) -> Iterator[Fact]:
     """Also those that lie there without a record of them."""
-    there = [path for path in owned_on(view) if _holds_ours(view, path)]
     edited = {step.path: step.edit for one in now.journals for step in one.of(FileChanged)}  # the oldest wins
     of_today = {change.path for change in now.planned.changes} if now.planned else set()
     known = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
-    for path in dict.fromkeys((*now.files, *there)):
+    for path in dict.fromkeys((*now.files, *now.left)):
         if path not in edits.EDITORS:
             yield ("file", path)
             continue
         edit = edited.get(path)
         glued = "glued" if edit is not None and edit.inserted.startswith(b"\n") else ""
         yield ("edited", path, "" if path in of_today else known.get(path, ""), glued)
-
-
-def _holds_ours(view: HostView, path: str) -> bool:
-    try:
-        return edits.own_part(path, view.read(path)) is not None
-    except RocmcfgError:
-        return path not in edits.EDITORS
 
 
 def _of_partitions(view: HostView, chain: Chain) -> Iterator[Fact]:
@@ -225,16 +240,20 @@ def _of_keeper(view: HostView, name: str, now: InForce) -> Iterator[Fact]:
     yield ("shows", *chain.SHOWS)
 
 
-def _makers(view: HostView, chains: Sequence[Chain], tools: frozenset[str]) -> Iterator[Maker]:
-    """Of a loader that the host had before its newest one, only where its program is still there."""
+def _makers(
+    view: HostView, chains: Sequence[Chain], tools: frozenset[str], files: AbstractSet[str]
+) -> Iterator[Maker]:
+    """The programs among `tools`, and what makes the menu of these `files`, whoever ran it. Of a loader that
+    the host had before its newest one, only where its program is still there."""
     for number, chain in enumerate(chains):
+        of_ours = bool(files & registry.inputs(chain.NAME))
         for maker in chain.makers(view):
-            if maker.tool in tools and (number == 0 or view.has_tool(maker.program)):
+            if (maker.tool in tools or of_ours) and (number == 0 or view.has_tool(maker.program)):
                 yield maker
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             yield generator.maker(view)
-    if env_update.TOOL in tools:
+    if env_update.TOOL in tools or any(path.startswith(f"{env_update.FOLDER}/") for path in files):
         yield maker_of(env_update.activation(""), env_update.PACKAGE)
 
 
