@@ -368,7 +368,8 @@ installed() {
 
 case $mode in
   left)
-    left=$(everything) || exit 2
+    (find_script) || exit 2
+    left=$(everything)
     [ -n "$left" ] || exit 1
     printf '%s\n' "$left"
     ;;

@@ -155,7 +155,7 @@ def test_it_runs_at_a_rescue_shell(new_root: NewRoot) -> None:
         assert done.returncode == 0, done.stdout
     done = root.run("exec env -i /usr/bin/rocmcfg rollback --yes", read_only=True)
     assert done.returncode == 1
-    assert "Read-only file system" in done.stdout
+    assert "is read-only" in done.stdout
     assert "Traceback" not in done.stdout
 
 

@@ -171,6 +171,35 @@ def test_a_proc_that_lies_in_the_tree_lets_no_program_run(host: Path, shell: tup
     assert not (host / "ran").exists()
 
 
+@pytest.mark.parametrize("mode", [(), ("left",), ("removal",)], ids=" ".join)
+@pytest.mark.parametrize("who", ["script", "folder", "above", "copy", "writable"])
+@SHELLS
+def test_a_script_that_others_can_write_is_not_run(
+    host: Path, tmp_path: Path, who: str, mode: tuple[str, ...], shell: tuple[str, ...]
+) -> None:
+    require_root()
+    script, ran = host / "var/lib/rocmcfg/undo.sh", tmp_path / "ran"
+    if who == "copy":
+        script.unlink()
+        script = host / "var/backups/rocmcfg/undo.sh"
+    script.write_text(f"#!/bin/sh\necho x >{ran}\n")
+    theirs = {"folder": script.parent, "above": script.parents[1]}.get(who, script)
+    if who == "writable":
+        script.chmod(0o757)
+    else:
+        os.chown(theirs, ANOTHER_USER, ANOTHER_USER)
+    done = undo(host, *mode, shell=shell)
+    assert not ran.exists(), "root ran what somebody else wrote"
+    assert f"{theirs} (" in done.stderr
+    assert done.returncode == {(): 1, ("left",): 2, ("removal",): 0}[mode]
+
+
+def test_nothing_left_is_no_fault(host: Path) -> None:
+    (host / "var/lib/rocmcfg/undo.sh").write_text(undo_script.script([("file", "/etc/none-of-rocmcfg")]))
+    done = undo(host, "left")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
 @pytest.mark.parametrize("link", ["/data/boot", "data/boot", "../data/boot"])
 @SHELLS
 def test_a_link_inside_the_tree_is_followed_there(host: Path, link: str, shell: tuple[str, ...]) -> None:
