@@ -198,24 +198,6 @@ at_work() {
   return 1
 }
 
-# Keeps rocmcfg away until this shell ends, where there is a flock(1); fails where rocmcfg is at work. The lock of a host
-# from outside is there as long as it is held.
-hold() {
-  if at_work; then return 1; fi
-  command -v flock >/dev/null || return 0
-  if [ -z "$root" ]; then
-    lock=/run/rocmcfg.lock
-  else
-    [ -d "$state" ] || return 0
-    lock=$state/lock
-  fi
-  [ ! -L "$lock" ] && { [ -f "$lock" ] || [ ! -e "$lock" ]; } && (umask 077 && : >>"$lock") 2>/dev/null || return 0
-  exec 9<>"$lock"
-  flock -n 9 2>/dev/null || return 1
-  [ -z "$root" ] || trap 'rm -f "$lock_of_ours"' EXIT
-  lock_of_ours=$lock
-}
-
 require_host() {
   [ -d "$(at /etc)" ] || stop "there is no host at $root: it has no /etc; nothing was changed. Mount its root file system there"
   [ -n "$root" ] || [ "${user:-0}" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
