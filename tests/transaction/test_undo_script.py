@@ -11,7 +11,7 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records import journal
-from rocmcfg.transaction import transaction, undo_script
+from rocmcfg.transaction import recovery, transaction, undo_script
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, rocmcfg
 from tests.support.tools import HANG, require_tool
@@ -119,6 +119,29 @@ def test_it_is_on_the_disk_before_the_commit_is_said(host: Path, monkeypatch: py
     assert names[0] == "Begin"
     assert names[-1] == "Committed"
     assert all(known and copied for _, known, copied in seen[1:])
+
+
+def test_a_transaction_that_was_cut_off_halfway_is_taken_back(
+    host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the files of the plan that were not written yet, and of another transaction before it."""
+    before = {*_files(host)}
+    apply(host)
+    applied = {*_files(host)}
+
+    def cut(*_: object, **__: object) -> None:
+        raise OSError("cut off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(transaction, "_note", cut)
+        patched.setattr(recovery, "undo", cut)
+        options = ("--set", "env.HSA_OVERRIDE_GFX_VERSION=11.0.0")
+        assert rocmcfg("apply", *RUNPM, *options, "--root", host, "--yes").code == 5
+    assert {*_files(host)} > applied, "it changed something"
+    assert rocmcfg("status", "--root", host).err.count("neither finished nor undone")
+    done = undo(FINDER, root=host)
+    assert "  update-grub\n" in done.stderr
+    assert {*_files(host)} == before
 
 
 def test_a_failed_apply_leaves_no_script(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
