@@ -189,7 +189,7 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
             found.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
     files = {fact[1] for fact in found if fact[0] in ("file", "edited")}
     for maker in _makers(view, chains, now.tools, files):
-        found += _of_maker(maker)
+        found += of_maker(maker)
     folders = {step.path for one in now.journals for step in one.of(DirectoryMade)}
     for change in now.planned.changes if now.planned else ():
         folders |= {*view.missing_folders(os.path.dirname(change.path))}
@@ -257,7 +257,8 @@ def _makers(
         yield maker_of(env_update.activation(""), env_update.PACKAGE)
 
 
-def _of_maker(maker: Maker) -> Iterator[Fact]:
+def of_maker(maker: Maker) -> Iterator[Fact]:
+    """What the script is told of one program."""
     yield ("maker", maker.tool, maker.package)
     yield ("needs", maker.program)
     if maker.signed_by is None:

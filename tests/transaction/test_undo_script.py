@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.traces import Maker
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records import journal
 from rocmcfg.transaction import recovery, transaction, undo_script
@@ -232,3 +234,41 @@ def test_a_damaged_journal_of_before_stops_no_apply(host: Path) -> None:
     path.write_bytes(b"{" + path.read_bytes())
     apply(host, *RUNPM, "--set", "karg.iommu=soft")
     assert f"/{DROP_IN}\n" in undo(FINDER, "left", root=host).stdout
+
+
+@SHELLS
+def test_each_kernel_of_then_gets_its_commands(host: Path, tmp_path: Path, shell: tuple[str, ...]) -> None:
+    """Also one that was installed since; an image that fails keeps no other one from its own."""
+    require_tool(shell[0], shell[0])
+    for release in ("6.1-old", "6.2-bad", "6.99-later"):
+        (host / "lib/modules" / release).mkdir(parents=True)
+        (host / f"lib/modules/{release}/modules.dep").touch()
+        (host / f"boot/initramfs-{release}.img").touch()
+    program = tmp_path / "bin/make-image"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/ran\ncase $1 in *bad*) exit 1 ;; esac\n')
+    program.chmod(0o755)
+    maker = Maker(
+        "images",
+        "some",
+        every=("/boot/initramfs-{release}.img",),
+        each=(("make-image", "{image}.new"), ("make-image", "moved", "{image}")),
+    )
+    script = undo_script.script(list(undo_script.of_maker(maker)))
+    body = script[: script.index("\ncase $mode in\n  left)")]
+    place = tmp_path / "undo.sh"
+    place.write_text(body + '\nrun() { "$@"; }\nfailed=\'\'\nfacts run_maker\necho "failed:$failed"\n')
+    environment = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    words = [*shell, str(place), "--root", str(host)]
+    body_of_root = place.read_text().replace('[ "${user:-0}" = 0 ] ||', "")  # the caller's PATH counts here
+    place.write_text(body_of_root)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "failed: make-image\n", done.stderr
+    image = "/boot/initramfs-{}.img"
+    assert (tmp_path / "ran").read_text().splitlines() == [
+        f"{image.format('6.1-old')}.new",
+        f"moved {image.format('6.1-old')}",
+        f"{image.format('6.2-bad')}.new",
+        f"{image.format('6.99-later')}.new",
+        f"moved {image.format('6.99-later')}",
+    ]
