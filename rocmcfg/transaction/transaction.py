@@ -20,7 +20,7 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
+from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange, left_to_user
 from rocmcfg.model.state import ActivationState, Channel, Kind, Request
 from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.planning.refusals import refused
@@ -28,7 +28,7 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import noting, recovery, results, vanished
+from rocmcfg.transaction import noting, recovery, results, undo_script, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool
 
@@ -152,6 +152,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
         id, mark = max(journal.ids(host), default=0) + 1, ""
         try:
             mark = journal.begin(host, id, header)
+            undo_script.renew(host, planned=plan)
             if purpose.clears:
                 _clear(host, plan.boot_backend, progress, mark)
             for change in plan.changes:
@@ -171,6 +172,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             done = Done(id, header, activations)
             for change in purpose.records(host, done):
                 _change(host, id, change)
+            undo_script.renew(host)
             for tool in plan.tools:
                 if tool.arms:
                     change_by_tool(host, id, tool, progress, mark)
@@ -280,6 +282,7 @@ def _rolled_back(
         if found is None:
             return cause
         taken = recovery.undo(host, found, progress, after_failure=True)
+        undo_script.renew_quietly(host, due=left_to_user(taken.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
         said = f"taking transaction {id} back did not succeed either"

@@ -38,6 +38,7 @@ class _Kernelstub(KeptChain):
     """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
 
     NAME = "kernelstub"
+    MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "kernelstub (Pop!_OS)"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
