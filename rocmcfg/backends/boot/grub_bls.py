@@ -40,6 +40,8 @@ from rocmcfg.model.regex import regex
 _HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
+_VARIABLE = regex(script.VARIABLE, re.ASCII)
+_PLAIN = regex(r"[\w.,:=/+@%-]+", re.ASCII)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 _READS = regex(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
 
@@ -153,13 +155,22 @@ def _has_hook(view: HostView) -> bool:
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
     """What the kernel gets of the options: blscfg makes a line of its script of them."""
     origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
-    return tuple(Karg(token, origin[at]) for token, at in script.tokens(join(kargs)))
+    return script.traced(join(kargs), origin)
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
-    if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
+    """What blscfg and GRUB's script make of it. A variable within a word is put in where the block has it and
+    its value is plain; else it stays as it is written."""
+    if karg.text == TRIAL_TOKEN:
         return (karg,)
-    return variables.get(karg.text.strip("${}"), ())
+    if _VARIABLE.fullmatch(karg.text):
+        return variables.get(karg.text.strip("${}"), ())
+
+    def plain(variable: re.Match[str]) -> str:
+        value = variables.get(variable[0].strip("${}"), ())
+        return value[0].text if len(value) == 1 and _PLAIN.fullmatch(value[0].text) else variable[0]
+
+    return (karg._replace(text=_VARIABLE.sub(plain, karg.text)),)
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
