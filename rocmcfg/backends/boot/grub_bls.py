@@ -28,6 +28,7 @@ from rocmcfg.backends.boot.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
 from rocmcfg.backends.boot.loader_files import GRUB as GRUB_RULES
+from rocmcfg.backends.boot.loader_files import key_of
 from rocmcfg.backends.boot.menu import Menu, Role
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -124,7 +125,7 @@ class _GrubBls(EntryChain):
         for path, entry in loader_entries.files(view, machine_id(view)):
             found = script.command(join(entry.kargs))
             if entry.role is Role.NORMAL and found.problem:
-                yield script.not_copied("options", found, path)
+                yield script.not_copied("options", found, _line_of_problem(view, path))
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = self.here(view), loader_entries.folders(view)
@@ -138,6 +139,14 @@ class _GrubBls(EntryChain):
 
     def variable(self, view: HostView) -> str:
         return TRIAL_TOKEN if _has_hook(view) else ""
+
+
+def _line_of_problem(view: HostView, path: str) -> str:
+    """The `file:line` of the options that end GRUB's command; of a quote over several lines, the last."""
+    lines = enumerate(text_or_empty(view, path).split("\n"), start=1)
+    options = [(number, line) for number, line in lines if key_of(line.encode()) == b"options"]
+    ending = (n for n, line in options if script.problem(line.strip().partition("options")[2].rstrip()))
+    return f"{path}:{next(ending, options[-1][0] if options else 1)}"
 
 
 def _menu_path(view: HostView) -> str:

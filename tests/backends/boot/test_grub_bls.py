@@ -33,3 +33,21 @@ def test_a_variable_of_an_entry_is_put_in_where_the_block_has_it(
     root = make_root(tmp_path, {**files, "boot/loader/entries/x.conf": entry})
     (found,) = BACKEND.read(LocalHost(str(root))).entries
     assert [(karg.text, karg.value, karg.untold) for karg in found.kargs] == kargs
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("options ro\noptions m.n=1;2\n", 5),
+        ("options ro m.n='1\noptions quiet\n", 4),
+        ("options ro m.n=1&\n", 4),
+    ],
+)
+def test_what_ends_the_command_of_an_entry_is_told_with_its_line(
+    tmp_path: Path, options: str, line: int
+) -> None:
+    entry = f"title x\nversion 6.12.0\nlinux /vmlinuz-6.12.0\n{options}"
+    files = {"boot/grub2/grub.cfg": _MENU, "boot/loader/entries/x.conf": entry}
+    host = LocalHost(str(make_root(tmp_path, files)))
+    found = [one for one in BACKEND.preflight(host, BACKEND.observe(host), ()) if one.id == "RC3172"]
+    assert [one.location for one in found] == [f"/boot/loader/entries/x.conf:{line}"]
