@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.host import interrupts
+from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import Host
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
@@ -150,6 +152,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     header = purpose.header(host)
     with interrupts.held():
         id, mark = max(journal.ids(host), default=0) + 1, ""
+        _sweep(host, plan)
         try:
             mark = journal.begin(host, id, header)
             undo_script.renew(host, planned=plan)
@@ -184,6 +187,21 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
         noting.drop_copies(host)
     host.log(purpose.log_line(done))
     return done
+
+
+def _sweep(host: Host, plan: Plan) -> None:
+    """Remove what a cut of an earlier command left beside the files that it was writing: nothing is open now.
+    What cannot be removed stays, and stops nobody."""
+    loader = plan.boot_backend
+    entries = registry.backend(loader).entry_files(host) if loader in registry.NAMES else ()
+    own = dict.fromkeys((*owned_on(host), *trial_paths(), *entries, receipt.PATH))
+    with suppress(RocmcfgError):
+        for id in journal.ids(host):
+            journal.sweep(host, id)
+        for path in own:
+            folder, _, name = temp_name(path).rpartition("/")
+            if name in host.names(folder):
+                host.discard_temporary(path)
 
 
 def _preflight(host: Host, plan: Plan) -> None:

@@ -219,6 +219,12 @@ class EntryChain(Chain):
                 part = ours if entry.role is Role.NORMAL else None
                 yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
 
+    def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
+        """The files of entries that name another system, and what they are without our part there."""
+        for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
+            if entry.role is Role.FOREIGN:
+                yield path, partial(loader_entries.with_arguments, ours=None, rules=self.RULES)
+
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
 
@@ -328,6 +334,12 @@ class MenuChain(EntryChain):
         for path in self.files(view):
             written = partial(self.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
+
+    def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
+        left = [role for role in Role if role is not Role.FOREIGN]
+        for path in self.files(view):
+            written = partial(self.written, view, path)
+            yield path, partial(entry_options.rewritten, written=written, ours=None, left=left)
 
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:

@@ -20,7 +20,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CMDLINE, propose
 from rocmcfg.backends.boot.grub import BACKEND as GRUB
 from rocmcfg.backends.boot.grub import DROP_IN
-from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
+from rocmcfg.backends.boot.grub_files.mkconfig import Refused, parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -85,7 +85,10 @@ class _ProxmoxBootTool(Chain):
         if not asked.ok:
             said = (asked.stderr or asked.stdout).strip().rpartition("\n")[2]
             return menu._replace(unreadable=f"its partitions cannot be looked into: {said}")
-        return menu._replace(entries=tuple(_entries(asked.stdout)))
+        try:
+            return menu._replace(entries=tuple(_entries(asked.stdout)))
+        except Refused as refused:
+            return menu._replace(unreadable=str(refused))
 
     def observe(self, view: HostView) -> Observed:
         menu = self.read(view)

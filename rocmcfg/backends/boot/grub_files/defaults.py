@@ -14,7 +14,7 @@ from rocmcfg.backends.boot import specials
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, script
-from rocmcfg.backends.boot.grub_files.mkconfig import cut_off, parse_entries, sections
+from rocmcfg.backends.boot.grub_files.mkconfig import Refused, cut_off, parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
@@ -98,6 +98,7 @@ class DefaultsChain(Chain):
             said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
             yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
+        yield from script.expanded_at_boot(observed.foreign)
         if observed.unknown_at:
             said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
             yield info("RC3106", said, location=observed.unknown_at)
@@ -119,13 +120,16 @@ class DefaultsChain(Chain):
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         menu, _ = self.layout(view)
-        titles = [
-            entry.title
-            for section, body in sections(text_or_empty(view, menu))
-            if section.endswith(_BY_HAND)
-            for entry in parse_entries(body, menu, "10_linux")
-            if entry.role is Role.NORMAL
-        ]
+        try:
+            titles = [
+                entry.title
+                for section, body in sections(text_or_empty(view, menu))
+                if section.endswith(_BY_HAND)
+                for entry in parse_entries(body, menu, "10_linux")
+                if entry.role is Role.NORMAL
+            ]
+        except Refused:  # of which reading the menu tells
+            return
         if titles:
             said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
             hint = "add the arguments there by hand if you boot them"
@@ -165,8 +169,7 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
     text = environment.text(name)
     if text is None:
         return None
-    origin = _origin(environment, name)
-    return tuple(Karg(token, origin[at]) for token, at in script.tokens(text))
+    return script.traced(text, _origin(environment, name))
 
 
 def _origin(environment: Environment, name: str) -> list[str]:
