@@ -99,7 +99,7 @@ PARTS = (
     ),
     Part(
         "faults",
-        8,
+        13,  # of which five, of every boot chain, are reckoned from a run at a load of 8
         "faults",
         ("tests/crash/test_*.py", "tests/cases/test_undo_sh.py"),
         (

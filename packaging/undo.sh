@@ -189,9 +189,11 @@ look() {
 }
 strong=
 
-# Where a path of the host is; `named` does not follow the last name.
+# Where a path of the host is, to be read; `named` does not follow the last name. What is neither a file nor a directory
+# holds nothing of anybody: a pipe would be waited for, and a device may heed that it is opened.
 at() { # PATH
   walk "$root" "$1"
+  if [ -e "$there" ] && [ ! -f "$there" ] && [ ! -d "$there" ]; then there=/dev/null; fi
   printf '%s' "$there"
 }
 named() { printf '%s/%s' "$(at "${1%/*}")" "${1##*/}"; } # PATH
@@ -750,7 +752,7 @@ hold() {
     [ -d "$state" ] || return 0
     lock=$state/lock
   fi
-  [ ! -L "$lock" ] && (umask 077 && : >>"$lock") 2>/dev/null || return 0
+  [ ! -L "$lock" ] && { [ -f "$lock" ] || [ ! -e "$lock" ]; } && (umask 077 && : >>"$lock") 2>/dev/null || return 0
   exec 9<>"$lock"
   flock -n 9 2>/dev/null || return 1
   [ -z "$root" ] || trap 'rm -f "$lock_of_ours"' EXIT
@@ -859,30 +861,34 @@ empty_directories() {
   done
 }
 
-# Where this is run by root for a tree, nobody else may be able to change what is read, moved or run there.
+# Adds to `others` what others than root may change of these paths.
+look_at() { # PATH…
+  for path; do
+    walk "$root" "$path" look
+    others=$others$nl$weak
+  done
+}
+
+# Where this is run by root for a tree, nobody else may be able to change what is read, moved or run there: first what has
+# a name of its own, and is read to find the rest.
 require_roots_own() {
   [ -n "$root" ] && [ "${user:-0}" = 0 ] || return 0
   walk '' "$root" look
   others=$weak
-  # shellcheck disable=SC2046,SC2086 # one path a line
-  for path in $(everything) $OWNED $EDITED $PARTITIONS; do
-    for file in "$path" "/var/backups/rocmcfg$path"; do
-      walk "$root" "${file%%\**}" look
-      others=$others$nl$weak
-    done
-  done
-  for path in $(menus) $(images) $(journals) /var/lib/rocmcfg/receipt.json /var/lib/rocmcfg/trial.json \
-    /var/lib/rocmcfg/undo.unfinished /var/lib/rocmcfg/lock /etc/fstab /etc/machine-id /etc/mkinitcpio.d /boot/grub/grub.cfg \
-    /boot/grub2/grub.cfg /boot/grub/grubenv /boot/grub2/grubenv /proc /lib/modules /usr/lib/modules; do
-    walk "$root" "$path" look
-    others=$others$nl$weak
-  done
-  if runs; then
-    for path in $PROGRAMS; do
-      walk "$root" "$path" look
-      others=$others$nl$weak
-    done
-  fi
+  for path in $OWNED $EDITED $PARTITIONS; do look_at "${path%%\**}" "/var/backups/rocmcfg${path%%\**}"; done
+  look_at /var/lib/rocmcfg/receipt.json /var/lib/rocmcfg/trial.json /var/lib/rocmcfg/undo.unfinished /var/lib/rocmcfg/lock \
+    /etc/fstab /etc/machine-id /etc/mkinitcpio.d /boot/grub/grub.cfg /boot/grub2/grub.cfg /boot/grub/grubenv \
+    /boot/grub2/grubenv /proc /lib/modules /usr/lib/modules
+  # shellcheck disable=SC2086 # one path a line
+  if runs; then look_at $PROGRAMS; fi
+  require_none
+  for path in $(everything); do look_at "$path" "/var/backups/rocmcfg$path"; done
+  # shellcheck disable=SC2046 # one path a line
+  look_at $(menus) $(images) $(journals)
+  require_none
+}
+
+require_none() {
   others=$(printf '%s\n' "$others" | grep . | sort -u)
   # shellcheck disable=SC2086 # one path a line
   [ -z "$others" ] || stop 'others than root may change what root would believe here; nothing was changed:' $others \
@@ -895,6 +901,10 @@ undo() {
   [ -n "$root" ] || [ "${user:-0}" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
   [ ! -L "$state" ] || stop "$state is a symbolic link, which rocmcfg does not make; nothing was changed." \
     "Put the directory in its place, then run again: $again"
+  for file in "$state/receipt.json" "$state/trial.json" "$unfinished"; do
+    [ ! -e "$file" ] || [ -f "$file" ] || stop "$file is no regular file, and rocmcfg makes one there; nothing was changed." \
+      "Look into it, move it away, then run again: $again"
+  done
   require_roots_own
   case $self in
     */var/lib/rocmcfg/undo.sh)

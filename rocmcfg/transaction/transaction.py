@@ -164,7 +164,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             )
             kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
             activations += tuple(kept)
-            problems = [*_wrong(host, id, header.expect, activations), *purpose.proof(host)]
+            problems = [*_wrong(host, id, activations), *purpose.proof(host)]
             problems += purpose.refused_meanwhile(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
@@ -187,7 +187,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
-    room |= dict.fromkeys([block for tool in plan.tools if (block := keeper_of(tool).BLOCK)], 0)
+    room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, journal.STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
@@ -232,11 +232,11 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
         journal.append(host, id, before)
 
 
-def _wrong(host: Host, id: int, expect: Expectations, ran: Sequence[Activation]) -> list[Diagnostic]:
+def _wrong(host: Host, id: int, ran: Sequence[Activation]) -> list[Diagnostic]:
     found = journal.read(host, id)
     assert found is not None  # it is ours, and begun
     done = [step for step in ran if step.state is ActivationState.DONE]
-    wanted = results.Wanted(expect.backend, expect.wanted, expect.removed)
+    wanted = results.wanted_of_apply(host, found)
     kernels = found.before.kernels if found.before is not None else {}
     problems = results.look_at_results(host, id, wanted, results.made_by(found, done), kernels)
     return [problem for said in problems.values() for problem in said]

@@ -37,7 +37,7 @@ def _entry(path: Path, *, times: bool) -> tuple[object, ...]:
     common = (stat.filemode(meta.st_mode), meta.st_uid, meta.st_gid)
     if stat.S_ISLNK(meta.st_mode):
         return (*common, os.readlink(path))
-    if stat.S_ISDIR(meta.st_mode):
+    if not stat.S_ISREG(meta.st_mode):  # a folder, or a pipe, whose reader would wait
         return common
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return (*common, digest, meta.st_mtime_ns) if times else (*common, digest)

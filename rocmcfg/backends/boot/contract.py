@@ -74,6 +74,12 @@ class Keeper(Protocol):
         """Whether nobody could read its block any more. Raises Unreadable."""
         return False
 
+    def writes_at(self, view: HostView) -> tuple[str, ...]:
+        """Return files or folders on each file system that the program writes to and does not put on the
+        disk itself; its block is the first."""
+        del view
+        return (self.BLOCK,) if self.BLOCK else ()
+
 
 class BootTrial(Protocol):
     """Arguments that the loader gives to the next boot alone. `PLACES` are the words on every normal entry in

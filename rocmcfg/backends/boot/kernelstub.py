@@ -94,6 +94,9 @@ class _Kernelstub(KeptChain):
         gone = [word for word in had if word not in kept]
         return (self.TOOL, *(("-a", " ".join(add)) if add else ()), *(("-d", " ".join(gone)) if gone else ()))
 
+    def writes_at(self, view: HostView) -> tuple[str, ...]:
+        return (CONFIGURATION, *loader_entries.folders(view))
+
     def damaged(self, view: HostView) -> bool:
         """It empties the file before it writes."""
         try:
