@@ -106,7 +106,6 @@ PARTS = (
         ("tests/crash/test_*.py", "tests/cases/test_undo_sh.py"),
         (
             "tests/crash/*",
-            "packaging/undo.sh",
             "rocmcfg/host/*",
             "rocmcfg/records/*",
             "rocmcfg/transaction/*",

@@ -66,6 +66,7 @@ ONE_MEANING = {
     "RC1013": "`profile new`: the name is taken, by a local profile or a shipped one",
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
+    "RC4034": "a program failed, or left nothing that can be used, and what was there before was put back",
     "RC3170": "a quote that others left open, on a command line or in modprobe.d, would swallow ours",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
     "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
@@ -114,6 +115,12 @@ LOOKED_UP = {
 }
 # Functions that give a hint.
 HINTS = {"_did_you_mean": "did you mean …?"}
+# Hints that differ by what was met, or that the callers of a function give.
+HINTED = {
+    "RC3172": "close the quote, write the value on one line, take the sign out, or put a backslash before it "
+    "that GRUB sees",
+    "RC3307": "set the variable in plain words in the file that is named, or not at all",
+}
 SEVERITY = {"error": "error", "fail": "error", "_by_hand": "error", "warning": "warning", "info": "info"}
 
 
@@ -179,7 +186,7 @@ def _row(id: str, made: list[Made]) -> str:
         sys.exit(f"{id} has several summaries: one meaning (then name it in ONE_MEANING) or two?\n{places}")
     summary = SAID.get(id) or ONE_MEANING.get(id) or summaries[0]
     severity = " or ".join(dict.fromkeys(one.severity for one in made))
-    hint = next((hint for one in made if (hint := _cell(one.hint))), "")
+    hint = HINTED.get(id) or next((hint for one in made if (hint := _cell(one.hint))), "")
     return f"| {id} | {severity} | {_cell(summary)} | {hint} |"
 
 

@@ -171,6 +171,8 @@ def _show_now(printer: Printer, found: Explained) -> None:
     where = f"{found.next_boot} ({found.source})" if found.source else _UNSET[kind]
     if kind == "variable" and found.source and found.next_boot is None:
         where = f"cannot be told: a program decides it that runs {found.source}"
+    elif found.source and found.next_boot is None:
+        where = f"cannot be told: {found.source} gives it no value, or one with a variable of the boot loader"
     if found.waits:
         where = f"{where.partition(';')[0]}; {found.waits}"
     if kind == "variable":

@@ -97,8 +97,7 @@ def _show_others(printer: Printer, found: Status) -> None:
 
 
 def _next_boot(parameter: SetParameter) -> str:
-    cannot_be_told = parameter.next_boot is None and parameter.running is None
-    return "cannot be told" if cannot_be_told else parameter.next_boot or "-"
+    return "cannot be told" if parameter.untold else parameter.next_boot or "-"
 
 
 def _applied(found: Status) -> str:

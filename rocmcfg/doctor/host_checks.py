@@ -87,10 +87,10 @@ def _contested(
     ours = {setting.parameter for setting in receipt.settings} if receipt else set()
     for parameter in set_parameters(view, known.modules(), facts.boot.loader):
         if parameter.overridden and parameter.name not in ours:
+            wins = "what cannot be told" if parameter.untold else parameter.next_boot
             yield warning(
                 "RC8103",
-                f"{parameter.name} is set to different values; {parameter.next_boot} of {parameter.source} "
-                "wins",
+                f"{parameter.name} is set to different values; {wins} of {parameter.source} wins",
                 detail=f"without effect: {', '.join(parameter.overridden)}",
                 location=parameter.source,
                 hint="keep one of them and remove the others",

@@ -18,6 +18,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
 
 TOOL = "env-update"
+PACKAGE = "portage"
 FOLDER = "/etc/env.d"
 PROFILE = "/etc/profile.env"
 MADE = (PROFILE, "/etc/csh.env", "/etc/environment.d/10-gentoo-env.conf")

@@ -55,8 +55,8 @@ class PackageManagerAtWork(RocmcfgError):
             f"{found.path} is held by process {found.process}" if found.process else f"{found.path} is held"
         )
         hint = (
-            "wait until it has ended, then run the command again; "
-            "ROCMCFG_PACKAGE_TIMEOUT=SECONDS waits longer or, with 0, not at all"
+            "wait until it has ended, then run the command again; with the variable "
+            "ROCMCFG_PACKAGE_TIMEOUT=SECONDS set rocmcfg itself waits so long, with 0 not at all"
         )
         said = f"{found.name} is at work on this host, and may write the boot menu; nothing was changed"
         super().__init__(error("RC3036", said, detail=held, location=found.path, hint=hint))

@@ -22,14 +22,14 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.images import Generator, Image, booted, release_of, releases
+from rocmcfg.languages.bash_lists import Lists, Untold
 from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.loaders.uki.reader import presets
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.regex import regex
 
 _CONF = "/etc/mkinitcpio.conf"
 _LIMINE = "/usr/bin/limine-mkinitcpio"
-_LIST = regex(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
 _OUTPUT = regex(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
 
 
@@ -65,46 +65,52 @@ class Mkinitcpio(Generator):
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-        """RC3206 where the configuration has no `modconf`; that of a preset is not looked at."""
-        read = (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version))
-        texts = {path: text_or_empty(view, path) for path in read}
-        lists = _lists(texts.values())
-        hooks, files = lists.get("HOOKS"), " ".join(lists.get("FILES", []))
-        if carrying and hooks is not None and "modconf" not in hooks and "/etc/modprobe.d" not in files:
+        """RC3206 where the configuration has no `modconf`, RC3213 where only bash can tell; that of a preset
+        is not looked at."""
+        if not carrying:
+            return
+        conf, said = Lists(), "cannot be told whether mkinitcpio makes images with modprobe.d here"
+        for path in (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)):
+            conf.read(path, text_or_empty(view, path))
+        try:
+            hooks, files = conf.words("HOOKS"), " ".join(conf.words("FILES") or ())
+        except Untold as untold:
+            why = "only bash can tell what HOOKS and FILES come to; each image is looked into afterwards"
+            yield info("RC3213", said, location=untold.at, detail=why)
+            return
+        if (hooks is None and not text_or_empty(view, _CONF)) or "/etc/modprobe.d" in files:
+            return
+        if "modconf" not in (hooks or ()):
             yield error(
                 "RC3206",
                 f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
-                location=[path for path, text in texts.items() if "HOOKS" in _lists([text])][-1],
-                detail=f"HOOKS=({' '.join(hooks)}) has no modconf, the hook that copies /etc/modprobe.d",
+                location=conf.source("HOOKS").rpartition(":")[0] or _CONF,
+                detail=f"HOOKS=({' '.join(hooks or ())}) has no modconf, which copies /etc/modprobe.d",
                 hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
                 "line: --via cmdline",
             )
 
 
 def _of_presets(view: HostView) -> list[str]:
-    """The images that presets name and that are there; their kernels the entries tell, if at all."""
+    """The images that presets name and that are there; their kernels the entries tell, if at all. Of a preset
+    that only bash can read, those that it names anywhere."""
     found: list[str] = []
-    for text in presets(view).values():
-        active = _lists([text]).get("PRESETS", [])
-        named = (path for of, path in _OUTPUT.findall(text) if of in active)
-        found += [view.real_path(path) for path in named if view.exists(path)]
+    for path, text in presets(view).items():
+        preset = Lists()
+        preset.read(path, text)
+        named = _OUTPUT.findall(text)
+        try:
+            active: Iterable[str] = preset.words("PRESETS") or ()
+        except Untold:
+            active = [of for of, _ in named]
+        images = (image for of, image in named if of in active)
+        found += [view.real_path(image) for image in images if view.exists(image)]
     return found
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:
     """As `sort -V`, for names as they occur."""
     return [(int(part or 0) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
-
-
-def _lists(texts: Iterable[str]) -> dict[str, list[str]]:
-    """The words of HOOKS, FILES and PRESETS after all these assignments."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        bare = re.sub(r"(?:^|(?<=\s))#.*", "", text)
-        for name, adds, array, quoted in _LIST.findall(bare):
-            words = [word.strip("\"'") for word in (array or quoted).split()]
-            found[name] = [*found.get(name, []), *words] if adds else words
-    return found
 
 
 GENERATOR = Mkinitcpio()

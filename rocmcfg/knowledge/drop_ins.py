@@ -185,7 +185,7 @@ def _pattern(place: str, text: str) -> UnshippedPattern:
 def _stopped(place: str, pattern: str, why: str) -> None:
     said = warning(
         "RC1037",
-        f"a pattern is not looked for any further: {why}",
+        f"a pattern is left out from here on: {why}",
         detail=cut(pattern),
         location=place,
         hint="write it without a repeat of what repeats itself, and with the text that each match holds",

@@ -1,5 +1,5 @@
 """Splits a text into the tokens of a POSIX shell (POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition), and
-gives up where dash and bash would not see the same ones."""
+gives up where dash and bash would not see the same ones; of what bash alone reads it knows lists."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _SPECIAL = regex(r"\$(?:[0-9@*#?!$-]|\{[0-9@*#?!$-]\})")
 _BRACES = regex(
     rf"\$\{{(?:#{_NAME}|({_NAME})(%%?|\#\#?|:?[-+=?])(?:[^{{}}\"'`\\$\n]|\$\{{?{_NAME}\}}?|\"[^\"\\$`\n]*\")*)\}}"
 )
+_LIST = regex(rf"{_NAME}\+?=", re.ASCII)
+_BETWEEN_ELEMENTS = regex(r"(?:[ \t\n]|\\\n|#[^\n]*)*")
+_ENDS_LIST = regex(r"\)(?=[ \t\n;]|$)")
 _ENDS_COMMAND = regex(r"[^()'\"\\`$#<]+|<(?!<)")
 LONGEST = 64 << 10  # characters of a word
 
@@ -43,13 +46,15 @@ class Part(NamedTuple):
 
 
 class Word(NamedTuple):
-    """text[start:stop]; `raw` is what stands there. `joined`: it goes over a continued line."""
+    """text[start:stop]; `raw` is what stands there. `joined`: it goes over a continued line. `elements` are
+    those of a list that it sets; None where it sets none."""
 
     start: int
     stop: int
     raw: str
     parts: tuple[Part, ...]
     assigns: tuple[str, ...] = ()
+    elements: tuple[Word, ...] | None = None
 
     @property
     def joined(self) -> bool:
@@ -80,10 +85,11 @@ class _Awaited(NamedTuple):
 
 
 class Lexer:
-    """`at` is how far it has come. Raises Lost."""
+    """`at` is how far it has come. With `lists` it reads `NAME=(…)`, as bash does. Raises Lost."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, lists: bool = False) -> None:
         self.text = text
+        self.lists = lists
         self.at = 0
         self._awaited: list[_Awaited] = []
 
@@ -153,9 +159,24 @@ class Lexer:
                 break
             if self.at - start > LONGEST:
                 raise Lost
-        if text.startswith("(", self.at) and text[self.at - 1] in "=@!+*?":  # an array, a pattern of bash
-            raise Lost
-        return Word(start, self.at, text[start : self.at], tuple(parts), tuple(assigns))
+        elements = None
+        if text.startswith("(", self.at) and text[self.at - 1] in "=@!+*?":  # a list, a pattern of bash
+            if not self.lists or _LIST.fullmatch(text, start, self.at) is None:
+                raise Lost
+            elements = self._elements()
+        return Word(start, self.at, text[start : self.at], tuple(parts), tuple(assigns), elements)
+
+    def _elements(self) -> tuple[Word, ...]:
+        self.at += 1
+        found: list[Word] = []
+        while True:
+            self.at = _BETWEEN_ELEMENTS.match(self.text, self.at).end()  # type: ignore[union-attr]
+            if end := _ENDS_LIST.match(self.text, self.at):
+                self.at = end.end()
+                return tuple(found)
+            if self.text[self.at : self.at + 1] in ("", *";&|<>()"):
+                raise Lost
+            found.append(self._word())
 
     def _bare(self, parts: list[Part], assigns: list[str]) -> bool:
         """Takes the next part outside of double quotes; returns False at the end of the word."""

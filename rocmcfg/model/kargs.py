@@ -17,10 +17,12 @@ COMMAND_LINE_LIMIT = 2048
 
 
 class Karg(NamedTuple):
-    """One argument as written, and where it was written."""
+    """One argument as written, and where it was written. `untold`: the boot loader puts the value of a
+    variable into it, so that what the kernel gets cannot be told."""
 
     text: str
     source: str = ""
+    untold: bool = False
 
     @property
     def name(self) -> str:
@@ -34,8 +36,9 @@ class Karg(NamedTuple):
 
     @property
     def value(self) -> str | None:
-        """The value as the kernel takes it, without the quotes around it; None for a bare flag."""
-        return _parts(self.text)[1]
+        """The value as the kernel takes it, without the quotes around it; None for a bare flag, and where it
+        cannot be told."""
+        return None if self.untold else _parts(self.text)[1]
 
     @property
     def leaves_quote_open(self) -> bool:
@@ -81,9 +84,13 @@ def last(kargs: Sequence[Karg], name: str) -> Karg | None:
 
 
 def contains(kargs: Iterable[Karg], text: str) -> bool:
-    """Whether an argument of this name and exactly this value is among them, at any place."""
+    """Whether an argument of this name and exactly this value is among them, at any place; of one with a
+    variable in it, whether it is written so."""
     wanted = Karg(text)
-    return any(karg.key == wanted.key and karg.value == wanted.value for karg in kargs)
+    return any(
+        karg.text == text if karg.untold else karg.key == wanted.key and karg.value == wanted.value
+        for karg in kargs
+    )
 
 
 def join(kargs: Iterable[Karg]) -> str:

@@ -193,7 +193,7 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
         module, dot, _ = karg.key.partition(".")
         known = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
         for kernel in known:
-            if kernel.typed and kernel.refuses(karg.value):
+            if kernel.typed and not karg.untold and kernel.refuses(karg.value):
                 yield error(
                     "RC3017",
                     f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "

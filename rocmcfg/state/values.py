@@ -70,10 +70,12 @@ def trial_token(view: HostView) -> str | None:
 
 
 class Effective(NamedTuple):
-    """`value` is None where nobody sets the parameter; `source` is who does."""
+    """`value` is None where nobody sets the parameter, and where it is `untold`: only the boot loader can
+    tell it. `source` is who sets it."""
 
     value: str | None = None
     source: str = ""
+    untold: bool = False
 
 
 def effective(
@@ -82,7 +84,7 @@ def effective(
     """`parameter` is `module.name`, and so are the names of `options`, which modprobe.d has."""
     key = canonical(parameter)
     writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
-    return Effective(writers[-1].value, writers[-1].source) if writers else Effective()
+    return Effective(writers[-1].value, writers[-1].source, writers[-1].untold) if writers else Effective()
 
 
 class Configured(NamedTuple):
@@ -110,13 +112,15 @@ def read_configured(view: HostView, facts: Facts) -> Configured:
 
 
 class SetParameter(NamedTuple):
-    """`overridden` names the writers that lose against `source`."""
+    """`overridden` names the writers that lose against `source`. `untold`: the value at the next boot is
+    what the boot loader puts in the place of a variable, and cannot be told."""
 
     name: str
     next_boot: str | None
     source: str
     running: str | None
     overridden: tuple[str, ...]
+    untold: bool = False
 
 
 def set_parameters(
@@ -135,8 +139,9 @@ def set_parameters(
     found = []
     for name, writers in by_name.items():
         *beaten, won = writers
-        losers = tuple(w.source for w in beaten if not same(w.value, won.value))
-        found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
+        losers = tuple(w.source for w in beaten if won.untold or w.untold or not same(w.value, won.value))
+        now = running.parameter(name).value
+        found.append(SetParameter(name, won.value, won.source, now, losers, won.untold))
     return tuple(sorted(found))
 
 

@@ -12,7 +12,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
-from rocmcfg.model.diagnostic import Diagnostic, Severity
+from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
@@ -77,6 +77,15 @@ def verify(
 
 def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
     for check in (one for one in checks if one.status is CheckStatus.CANNOT_BE_TOLD):
+        if not check.name.startswith("env."):
+            yield warning(
+                "RC3187",
+                f"what the next boot gives {check.name} cannot be told",
+                detail="the boot loader puts the value of a variable there, behind what rocmcfg wrote",
+                location=check.source,
+                hint="put the value itself there, or take the argument out; then generate the boot menu anew",
+            )
+            continue
         hint = f"set it there in plain words, or not at all: {check.name.partition('.')[2]}={check.desired}"
         yield environment.untold(check.name.partition(".")[2], check.source, hint)
 
@@ -139,7 +148,7 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
     now = host.running.parameter(setting.parameter)
     configured = _configured(host, setting)
     status, detail = _parameter_status(host, setting, configured, now)
-    overridden = status is CheckStatus.OVERRIDDEN
+    overridden = status in (CheckStatus.OVERRIDDEN, CheckStatus.CANNOT_BE_TOLD)
     source = _overrider(host, setting, configured) if overridden else _file_of(host, setting)
     desired, target = _like_kernel(setting.text, now.value), setting.channel.value
     return Check(setting.id, target, desired, configured.value, now.value, status, source, detail)
@@ -201,6 +210,8 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
             return CheckStatus.DRIFT, f"{host.menu.path}: {host.menu.unreadable}"
         # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
         return None
+    if configured.untold:
+        return CheckStatus.CANNOT_BE_TOLD, f"what {configured.source} gives it cannot be told"
     if same(configured.value, setting.text) and configured.value is not None:
         generator = _generator_left(host)
         if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
@@ -314,7 +325,7 @@ def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
     winner = last(read, setting.name)
     if adds_up(setting.name):
         return contains(read, setting.karg)
-    return winner is not None and winner.value == setting.text
+    return winner is not None and not winner.untold and winner.value == setting.text
 
 
 def _karg_status(
@@ -326,6 +337,11 @@ def _karg_status(
         return _menu_lacks_it(host)
     if beaten:
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)
+        if winner is not None and winner.untold:
+            return (
+                CheckStatus.CANNOT_BE_TOLD,
+                f"what the boot loader makes of a later {winner.text} cannot be told",
+            )
         return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"
     if not host.running.known:
         return _unseen(host)

@@ -49,11 +49,17 @@ def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cu
         state = journal.restore(host, id, saved)
         if cut_off and not (state.content.endswith(b"\n") and host.size(path) < len(state.content)):
             continue
-        if host.hollow(path) == "a directory":
-            host.remove_dir(path)
+        _clear_directory(host, path)
         for folder in host.missing_folders(os.path.dirname(path)):
             host.make_dir(folder, 0o755)
         host.write(path, state, keep_mtime=True)
+
+
+def _clear_directory(host: Host, path: str) -> None:
+    """Remove a directory that a program left where a file belongs; what it holds is nobody's to remove, and
+    writing the file fails then. Raises Unwritable."""
+    if host.hollow(path) == "a directory":
+        host.remove_dir(path)
 
 
 def _ends_within_a_line(view: HostView, path: str) -> bool:
@@ -74,6 +80,7 @@ def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], usele
     for path, one in images.items():
         left, need = f"{path}.new", one.size + _MARGIN
         try:
+            _clear_directory(host, left)
             if host.hollow(left) != "gone":  # of update-initramfs and dracut, beside a whole image too
                 host.remove(left)
         except Unwritable as problem:
@@ -88,6 +95,7 @@ def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], usele
         if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
             host.remove(path)
         try:
+            _clear_directory(host, path)
             host.copy(copy, path, _stamp(one))
         except Unwritable as problem:
             full.append(problem)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, Unwritable
 from rocmcfg.loaders import registry
-from rocmcfg.loaders.shared import entry_options, loader_entries, marked_arguments
+from rocmcfg.loaders.shared import marked_arguments
+from rocmcfg.loaders.shared.chain import EntryChain
 from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import contains
@@ -14,18 +15,31 @@ from rocmcfg.records import journal, steps
 
 
 def take_back(host: Host, transaction: steps.Journal) -> None:
-    """Take our part out of each entry that the apply gave it first and that names another system by now: the
-    record says that the part is ours. Raises Unwritable and BadJournal."""
+    """Take our part out of each entry that names another system by now, where the record says that the part
+    is ours: the file held none of any rocmcfg before the apply. Raises Unwritable and BadJournal."""
     noted = transaction.before_apply.files if transaction.before_apply is not None else {}
-    for path, entry in loader_entries.files(host, entry_options.machine_id(host)) if noted else ():
+    loader = transaction.header.expect.backend
+    if not noted or not registry.writes_entries(loader):
+        return
+    chain = registry.writer(loader)
+    for path, rewritten in chain.taken_from_others(host):
         real = host.real_path(path)
         saved, state = noted.get(real), host.state(real)
-        if entry.role is not Role.FOREIGN or saved is None or state is None:
+        if saved is None or state is None or marked_arguments.own(state.content) is None:
             continue
-        before = journal.restore(host, transaction.id, saved)
-        if marked_arguments.own(before.content) is None and marked_arguments.own(state.content) is not None:
-            content = loader_entries.with_arguments(state.content, None)
+        if marked_arguments.own(journal.restore(host, transaction.id, saved).content) is not None:
+            continue
+        content = rewritten(state.content)
+        if content != state.content and _may_change(chain, host, path):
             host.write(real, state._replace(content=content), keep_mtime=False)
+
+
+def _may_change(chain: EntryChain, host: Host, path: str) -> bool:
+    try:
+        chain.require_change(host, path)
+    except Unwritable:  # it would not boot once changed
+        return False
+    return True
 
 
 def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:

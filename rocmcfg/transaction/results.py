@@ -299,7 +299,7 @@ def mend(
     if "" in wrong and made[-1].files:  # limine.conf may hold a checksum of each image
         back += [one for one in made if one.images and one not in back]
     useless = {d.location for said in problems.values() for d in said if d.severity is Severity.ERROR}
-    remarks = [said for one in back for said in _put_back(host, found.id, one, useless)]
+    remarks = [said for one in back for said in _put_back(host, found.id, one, useless, failed)]
     if back:
         for step in done:
             if step.own:
@@ -309,7 +309,10 @@ def mend(
     return Mended(problems, tuple(remarks), whole)
 
 
-def _put_back(host: Host, id: int, made: Made, useless: Collection[str]) -> Iterator[Diagnostic]:
+def _put_back(
+    host: Host, id: int, made: Made, useless: Collection[str], failed: Collection[str]
+) -> Iterator[Diagnostic]:
+    """`useless` are files, `failed` the programs that said so themselves."""
     paths = [*_unlike(host, made)]
     put_files_back(host, id, made.files)
     put_images_back(host, id, made.images, useless)
@@ -318,7 +321,8 @@ def _put_back(host: Host, id: int, made: Made, useless: Collection[str]) -> Iter
         when = f"before transaction {id}" if made.original else "before this undo"
         more = f" and {len(back) - 1} more" if len(back) > 1 else ""
         maker = made.maker or "the program that makes the images"
-        said = f"{maker} left nothing that can be used: {back[0]}{more} was put back as it was {when}"
+        did = "failed" if made.maker in failed else "left nothing that can be used"
+        said = f"{maker} {did}: {back[0]}{more} was put back as it was {when}"
         hint = f"run {maker} by hand and read what it prints, before something else runs it"
         yield warning("RC4034", said, location=back[0], hint=hint)
     lost = [path for path, one in made.images.items() if path in paths and not one.copied]

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.files import environment_targets
 from rocmcfg.host import interrupts
+from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import Host
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders import registry
@@ -20,7 +22,7 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
+from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange, left_to_user
 from rocmcfg.model.state import ActivationState, Channel, Kind, Request
 from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.planning.refusals import refused
@@ -28,7 +30,7 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import edits, reboot
-from rocmcfg.transaction import noting, recovery, results, vanished
+from rocmcfg.transaction import noting, recovery, results, undo_script, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool
 
@@ -150,8 +152,10 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     header = purpose.header(host)
     with interrupts.held():
         id, mark = max(journal.ids(host), default=0) + 1, ""
+        _sweep(host, plan)
         try:
             mark = journal.begin(host, id, header)
+            undo_script.renew(host, planned=plan)
             if purpose.clears:
                 _clear(host, plan.boot_backend, progress, mark)
             for change in plan.changes:
@@ -171,6 +175,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             done = Done(id, header, activations)
             for change in purpose.records(host, done):
                 _change(host, id, change)
+            undo_script.renew(host)
             for tool in plan.tools:
                 if tool.arms:
                     change_by_tool(host, id, tool, progress, mark)
@@ -182,6 +187,21 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
         noting.drop_copies(host)
     host.log(purpose.log_line(done))
     return done
+
+
+def _sweep(host: Host, plan: Plan) -> None:
+    """Remove what a cut of an earlier command left beside the files that it was writing: nothing is open now.
+    What cannot be removed stays, and stops nobody."""
+    loader = plan.boot_backend
+    entries = registry.backend(loader).entry_files(host) if loader in registry.NAMES else ()
+    own = dict.fromkeys((*owned_on(host), *trial_paths(), *entries, receipt.PATH))
+    with suppress(RocmcfgError):
+        for id in journal.ids(host):
+            journal.sweep(host, id)
+        for path in own:
+            folder, _, name = temp_name(path).rpartition("/")
+            if name in host.names(folder):
+                host.discard_temporary(path)
 
 
 def _preflight(host: Host, plan: Plan) -> None:
@@ -280,6 +300,7 @@ def _rolled_back(
         if found is None:
             return cause
         taken = recovery.undo(host, found, progress, after_failure=True)
+        undo_script.renew_quietly(host, due=left_to_user(taken.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
         said = f"taking transaction {id} back did not succeed either"

@@ -227,7 +227,9 @@ def _given_by(setting: Setting) -> str:
 
 
 def _given(karg: Karg | None) -> str | None:
-    return None if karg is None else "set" if karg.value is None else karg.value
+    if karg is None or karg.untold:
+        return None
+    return "set" if karg.value is None else karg.value
 
 
 def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:

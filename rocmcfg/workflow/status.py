@@ -124,14 +124,16 @@ def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
     from rocmcfg.judging.names import argument
 
     def value(karg: Karg | None) -> str | None:
-        return "set" if karg is not None and karg.value is None else karg and karg.value
+        bare = karg is not None and karg.value is None and not karg.untold
+        return "set" if bare else karg and karg.value
 
     now, then = Running(view).kargs, next_boot_kargs(view, facts.boot.loader)
     for name in sorted({karg.name for karg in (*now, *then)}):
         known, booted, boots = argument(name), last(now, name), last(then, name)
         if known is not None and known.traps:
             source = (boots or booted or Karg(name)).source
-            yield SetParameter(name, value(boots), source, value(booted), ())
+            untold = boots is not None and boots.untold
+            yield SetParameter(name, value(boots), source, value(booted), (), untold)
 
 
 def _variables(view: HostView) -> Iterator[SetParameter]:
@@ -139,7 +141,7 @@ def _variables(view: HostView) -> Iterator[SetParameter]:
 
     found = {one.name: one for one in environment.for_everybody(view) if variable(one.name) is not None}
     for name, one in sorted(found.items()):
-        yield SetParameter(name, one.value, one.source, None, ())
+        yield SetParameter(name, one.value, one.source, None, (), one.value is None)
 
 
 def written_at(view: HostView, path: str) -> str:

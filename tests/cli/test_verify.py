@@ -251,6 +251,21 @@ def test_overridden_by_the_command_line(applied: Applied) -> None:
     check(root, "amdgpu.runpm", "overridden", 3)
 
 
+@pytest.mark.parametrize(
+    ("setting", "name"), [(LINE, "amdgpu.runpm"), ("karg.pcie_aspm=off", "karg.pcie_aspm")]
+)
+def test_a_later_argument_with_a_variable_of_grub_cannot_be_told(
+    tmp_path: Path, setting: str, name: str
+) -> None:
+    argument, _, value = setting.removeprefix("karg.").partition("=")
+    root = debian_grub_host(tmp_path, cmdline=f"quiet {argument}={value} {argument}=$y")
+    rocmcfg("apply", "--set", setting, "--root", root, "--yes")
+    row = check(root, name, "cannot_be_told", 3)
+    assert (row["configured"], row["desired"]) == (None, value)
+    assert rocmcfg("verify", "--root", root, "--json").ids == ["RC3187"]
+    assert "cannot be told" in rocmcfg("explain", name, "--root", root).out
+
+
 def test_overridden_variable(tmp_path: Path) -> None:
     extra = {"etc/environment.d/99-mine.conf": "# x\nHSA_XNACK='1'\n"}
     root = debian_grub_host(tmp_path, extra=extra)

@@ -98,13 +98,18 @@ LIES = {
     "link": "os.path.lexists(path) and os.remove(path); "
     "os.symlink(os.path.relpath(f'{root}/etc/fstab', os.path.dirname(path)), path)",
 }
-# What a menu, or an entry, may become beside these.
-ONLY_MENUS = {
+# What each may become that is no file.
+NO_FILE = {
     "directory": "os.path.isfile(path) and os.remove(path); os.makedirs(path, exist_ok=True)",
     "pipe": "os.path.lexists(path) and os.remove(path); os.mkfifo(path)",
+}
+# What a menu, or an entry, may become beside these.
+ONLY_MENUS = {
+    **NO_FILE,
     "endless": "os.truncate(path, 200 << 20)",
 }
 ONLY_IMAGES = {
+    **NO_FILE,
     "another-kernel": f"open(path, 'wb').write({FOREIGN!r})",
     "a-module-less": "open(path, 'wb').write(text.replace(b'amdgpu.ko', b'amdgpu.xx'))",
 }
@@ -146,9 +151,10 @@ for pattern in {self.chain.made!r}:
         text = open(path, "rb").read() if os.path.isfile(path) else b""
         {EVERY_LIE[lie]}
 if name == "dracut":  # what is renamed into the place of the old one
-    text = open(root + sys.argv[-3], "rb").read() if os.path.exists(root + sys.argv[-3]) else b""
+    text = open(root + sys.argv[-3], "rb").read() if os.path.isfile(root + sys.argv[-3]) else b""
     path = root + sys.argv[-2]
-    open(path, "wb").write(text)
+    if os.path.isfile(path) or not os.path.lexists(path):
+        open(path, "wb").write(text)
     if {lie!r} not in ("half", "a-module-less"):
         {EVERY_LIE[lie]}
 sys.exit({status})

@@ -56,6 +56,21 @@ def test_what_sets_nothing_in_grub_s_file_is_told_and_mended(name: str) -> None:
     assert _value(mended(checked, Knowledge(catalogue.load(), Machine()))) == meant
 
 
+_ENTRY = "title x\nversion 6.17.4\nlinux /vmlinuz-6.17.4\noptions root=UUID=x ro\noptions {}\n{}"
+
+
+@pytest.mark.parametrize(("more", "severity"), [("grub_users $grub_users\n", "warning"), ("", "info")])
+@pytest.mark.parametrize("sign", [";", "&", "|x", "<y", "{", "'", " #"])
+def test_what_grub_would_end_an_entry_s_command_at_is_named(sign: str, more: str, severity: str) -> None:
+    text = _ENTRY.format(f"amdgpu.runpm=0{sign}", more)
+    found = judged("/boot/loader/entries/x.conf", text).findings
+    (told,) = [one for one in found if one.remark.id == "RC7118"]
+    assert (told.line, told.remark.severity.value) == (5, severity)
+    assert told.text.startswith(sign.strip()[0])
+    fine = judged("/boot/loader/entries/x.conf", _ENTRY.format("amdgpu.runpm=0 $kernelopts", more))
+    assert not [one for one in fine.findings if one.remark.id == "RC7118"]
+
+
 FINE = [
     "GRUB_DEFAULT=0\nGRUB_TIMEOUT_STYLE=hidden\nGRUB_TIMEOUT=0 # don't wait\n"
     "GRUB_DISTRIBUTOR=`( . /etc/os-release; echo ${NAME:-Debian} ) 2>/dev/null || echo Debian`\n"

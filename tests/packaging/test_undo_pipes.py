@@ -8,27 +8,38 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.transaction import undo_script
+from tests.packaging.test_undo_trust import FACTS as FILES
 from tests.packaging.test_undo_trust import SHELLS, undo
 from tests.support.hosts import debian_grub_host
 from tests.support.trees import tree
 
 OURS = "# Written by rocmcfg\n"
+FACTS = (
+    *FILES,
+    *(("edited", path, "", "") for path in ("/etc/default/grub", "/etc/kernel/cmdline", "/etc/environment")),
+    ("file", "/boot/grub/user.cfg"),
+    ("mount_point", "/boot"),
+    ("entries", *loader_entries.PATTERNS, "/boot/limine.conf"),
+    ("images", "/boot/EFI/Linux/*.efi"),
+    ("armed", "/boot/grub/grubenv", "rocmcfg_next=", "true"),
+    ("sealed", "limine.conf", "SUM", "mend it", "/boot/EFI/Linux/*.efi"),
+)
 RECORDS = ("var/lib/rocmcfg/receipt.json", "var/lib/rocmcfg/trial.json", "var/lib/rocmcfg/undo.unfinished")
 READ = (
     "etc/fstab",
     "etc/machine-id",
     "etc/default/grub",
-    "etc/default/grub.d/other.cfg",
     "etc/kernel/cmdline",
     "etc/environment",
-    "etc/mkinitcpio.d/linux.preset",
     "boot/grub/user.cfg",
-    "boot/grub/grub.cfg",
     "boot/grub/grubenv",
     "boot/loader/entries/one.conf",
     "boot/EFI/Linux/one.efi",
     "boot/limine.conf",
     "var/lib/rocmcfg/lock",
+    "var/lib/rocmcfg/undo.sh",
     "var/lib/rocmcfg/transactions/000001/journal.jsonl",
 )
 
@@ -44,7 +55,10 @@ def host(tmp_path: Path) -> Path:
     entry = root / "boot/loader/entries/two.conf"
     entry.parent.mkdir(parents=True)
     entry.write_text("title Two\nmachine-id 0123456789abcdef0123456789abcdef\noptions root=/dev/sda2 quiet\n")
-    (root / "var/lib/rocmcfg").mkdir(parents=True)
+    for name in (undo_script.PATH, undo_script.COPY):
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(undo_script.script(FACTS))
     return root
 
 
@@ -77,25 +91,6 @@ def test_a_pipe_among_our_records_is_refused(host: Path, name: str, shell: tuple
     assert done.returncode == 1, done.stdout
     assert f"{host / name} is no regular file" in done.stderr
     assert tree(host) == before
-
-
-@pytest.mark.parametrize("name", ["etc/default/grub", "etc/default/grub.d/other.cfg", "etc/kernel/cmdline"])
-def test_a_pipe_asks_for_no_argument(host: Path, name: str) -> None:
-    """The menu has an argument that a rollback took back, and no file of its owner asks for it."""
-    folder = host / "var/lib/rocmcfg/transactions/000001"
-    folder.mkdir(parents=True)
-    begin = '{"expect":{"added":["amdgpu.runpm=0"],"backend":"grub"},"kind":"begin"}'
-    ran = '{"kind":"activation","tool":"update-grub"}'
-    (folder / "journal.jsonl").write_text(f'{begin}\n{ran}\n{{"kind":"undone"}}\n')
-    menu = host / "boot/grub/grub.cfg"
-    menu.write_text(
-        "### BEGIN /etc/grub.d/10_linux ###\nlinux /vmlinuz amdgpu.runpm=0\n"
-        "### END /etc/grub.d/10_linux ###\n"
-    )
-    _pipe(host, name)
-    done = undo(host)
-    assert done.returncode == 1, done.stdout
-    assert "the boot menu is not yet" in done.stderr
 
 
 def test_a_pipe_behind_a_link_is_none_that_is_read(host: Path) -> None:

@@ -8,25 +8,26 @@ import stat
 from pathlib import Path
 
 STATE = "var/lib/rocmcfg"
+COPIES = "var/backups/rocmcfg"
 Tree = dict[str, tuple[object, ...]]
 
 
 def tree(root: Path, *, state: bool = True, times: bool = True) -> Tree:
     """Every path below `root` with kind, mode, owner, content and mtime; directories without their mtime.
 
-    `state=False` leaves rocmcfg's own journals out, and the directories above them where they hold nothing
-    else. `times=False` leaves mtimes out.
+    `state=False` leaves rocmcfg's own journals and copies out, and the directories above them where they hold
+    nothing else. `times=False` leaves mtimes out.
     """
     found: Tree = {}
     for folder, directories, files in os.walk(root):
         for name in sorted([*directories, *files]):
             path = Path(folder, name)
             inside = str(path.relative_to(root))
-            if not state and (inside == STATE or inside.startswith(STATE + "/")):
+            if not state and f"{inside}/".startswith((f"{STATE}/", f"{COPIES}/")):
                 continue
             found[inside] = _entry(path, times=times)
     if not state:
-        for parent in ("var/lib", "var"):
+        for parent in ("var/lib", "var/backups", "var"):
             if not any(path.startswith(parent + "/") for path in found):
                 found.pop(parent, None)
     return found

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.host.local import LocalHost
+from rocmcfg.records import journal
 from rocmcfg.transaction.undo import plan_rollback
 from tests.planning.test_planning import ReadOnly
 from tests.support import fake_tools, usecases
@@ -326,3 +327,20 @@ def test_what_looks_like_another_loaders_entry_and_cannot_be_read_is_no_obstacle
     run("rollback", root, "--yes")
     shutil.rmtree(root / "boot/loader")
     assert tree(root, state=False, times=False) == before
+
+
+def test_an_apply_takes_away_what_a_cut_of_an_earlier_one_left_of_its_files(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    apply(root, "amdgpu.runpm=0")
+    left = [
+        root / journal.folder(1).lstrip("/") / "backups/.abc.rocmcfg-new",
+        root / "etc/modprobe.d/.zz-rocmcfg.conf.rocmcfg-new",
+        root / "var/lib/rocmcfg/.receipt.json.rocmcfg-new",
+    ]
+    foreign = root / "etc/modprobe.d/.another.conf.rocmcfg-new"
+    for path in (*left, foreign):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half")
+    apply(root, "amdgpu.mes=0")
+    assert [path for path in left if path.exists()] == []
+    assert foreign.exists(), "it is beside no file of ours"

@@ -13,13 +13,17 @@ from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import DIRECTIVES
-from rocmcfg.lint.remark import warning
+from rocmcfg.lint.remark import info, warning
 from rocmcfg.lint.source import Span
 from rocmcfg.loaders.shared.grub_files import script
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 
 _OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
+# Keys that GRUB alone reads, and what only GRUB puts into options (grub-core/commands/blscfg.c, tuned)
+_OF_BLSCFG = regex(
+    r"^[ \t]*grub_(?:users|class|arg|hotkey)[ \t]|^options[^\n]*\$(?:kernelopts|tuned_params)\b", re.M
+)
 # Each line is an entry of its own, whose arguments are the group.
 _ENTRIES = (
     # GRUB; under Xen the kernel is its first module
@@ -134,14 +138,34 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     for another entry. `titled` is for lines of a title and its arguments, which in GRUB's menu look like its
     commands."""
     where = where._replace(once=-1)
+    by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     for number, line in enumerate(piece.logical_lines()):
         if found := _OPTIONS.match(line.text):
-            read_arguments(line.cut(*found.span(found.lastindex or 0)), out, where, whole=True)
+            options = line.cut(*found.span(found.lastindex or 0))
+            read_arguments(options, out, where, whole=True)
+            if found[2] and where.trust is Trust.FILE:
+                _ended_by_grub(options, out, certain=by_blscfg)
         elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             by_grub = _ENTRIES[0].match(line.text) is not None
             entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
             read_arguments(line.cut(*found.span(1)), out, entry, by_grub=by_grub, whole=True)
+
+
+def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
+    """A sign in the options of an entry that ends the command which GRUB's blscfg makes of them. What else
+    reads entries, systemd-boot, hands it on: where no other line tells which reads this one, it is a note."""
+    problem = script.command(options.text)
+    if problem.problem and options.text[problem.at] != '"':  # which every reader stumbles over
+        whose = (
+            "GRUB reads"
+            if certain
+            else "Where GRUB reads this entry (blscfg), and not systemd-boot, it takes"
+        )
+        said = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
+        why = f"{whose} the options as a line of its script, and runs what stands behind a semicolon."
+        rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
+        out.slip(rest, (warning if certain else info)("RC7118", said, why, sources=_SCRIPT))
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:

@@ -31,6 +31,7 @@ from rocmcfg.loaders.shared.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.loaders.shared.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.loaders.shared.grub_files.trial import GrubTrial, hook
 from rocmcfg.loaders.shared.loader_files import GRUB as GRUB_RULES
+from rocmcfg.loaders.shared.loader_files import key_of
 from rocmcfg.loaders.shared.menu import Menu, Role
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg, join, split
@@ -41,6 +42,8 @@ from rocmcfg.model.regex import regex
 _HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
+_VARIABLE = regex(script.VARIABLE, re.ASCII)
+_PLAIN = regex(r"[\w.,:=/+@%-]+", re.ASCII)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 _READS = regex(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
 
@@ -127,7 +130,7 @@ class _GrubBls(EntryChain):
         for path, entry in loader_entries.files(view, machine_id(view)):
             found = script.command(join(entry.kargs))
             if entry.role is Role.NORMAL and found.problem:
-                yield script.not_copied("options", found, path)
+                yield script.not_copied("options", found, _line_of_problem(view, path))
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = self.here(view), loader_entries.folders(view)
@@ -141,6 +144,14 @@ class _GrubBls(EntryChain):
 
     def variable(self, view: HostView) -> str:
         return TRIAL_TOKEN if _has_hook(view) else ""
+
+
+def _line_of_problem(view: HostView, path: str) -> str:
+    """The `file:line` of the options that end GRUB's command; of a quote over several lines, the last."""
+    lines = enumerate(text_or_empty(view, path).split("\n"), start=1)
+    options = [(number, line) for number, line in lines if key_of(line.encode()) == b"options"]
+    ending = (n for n, line in options if script.problem(line.strip().partition("options")[2].rstrip()))
+    return f"{path}:{next(ending, options[-1][0] if options else 1)}"
 
 
 def _menu_path(view: HostView) -> str:
@@ -158,13 +169,22 @@ def _has_hook(view: HostView) -> bool:
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
     """What the kernel gets of the options: blscfg makes a line of its script of them."""
     origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
-    return tuple(Karg(token, origin[at]) for token, at in script.tokens(join(kargs)))
+    return script.traced(join(kargs), origin)
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
-    if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
+    """What blscfg and GRUB's script make of it. A variable within a word is put in where the block has it and
+    its value is plain; else it stays as it is written."""
+    if karg.text == TRIAL_TOKEN:
         return (karg,)
-    return variables.get(karg.text.strip("${}"), ())
+    if _VARIABLE.fullmatch(karg.text):
+        return variables.get(karg.text.strip("${}"), ())
+
+    def plain(variable: re.Match[str]) -> str:
+        value = variables.get(variable[0].strip("${}"), ())
+        return value[0].text if len(value) == 1 and _PLAIN.fullmatch(value[0].text) else variable[0]
+
+    return (karg._replace(text=_VARIABLE.sub(plain, karg.text)),)
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:

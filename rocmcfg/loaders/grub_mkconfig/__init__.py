@@ -44,6 +44,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
     NAME = "grub-mkconfig"
     OWNED: ClassVar[Owned] = {DEFAULTS: appended_assignment}
+    PACKAGE = "grub"
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"

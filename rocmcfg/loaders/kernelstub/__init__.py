@@ -40,6 +40,7 @@ class _Kernelstub(KeptChain):
     NAME = "kernelstub"
     PROGRAM = "/usr/bin/kernelstub"
     DECISIVE = 2
+    MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "kernelstub (Pop!_OS)"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()

@@ -29,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
+from rocmcfg.files.traces import Sealed, Traces, on
 from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.loaders.limine import entry_tool, reader
 from rocmcfg.loaders.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
@@ -54,6 +55,7 @@ from rocmcfg.model.state import DesiredSetting
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
+_EFI = "*.[eE][fF][iI]"
 _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
 # common/lib/config.c (init_config, config_get_value) of Limine 8 to 12
@@ -70,6 +72,7 @@ class _Limine(MenuChain):
         DEFAULTS: appended_assignment,
         CMDLINE: marked_arguments,
     }
+    FOLDERS = tuple(f"{folder}/".lstrip("/") for folder in reader.FOLDERS if folder)
     TITLE = "Limine"
     TRIAL = LimineTrial()
     LOADER = "limine"
@@ -123,6 +126,12 @@ class _Limine(MenuChain):
         copy = text_or_empty(view, COPY) if tried else ""
         for path, rewritten in super().rewrites(view, ours):
             yield path, partial(with_copy, copy=copy, rewritten=rewritten)
+
+    def traces(self, view: HostView) -> Traces:
+        programs = [f"EFI/*/{_EFI}", *(f"{folder}limine-bios.sys" for folder in ("", *self.FOLDERS))]
+        found = on(loader_entries.PARTITIONS, *programs)
+        cure = "limine-reset-enroll, or limine enroll-config --reset PROGRAM"
+        return super().traces(view)._replace(sealed=Sealed(self.FILE, _ENROLLED.decode(), cure, found))
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):

@@ -22,7 +22,7 @@ from rocmcfg.loaders.shared import efi, loader_entries, marked_arguments
 from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.contract import Observed, Owned
 from rocmcfg.loaders.shared.entry_options import CMDLINE, propose
-from rocmcfg.loaders.shared.grub_files.mkconfig import parse_entries, sections
+from rocmcfg.loaders.shared.grub_files.mkconfig import Refused, parse_entries, sections
 from rocmcfg.loaders.shared.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
@@ -63,6 +63,7 @@ class _ProxmoxBootTool(Chain):
     PROGRAM = "/usr/sbin/proxmox-boot-tool"
     DECISIVE = 3
     OWNED: ClassVar[Owned] = {DROP_IN: None, CMDLINE: marked_arguments}
+    PACKAGE = "proxmox-kernel-helper"
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
@@ -87,7 +88,10 @@ class _ProxmoxBootTool(Chain):
         if not asked.ok:
             said = (asked.stderr or asked.stdout).strip().rpartition("\n")[2]
             return menu._replace(unreadable=f"its partitions cannot be looked into: {said}")
-        return menu._replace(entries=tuple(_entries(asked.stdout)))
+        try:
+            return menu._replace(entries=tuple(_entries(asked.stdout)))
+        except Refused as refused:
+            return menu._replace(unreadable=str(refused))
 
     def observe(self, view: HostView) -> Observed:
         menu = self.read(view)

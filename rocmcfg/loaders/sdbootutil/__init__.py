@@ -51,6 +51,7 @@ class _Sdbootutil(Chain):
     PROGRAM = "/usr/bin/sdbootutil"
     DECISIVE = 1
     OWNED: ClassVar[Owned] = {CARRIER: None}
+    MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "sdbootutil (openSUSE with BLS entries)"
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
     TRIAL = SecondEntry()

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
+from rocmcfg.files.traces import Maker, Traces, maker_of, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.loaders.shared import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.loaders.shared.contract import BootReader, BootTrial, Observed, Owned
@@ -34,7 +35,9 @@ class Chain(BootReader, ABC):
     would not hand it on as it is. `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`:
     where it is, it excludes every other loader, whatever files of theirs lie around; of several such loaders
     the highest number counts. `INSTEAD_OF` are the loaders that are not chosen where this one booted the
-    host: the same program of the firmware shows the entries of both."""
+    host: the same program of the firmware shows the entries of both. `PACKAGE` is that of the program which
+    makes the menu, where its name is not the program's; `MOUNT_POINTS` are where the partitions with the menu
+    are mounted."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -47,6 +50,8 @@ class Chain(BootReader, ABC):
     PROGRAM = ""
     DECISIVE = 0
     INSTEAD_OF: tuple[str, ...] = ()
+    PACKAGE = ""
+    MOUNT_POINTS: tuple[str, ...] = ("/boot",)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
@@ -64,6 +69,15 @@ class Chain(BootReader, ABC):
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
         return ()
+
+    def traces(self, view: HostView) -> Traces:
+        """What an undo that a shell runs looks for. Programs copy what is marked in CMDLINE into entries."""
+        copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
+        return Traces(self.MOUNT_POINTS, copied)
+
+    def makers(self, view: HostView) -> tuple[Maker, ...]:
+        """What makes the menu anew once our files are gone, as a shell runs it."""
+        return tuple(maker_of(step, self.PACKAGE) for step in self.activations(view, "") if step.commands)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
         """What `write_entries` would change once these are ours, where it rewrites files of others."""
@@ -122,6 +136,7 @@ class EntryChain(Chain):
 
     ASSIGNED: tuple[str, str] = ("", "")
     RULES = SYSTEMD_BOOT
+    MOUNT_POINTS: tuple[str, ...] = loader_entries.PARTITIONS
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
     NO_ENTRY = (
         "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
@@ -161,6 +176,9 @@ class EntryChain(Chain):
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(self.NAME, (), reason, writes_at=self.folders(view), own=True),)
+
+    def traces(self, view: HostView) -> Traces:
+        return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, shown=loader_entries.PATTERNS)
 
     def folders(self, view: HostView) -> tuple[str, ...]:
         return loader_entries.folders(view)
@@ -203,6 +221,12 @@ class EntryChain(Chain):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
                 yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
+
+    def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
+        """The files of entries that name another system, and what they are without our part there."""
+        for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
+            if entry.role is Role.FOREIGN:
+                yield path, partial(loader_entries.with_arguments, ours=None, rules=self.RULES)
 
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
@@ -275,10 +299,12 @@ def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
 
 
 class MenuChain(EntryChain):
-    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have."""
+    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have,
+    `FOLDERS` those in which it may lie on a partition, beside its top and the folders of EFI."""
 
     FILE: str
     FILES: tuple[str, ...]
+    FOLDERS: tuple[str, ...] = ()
 
     def may_write(self, path: str) -> bool:
         name = path.rpartition("/")[2].lower()  # FAT makes no difference between capitals and small letters
@@ -286,6 +312,17 @@ class MenuChain(EntryChain):
 
     @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...
+
+    def patterns(self) -> tuple[str, ...]:
+        """Those of a shell that find `files`, wherever they may lie."""
+        folders = ("", *self.FOLDERS, "EFI/*/")
+        return on(
+            loader_entries.PARTITIONS, *(f"{folder}{name}" for folder in folders for name in self.FILES)
+        )
+
+    def traces(self, view: HostView) -> Traces:
+        copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
+        return Traces(self.MOUNT_POINTS, (*self.patterns(), *copied), shown=self.patterns())
 
     @abstractmethod
     def written(self, view: HostView, path: str, text: str) -> Iterable[Written]: ...
@@ -300,6 +337,12 @@ class MenuChain(EntryChain):
         for path in self.files(view):
             written = partial(self.written, view, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
+
+    def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
+        left = [role for role in Role if role is not Role.FOREIGN]
+        for path in self.files(view):
+            written = partial(self.written, view, path)
+            yield path, partial(entry_options.rewritten, written=written, ours=None, left=left)
 
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:

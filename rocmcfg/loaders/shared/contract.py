@@ -47,7 +47,8 @@ class Keeper(Protocol):
     file in which it keeps things: saved before every change, put back where it was left damaged; empty where
     that is no file. `KEEPS` says in words what is kept there, `SHOWS` is the command that shows it.
     `UNCHANGED` are the exit statuses, besides 0, that say that nothing was to be done. `AMONG_OTHERS`: what
-    it keeps are arguments, and it does not know whose each of them is."""
+    it keeps are arguments, and it does not know whose each of them is. `ARMED` is the text that `BLOCK` holds
+    while the next boot is a trial; empty for what keeps no trial."""
 
     TOOL: str
     KEEPS: str
@@ -55,6 +56,7 @@ class Keeper(Protocol):
     BLOCK: str = ""
     UNCHANGED: tuple[int, ...] = ()
     AMONG_OTHERS: bool = False
+    ARMED: str = ""
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`

@@ -30,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from os.path import basename
 from typing import ClassVar
 
+from rocmcfg.files.traces import IMAGE, Maker, Traces, exactly, on
 from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.loaders.shared import efi, entry_options, loader_entries, marked_arguments, specials
@@ -127,6 +128,17 @@ class _Uki(EntryChain):
         folders = tuple(dict.fromkeys(uki.path.rpartition("/")[0] for uki in images))
         made = tuple(uki.path for uki in reader.images(view).images) if commands else ()
         return (Activation(self.NAME, commands, reason, writes_at=folders, own=True, images=made),)
+
+    def traces(self, view: HostView) -> Traces:
+        named = [path for path in reader.paths(view) if not loader_entries.on_partition(path)]
+        images = (*on(loader_entries.PARTITIONS, "EFI/Linux/*.[eE][fF][iI]"), *map(exactly, named))
+        own = dict.fromkeys(f"{pattern.rpartition('/')[0]}/*.extra.d/{reader.OURS}" for pattern in images)
+        return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, images, tuple(own), images)
+
+    def makers(self, view: HostView) -> tuple[Maker, ...]:
+        """Only where the arguments are built into the images."""
+        signer = addons.signer(view, IMAGE) or None
+        return tuple(built_in.by_kernel(one)._replace(signed_by=signer) for one in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
         """Our addons: those that there are, and those that there may be."""

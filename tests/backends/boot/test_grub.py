@@ -78,6 +78,44 @@ def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
     assert not found.menu.unreadable
 
 
+@pytest.mark.parametrize(
+    ("line", "kargs"),
+    [
+        ("ro a=\\\n1 quiet", ["ro", "a=1", "quiet"]),
+        ("ro quiet \\\n  a=1", ["ro", "quiet", "a=1"]),
+        ("ro 'a=1\n' quiet", ["ro", "a=1", "quiet"]),
+        ("ro ; echo x", ["ro"]),
+        ("ro # quiet", ["ro"]),
+    ],
+)
+def test_a_line_of_a_menu_is_a_command_of_grub(line: str, kargs: list[str]) -> None:
+    text = f"menuentry x {{\n\tlinux /vmlinuz {line}\n\tinitrd /initrd.img\n}}\n"
+    (entry,) = parse_entries(text, "/boot/grub/grub.cfg", "/etc/grub.d/40_custom")
+    assert texts(entry.kargs) == kargs
+    assert (entry.path, entry.initrds) == ("/vmlinuz", ("/initrd.img",))
+
+
+@pytest.mark.parametrize("odd", ["a='1", 'a="1', "a={1}", "a=1}", "a=1&", "a=1|2", "a=1<2"])
+def test_a_menu_of_which_grub_reads_nothing_is_not_read(tmp_path: Path, odd: str) -> None:
+    text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace(" quiet", f" {odd} quiet", 1)
+    found = GRUB.read(menu(tmp_path, text))
+    assert "GRUB reads nothing of it" in found.unreadable
+    assert not found.entries
+    by_hand = text.replace("10_linux", "40_custom")
+    assert [*GRUB.unmanaged(menu(tmp_path / "by-hand", by_hand))] == []
+
+
+def test_a_variable_of_grub_in_the_defaults_is_named_and_no_value(tmp_path: Path) -> None:
+    default = "\nGRUB_CMDLINE_LINUX_DEFAULT='quiet amdgpu.runpm=${y}0'\n"
+    host = view(debian_grub_host(tmp_path, cmdline="quiet amdgpu.runpm=${y}0", grub_default=default))
+    found = GRUB.observe(host)
+    assert [(karg.text, karg.value) for karg in found.foreign if karg.untold] == [
+        ("amdgpu.runpm=${y}0", None)
+    ]
+    (said,) = GRUB.preflight(host, found, ())
+    assert (said.id, said.location) == ("RC3186", "/etc/default/grub:2")
+
+
 # -- observe ---------------------------------------------------------------------------------------------
 
 
@@ -227,6 +265,6 @@ def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> 
     [("'Mine' --id x", "Mine"), ('"It\'s mine"', "It's mine"), ("mine --class os", "mine"), ("", "{")],
 )
 def test_an_entry_by_hand_is_called_by_its_title_however_it_is_quoted(written: str, title: str) -> None:
-    lines = [f"menuentry {written} {{", " linux /vmlinuz ro"]
-    (entry,) = parse_entries(lines, "/boot/grub/grub.cfg", "/etc/grub.d/40_custom")
+    text = f"menuentry {written} {{\n linux /vmlinuz ro"
+    (entry,) = parse_entries(text, "/boot/grub/grub.cfg", "/etc/grub.d/40_custom")
     assert entry.title == title

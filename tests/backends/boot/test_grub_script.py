@@ -68,6 +68,21 @@ def test_the_kernel_gets_what_linux_makes_of_the_words(text: str, kargs: list[st
     assert [karg.text for karg in script.split(text)] == kargs
 
 
+@pytest.mark.parametrize(
+    ("text", "untold"),
+    [
+        ("a=1 b=$x c=2", ["b=$x"]),
+        ("a=1 ${x} c=2", ["${x}"]),
+        ("""a="1$x" b='$x' c=\\$x d="\\$x" e="1\\\\$x\"""", ["a=1$x", r"e=1\\$x"]),
+        ("a=$ b=1", []),
+    ],
+)
+def test_an_argument_with_a_variable_of_grub_cannot_be_told(text: str, untold: list[str]) -> None:
+    found = script.split(text)
+    assert [karg.text for karg in found if karg.untold] == untold
+    assert all((karg.value is None) == karg.untold for karg in found if "=" in karg.text)
+
+
 def test_the_environment_block_is_read_as_grub_wrote_it(tmp_path: Path) -> None:
     editor = require_tool("grub-editenv", "grub-common")
     block = tmp_path / "grubenv"

@@ -78,7 +78,8 @@ def test_limines_own_program_is_run_and_not_the_wrapper_that_asks(tmp_path: Path
         (HOOKS, {"off.conf.bak": "HOOKS=(base kms)\n"}, ""),
         ("#" + HOOKS + "HOOKS=(base\n  kms # modconf\n)\n", {}, "mkinitcpio.conf"),
         ("HOOKS=(base kms)\nFILES=(/etc/modprobe.d/zz-rocmcfg.conf)\n", {}, ""),
-        ("eval $(hooks)\n", {}, ""),
+        ("# nothing\n", {}, "mkinitcpio.conf"),
+        ("HOOKS=(base 'modconf')  # why\nCOMPRESSION_OPTIONS=($LEVEL)\n", {}, ""),
     ],
 )
 def test_a_configuration_without_modconf_is_refused_where_it_is_seen(
@@ -90,6 +91,31 @@ def test_a_configuration_without_modconf_is_refused_where_it_is_seen(
     assert [d.id for d in found] == ["RC3206"] * bool(missing_in)
     assert all((d.location or "").endswith(missing_in) for d in found)
     assert [*mkinitcpio.preflight(view, ())] == []
+
+
+@pytest.mark.parametrize(
+    ("conf", "line"),
+    [
+        ("eval $(hooks)\n", 1),
+        (HOOKS + "unset HOOKS\n", 2),
+        (HOOKS + "f() {\n  HOOKS=(base)\n}\n", 2),
+        ("cat <<E\n" + HOOKS + "E\n", 1),
+        (HOOKS + "if false; then\n  HOOKS=(base)\nfi\n", 2),
+        (HOOKS + "HOOKS='base kms'\n", 2),
+        ("HOOKS=(base\n  {modconf,kms})\n", 1),
+        ("X=(modconf)\n" + 'HOOKS=("${X[@]}")\n', 2),
+        ("FILES=(/etc/*)\nHOOKS=(base)\n", 1),
+    ],
+)
+def test_what_only_bash_can_tell_of_the_hooks_is_said(tmp_path: Path, conf: str, line: int) -> None:
+    view = host(tmp_path, arch({"etc/mkinitcpio.conf": conf}))
+    found = [*mkinitcpio.preflight(view, mkinitcpio.images(view))]
+    assert [(d.id, d.location) for d in found] == [("RC3213", f"/etc/mkinitcpio.conf:{line}")]
+
+
+def test_of_a_preset_that_only_bash_can_read_every_image_counts(tmp_path: Path) -> None:
+    view = host(tmp_path, arch({"etc/mkinitcpio.d/linux.preset": PRESET + "if true; then :; fi\n"}))
+    assert len(mkinitcpio.images(view)) == 3
 
 
 @pytest.mark.parametrize(

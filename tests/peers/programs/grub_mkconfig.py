@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from tests.peers import debian, kernel, reading
-from tests.peers.judgement import CANNOT_TELL, Answer, Refused
+from tests.peers.judgement import CANNOT_TELL, Answer, CannotTell, Refused
 from tests.peers.programs import grub_script, words
 from tests.peers.programs.next_arg import numbered
 from tests.peers.programs.program import Files, Program, Sample
@@ -121,10 +121,14 @@ def ours(sample: Sample, folder: Path) -> Answer:
     if "RC3106" in result.ids:  # the arguments of others are read from the menu as it is
         return {"0": CANNOT_TELL} if not found else dict.fromkeys(found, CANNOT_TELL)
     assert any(change["path"] == f"/{_OURS}" for change in result.document["changes"])
-    return _as_values(found)
+    answer: dict[str, str | CannotTell | None] = {**_as_values(found)}
+    if "RC3186" in result.ids:  # how many arguments the variable holds cannot be told
+        first = next(n for n, text in enumerate(promised) if "$" in text)
+        answer |= {str(number): CANNOT_TELL for number in range(first, 2 * len(promised))}
+    return answer
 
 
-def _as_values(found: Mapping[str, object]) -> Answer:
+def _as_values(found: Mapping[str, object]) -> dict[str, str]:
     return {name: str(value) for name, value in found.items()}
 
 

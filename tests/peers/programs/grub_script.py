@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from random import Random
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.loaders.registry import reader_on
 from rocmcfg.loaders.shared.menu import Role
+from rocmcfg.model.kargs import read_by_kernel
 from tests.peers import debian, kernel
-from tests.peers.judgement import Answer, Refused
+from tests.peers.judgement import CANNOT_TELL, Answer, CannotTell, Refused
 from tests.peers.programs import words
 from tests.peers.programs.next_arg import numbered
 from tests.peers.programs.program import Files, Program, Sample
@@ -100,7 +102,12 @@ def ours(sample: Sample, folder: Path) -> Answer:
     entries = [entry for entry in menu.entries if entry.role is Role.NORMAL]
     if menu.unreadable or not entries:
         return Refused(menu.unreadable)
-    return numbered([(karg.key, karg.value) for karg in entries[0].kargs])
+    kargs = read_by_kernel(entries[0].kargs)
+    clear = [*takewhile(lambda karg: not karg.untold, kargs)]
+    answer: dict[str, str | CannotTell | None] = {**numbered([(karg.key, karg.value) for karg in clear])}
+    if len(clear) < len(kargs):  # how many arguments the variable holds cannot be told
+        answer |= {str(number): CANNOT_TELL for number in range(len(clear), 2 * len(kargs))}
+    return answer
 
 
 PROGRAM = Program(

@@ -13,7 +13,8 @@ options:
   executable:
     description:
       - The rocmcfg to run.
-      - Without it, the first one on E(PATH), then in the sbin directories, then in C(/usr/local/bin).
+      - Without it, the first one in the directories of the system, such as C(/usr/local/bin) and C(/usr/bin);
+        for another user than root, the first one on E(PATH) before these.
       - An empty path is refused.
     type: path
   root:

@@ -14,8 +14,17 @@ HOST_OPTIONS = {
     "chroot": {"type": "bool", "default": False},
 }
 OLDEST_PYTHON = (3, 6)
-# Searched after PATH and the sbin directories: sudo's PATH may lack it, and the role links wheels there.
-OTHER_DIRECTORIES = ("/usr/local/bin",)
+# Root runs the system's programs alone: a folder of a PATH that sudo let through may be somebody else's.
+DIRECTORIES = (
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/run/current-system/sw/bin",
+    "/run/current-system/profile/bin",
+)
 
 
 def refuse(module, said, **more):
@@ -38,6 +47,20 @@ def refuse_old_python(module):
         )
 
 
+def is_root():
+    return os.geteuid() == 0
+
+
+def _installed(module):
+    """The path of the first rocmcfg in the system's directories. Whoever is not root has PATH before them."""
+    found = None if is_root() else module.get_bin_path("rocmcfg")
+    for directory in DIRECTORIES:
+        path = os.path.join(directory, "rocmcfg")
+        if not found and os.path.isfile(path) and os.access(path, os.X_OK):
+            found = path
+    return found
+
+
 class Program(object):
     """rocmcfg on this host. Whatever it cannot do ends the task with one message."""
 
@@ -52,7 +75,8 @@ class Program(object):
 
     @classmethod
     def of(cls, module, required=True):
-        """The program that the task names or PATH has. None where there is none and none is required."""
+        """The program that the task names, or that is installed. None where there is none and none is
+        required."""
         try:
             request.check_paths(module.params)
         except request.NotAsWritten as problem:
@@ -64,11 +88,9 @@ class Program(object):
             path = None
             where = "at {0} (executable)".format(named)
         else:
-            # Ansible looks into directories that it is given before PATH, so they are for a second look.
-            path = module.get_bin_path("rocmcfg") or module.get_bin_path(
-                "rocmcfg", opt_dirs=list(OTHER_DIRECTORIES)
-            )
-            where = "on PATH, in the sbin directories or in /usr/local/bin"
+            path = _installed(module)
+            where = "in {0}".format(", ".join(DIRECTORIES))
+            where = where if is_root() else "on PATH or " + where
         if path:
             return cls(module, path)
         if required:
@@ -115,6 +137,8 @@ class Program(object):
     def _run(self, arguments):
         # A run that only looks must leave no trace, and an unprepared Python would write its byte code.
         environment = {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        if is_root():
+            environment["PATH"] = os.pathsep.join(DIRECTORIES)
         self.code = None
         try:
             # Without the last two, Ansible would put its own values for $NAME and ~, and end the task itself.

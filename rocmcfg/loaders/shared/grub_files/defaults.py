@@ -15,7 +15,7 @@ from rocmcfg.loaders.shared import specials
 from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, script
-from rocmcfg.loaders.shared.grub_files.mkconfig import cut_off, parse_entries, sections
+from rocmcfg.loaders.shared.grub_files.mkconfig import Refused, cut_off, parse_entries, sections
 from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.loaders.shared.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -98,6 +98,7 @@ class DefaultsChain(Chain):
             said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
             yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
+        yield from script.expanded_at_boot(observed.foreign)
         if observed.unknown_at:
             said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
             yield info("RC3106", said, location=observed.unknown_at)
@@ -119,13 +120,16 @@ class DefaultsChain(Chain):
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         menu, _ = self.layout(view)
-        titles = [
-            entry.title
-            for section, body in sections(text_or_empty(view, menu))
-            if section.endswith(_BY_HAND)
-            for entry in parse_entries(body, menu, "10_linux")
-            if entry.role is Role.NORMAL
-        ]
+        try:
+            titles = [
+                entry.title
+                for section, body in sections(text_or_empty(view, menu))
+                if section.endswith(_BY_HAND)
+                for entry in parse_entries(body, menu, "10_linux")
+                if entry.role is Role.NORMAL
+            ]
+        except Refused:  # of which reading the menu tells
+            return
         if titles:
             said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
             hint = "add the arguments there by hand if you boot them"
@@ -142,8 +146,11 @@ def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
-    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too."""
+    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too. Of an argument
+    that GRUB does not hand on, nothing later is the cause."""
     environment = _evaluate([*parts.before, parts.own])
+    arrived = _kargs(environment, DEFAULT)
+    kargs = [text for text in kargs if arrived is None or contains(arrived, text)]
     for path, text in parts.after:
         environment.read(path, text)
         found = _kargs(environment, DEFAULT)
@@ -165,8 +172,7 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
     text = environment.text(name)
     if text is None:
         return None
-    origin = _origin(environment, name)
-    return tuple(Karg(token, origin[at]) for token, at in script.tokens(text))
+    return script.traced(text, _origin(environment, name))
 
 
 def _origin(environment: Environment, name: str) -> list[str]:

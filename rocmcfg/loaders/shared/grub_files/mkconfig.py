@@ -7,9 +7,9 @@ openSUSE source /etc/default/grub alone (util/grub-mkconfig.in of GRUB 2.06 to 2
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.languages import lines_of
 from rocmcfg.loaders.shared.grub_files import script
 from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.model.regex import regex
@@ -58,15 +58,20 @@ def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: st
         text, why = view.text(path), NO_FILE
     except Unreadable as problem:
         text, why = None, problem.reason
-    printed = sections(text or "")
-    entries = (entry for section, body in printed for entry in parse_entries(body, path, section))
-    why = why if text is None else ""
+    entries: list[Entry] = []
+    if text is not None:
+        try:
+            for section, body in sections(text):
+                entries += parse_entries(body, path, section)
+            why = ""
+        except Refused as refused:
+            entries, why = [], str(refused)
     return Menu(tuple(entries), why, path, tool, carrier, f"a script in /etc/grub.d or {dropped_by}")
 
 
-def sections(text: str) -> list[tuple[str, list[str]]]:
-    """The path of each script of /etc/grub.d, and the lines that it printed."""
-    return [(found[1].rstrip("# \r"), found[2].splitlines()) for found in _SECTION.finditer(text)]
+def sections(text: str) -> list[tuple[str, str]]:
+    """The path of each script of /etc/grub.d, and what it printed."""
+    return [(found[1].rstrip("# \r"), found[2]) for found in _SECTION.finditer(text)]
 
 
 def cut_off(text: str) -> str:
@@ -78,11 +83,15 @@ def cut_off(text: str) -> str:
     return "its last line has no end" if ended > 0 and not text.endswith("\n") else ""
 
 
-def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
-    """Of one script; only 10_linux makes entries of this system from GRUB_CMDLINE_LINUX."""
+class Refused(ValueError):
+    """GRUB reads nothing of a menu that holds such a command."""
+
+
+def parse_entries(body: str, path: str, section: str) -> list[Entry]:
+    """Of one script; only 10_linux makes entries of this system from GRUB_CMDLINE_LINUX. Raises Refused."""
     entries: list[Entry] = []
     title, id = "", ""
-    for line in lines:
+    for _, start, line in lines_of(body):
         words = line.split(None, 1)
         if words[:1] == ["steamenv_boot"]:  # of SteamOS; the command of GRUB that it runs stands behind it
             words = line.split(None, 2)[1:]
@@ -93,8 +102,11 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
             title = (quoted or line.split()[1:] or [line.strip()])[0]
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in _LINUX and len(words) > 1 and title:
-            kernel, *_ = words[1].split(None, 1)
-            kargs = script.split(words[1][len(kernel) :], f"{path}: {title}")
+            found = script.command(body, start + line.rindex(words[1]))
+            if found.is_refused:
+                raise Refused(f"GRUB reads nothing of it, since {found.problem} in the entry “{title}”")
+            kernel = found.words[0].text if found.words else ""
+            kargs = script.kargs_of(found.words[1:], f"{path}: {title}")
             entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, _role(section, id, title)))
         elif words[0] in _INITRD and len(words) > 1 and entries:
             entries[-1] = entries[-1]._replace(initrds=tuple(words[1].split()))

@@ -2,28 +2,31 @@
 
 Words and their quotes: grub-core/script/yylex.l (2.02 to 2.14, and Fedora's). What of them `linux` hands to
 the kernel: grub_create_loader_cmdline of grub-core/lib/cmdline.c. Variables are not known here: `$name` stays
-as it is written, which no kernel will see.
+as it is written, and is marked, for no kernel will see it so.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN
 from rocmcfg.model import kargs
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 
-_VARIABLE = r"\$(?:[A-Za-z_]\w*|[0-9]+|[?#*@]|\{(?:[A-Za-z_]\w*|[0-9]+|[?#*@])\})"
+VARIABLE = r"\$(?:[A-Za-z_]\w*|[0-9]+|[?#*@]|\{(?:[A-Za-z_]\w*|[0-9]+|[?#*@])\})"
 _PIECE = regex(
     rf"(?P<single>'[^']*')|(?P<double>\$?\"(?:\\.|[^\"\\])*\")|(?P<joined>\\\n)|(?P<escaped>\\.)"
-    rf"|(?P<variable>{_VARIABLE})|(?P<plain>[^{{}}|&$;<> \t\n'\"\\]+)",
+    rf"|(?P<variable>{VARIABLE})|(?P<plain>[^{{}}|&$;<> \t\n'\"\\]+)",
     re.DOTALL | re.ASCII,
 )
 _BLANKS = regex(r"(?:[ \t]|\\\n)*")
 # inside double quotes a backslash takes the meaning of these away, and stays before all others
 _ESCAPED = regex(r"\\([$\"\\])|\\\n")
+_EXPANDED = regex(rf"\\.|({VARIABLE})", re.DOTALL | re.ASCII)
 _WRITTEN_BACK = regex(r"(\\x[0-9A-Fa-f]{2})|([\\'\"])")
 _PROBLEMS = {
     "'": "a single quote is not closed",
@@ -35,7 +38,7 @@ _PROBLEMS = {
     "&": "“&” ends the command",
     "$": "“$” begins the name of a variable",
 }
-
+_HARMLESS = (_PROBLEMS["#"], _PROBLEMS["\n"], _PROBLEMS[";"])
 _CURES = {
     _PROBLEMS["\n"]: "write the value on one line",
     _PROBLEMS["'"]: "close the quote",
@@ -45,11 +48,13 @@ _CURES = {
 
 
 class Word(NamedTuple):
-    """A word without its quotes, and where it stands in the text."""
+    """A word without its quotes, and where it stands in the text. `variable` is one that GRUB puts the value
+    of in its place, as written; empty where there is none."""
 
     text: str
     start: int
     stop: int
+    variable: str = ""
 
 
 class Command(NamedTuple):
@@ -60,26 +65,41 @@ class Command(NamedTuple):
     problem: str = ""
     at: int = -1
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether GRUB reads nothing at all of a script with it (grub-script-check)."""
+        return bool(self.problem) and self.problem not in _HARMLESS
 
-def command(text: str) -> Command:
-    """The first command of a text."""
+
+def command(text: str, start: int = 0) -> Command:
+    """The first command of a text, from a place on."""
     words: list[Word] = []
-    at = _BLANKS.match(text).end()  # type: ignore[union-attr]
+    at = _BLANKS.match(text, start).end()  # type: ignore[union-attr]
     while at < len(text):
         if text[at] == "#":
             return Command(tuple(words), _PROBLEMS["#"], at)
-        start, pieces = at, []
+        start, pieces, variable = at, [], ""
         while found := _PIECE.match(text, at):
             pieces.append(_unquoted(found))
+            variable = variable or _variable(found)
             at = found.end()
         if at > start:
-            words.append(Word("".join(pieces), start, at))
+            words.append(Word("".join(pieces), start, at, variable))
         end = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if end == at and at < len(text):
             char = text[at + 1] if text[at : at + 2] == '$"' else text[at]
             return Command(tuple(words), _PROBLEMS.get(char, f"“{char}” is a sign of its script"), at)
         at = end
     return Command(tuple(words))
+
+
+def _variable(piece: re.Match[str]) -> str:
+    """The first one that stands in a piece of a word; empty where none does."""
+    if piece.lastgroup == "variable":
+        return piece[0]
+    if piece.lastgroup != "double":
+        return ""
+    return next((found[1] for found in _EXPANDED.finditer(piece[0].removeprefix("$")) if found[1]), "")
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -99,16 +119,33 @@ def written(word: str) -> str:
     return f'"{text}"' if " " in text else text
 
 
-def tokens(text: str) -> list[tuple[str, int]]:
-    """The arguments that the kernel gets from a text behind `linux KERNEL`, each with the offset of the word
-    it comes from."""
-    return [
-        (token, word.start) for word in command(text).words for token, _ in kargs.tokens(written(word.text))
-    ]
+def handed_on(words: Iterable[Word]) -> Iterator[tuple[str, Word]]:
+    """The arguments that the kernel gets from words behind `linux KERNEL`, each with the word it is of."""
+    return ((token, word) for word in words for token, _ in kargs.tokens(written(word.text)))
+
+
+def kargs_of(words: Iterable[Word], source: str) -> tuple[Karg, ...]:
+    return tuple(Karg(token, source, bool(word.variable)) for token, word in handed_on(words))
 
 
 def split(text: str, source: str = "") -> tuple[Karg, ...]:
-    return tuple(Karg(token, source) for token, _ in tokens(text))
+    return kargs_of(command(text).words, source)
+
+
+def traced(text: str, sources: Sequence[str]) -> tuple[Karg, ...]:
+    """Those of a text of which each character has a source."""
+    words = handed_on(command(text).words)
+    return tuple(Karg(token, sources[word.start], bool(word.variable)) for token, word in words)
+
+
+def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
+    """Of the arguments of others those in whose variables GRUB puts what it has then."""
+    for karg in kargs:
+        if karg.untold and karg.text != TRIAL_TOKEN:
+            said = f"what the kernel gets of {karg.text} cannot be told: GRUB puts in the value of a variable"
+            detail = "$ begins the name of a variable in GRUB's script; one that is not set is empty"
+            hint = "put the value itself there, or a backslash before the $ that GRUB sees"
+            yield info("RC3186", said, detail=detail, location=karg.source, hint=hint)
 
 
 def problem(text: str) -> str:

@@ -35,12 +35,13 @@ class Module(object):
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """A directory on PATH and one that is searched besides."""
+    """A directory on an ordinary user's PATH, and one of the system."""
     both = tmp_path / "path", tmp_path / "other"
     for place in both:
         place.mkdir()
     monkeypatch.setenv("PATH", str(both[0]))
-    monkeypatch.setattr(program, "OTHER_DIRECTORIES", (str(both[1]),))
+    monkeypatch.setattr(program, "DIRECTORIES", (str(both[1]),))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     return both
 
 
@@ -56,6 +57,16 @@ def test_what_is_on_the_path_comes_first(places):
     assert program.Program.of(Module()).path == first
     os.remove(first)
     assert program.Program.of(Module()).path == second
+
+
+def test_root_runs_no_program_of_the_callers_path(places, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    put(places[0])
+    assert program.Program.of(Module(), required=False) is None
+    second = put(places[1])
+    module = Module()
+    assert program.Program.of(module).path == second
+    assert [options["environ_update"]["PATH"] for _words, options in module.ran] == [str(places[1])]
 
 
 @pytest.mark.usefixtures("places")
