@@ -13,6 +13,7 @@ import pytest
 
 from tests.cases.case import lay_out, read
 from tests.support.program import SOURCE
+from tests.support.tools import require_tool
 from tests.support.trees import tree
 
 RECIPE = SOURCE / "docs/recipes/boot-loader.md"
@@ -81,6 +82,20 @@ def test_the_hook_of_a_later_kernel_gives_its_entry_the_arguments(copy: Path, tm
     menu.write_text(f"[Debian, later]\nkernel /vmlinuz-{LATER}\nargs root=/dev/sda2\n\n" + menu.read_text())
     run(copy, "check-kernel", LATER, "--root", root)
     assert "amdgpu.runpm=0" in entries(root)[0]
+
+
+def test_the_script_of_a_transaction_takes_it_back(copy: Path, tmp_path: Path) -> None:
+    root = host_of(copy, tmp_path / "place")
+    run(copy, "apply", *SET, "--yes", "--root", root)
+    later = f"[Debian, later]\nkernel /vmlinuz-{LATER}\nargs root=/dev/sda2"
+    menu = root / "boot/fox.conf"
+    menu.write_text(f"{later} rocmcfg.begin amdgpu.runpm=0 rocmcfg.end\n\n" + menu.read_text())
+    script = [require_tool("dash", "dash"), copy / "packaging/undo.sh", "--root", root]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "amdgpu" not in menu.read_text()
+    assert menu.read_text().startswith(f"{later}\n")
+    assert not [path for path in (root / "etc").rglob("*rocmcfg*") if path.is_file()]
 
 
 def test_the_recipe_is_all_that_names_a_loader() -> None:
