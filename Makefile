@@ -7,7 +7,8 @@
 #   make coverage  these once more, but for what repeats: which lines of the program they run
 #   make fuzz    damaged foreign data: 20,000 inputs of readers, 2,000 whole commands
 #   make lint    ruff, mypy --strict, import rules
-#   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
+#   make faults  failing calls and signals under strace, full and read-only file systems, power cuts, races (root);
+#                ROCMCFG_TEST_LONG=1 make faults takes each chain's acts whole, in hours
 #   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make loaders boot loaders alone, without Linux: what boots once, on each version that Debian has

@@ -33,6 +33,8 @@ from generators import (
     schema,
 )
 
+from rocmcfg.transaction import undo_script
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 FIRST = "rocmcfg/knowledge/compiled.tsv"  # the program reads it, and is run for the others
 PAGES = {
@@ -50,6 +52,7 @@ PAGES = {
     "packaging/completions/_rocmcfg": completions.zsh,
     "packaging/completions/rocmcfg.fish": completions.fish,
     "rocmcfg/knowledge/diagnostics.tsv": diagnostics.table,
+    "packaging/undo.sh": partial(undo_script.script, None),
 }
 # Most of their time goes into the commands that they show.
 RUN = {name: partial(pages.page, name) for name in pages.names()} | {

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
 
-from rocmcfg.backends import marked_lines, unit_environment
+from rocmcfg.backends import env_update, marked_lines, unit_environment
 from rocmcfg.backends.environment import (
     DIRECTORIES,
     PLACES,
@@ -50,7 +50,6 @@ _SPELLED = regex(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
 _UNIT_FILE = regex(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
 _UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
 _LONGEST = 1023
-_PROFILE_ENV = "/etc/profile.env"
 
 
 class Target(NamedTuple):
@@ -132,14 +131,14 @@ _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
 ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM, reads=pam_env.read)
 GENTOO = Target(
     "gentoo",
-    "/etc/env.d/99rocmcfg",
+    f"{env_update.FOLDER}/99rocmcfg",
     "logins on Gentoo",
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
     '{}="{}"\n',
     portage.read,
-    folders=("/etc/env.d",),
-    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)$",
-    results=(_PROFILE_ENV,),
+    folders=(env_update.FOLDER,),
+    others=env_update.READ,
+    results=(env_update.PROFILE,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
 EVERY = (*ALWAYS, *FIXED)  # but for the services
@@ -335,19 +334,13 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
 def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
     """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
     if GENTOO.path in paths:
-        yield env_update(reason)
+        yield env_update.activation(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
         yield daemon_reload(view, reason)
 
 
 def _managed(view: HostView) -> bool:
     return not view.offline and view.is_dir("/run/systemd/system")  # sd_booted(3)
-
-
-def env_update(reason: str) -> Activation:
-    """Without ldconfig, which it would run for libraries that are not ours."""
-    made = (_PROFILE_ENV, "/etc/csh.env", "/etc/environment.d/10-gentoo-env.conf")
-    return Activation("env-update", (("env-update", "--no-ldconfig"),), reason, made, writes_at=("/etc",))
 
 
 def daemon_reload(view: HostView, reason: str) -> Activation:

@@ -9,12 +9,12 @@ from rocmcfg.model.edit import Edit, appended
 from rocmcfg.model.regex import regex
 
 BEGIN = "# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback"
-_END = "# rocmcfg end"
-_OWN = regex(rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.M)
+END = "# rocmcfg end"
+_OWN = regex(rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.M)
 
 
 def part(lines: str) -> bytes:
-    return f"{BEGIN}\n{lines}{_END}\n".encode()
+    return f"{BEGIN}\n{lines}{END}\n".encode()
 
 
 def own(content: bytes) -> bytes | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from enum import Enum
 from typing import Literal
 
@@ -133,6 +134,11 @@ class Activation(NamedTuple):
     def lines(self) -> tuple[str, ...]:
         """The commands as somebody types them."""
         return tuple(map(shlex.join, self.commands))
+
+
+def left_to_user(steps: Iterable[Activation]) -> list[str]:
+    """The names of the programs that nobody could run."""
+    return [step.tool for step in steps if step.state is ActivationState.LEFT_TO_USER]
 
 
 class CommandLine(NamedTuple):

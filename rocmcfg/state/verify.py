@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends import environment, environment_targets, modprobe
+from rocmcfg.backends import env_update, environment, environment_targets, modprobe
 from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
@@ -362,7 +362,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown.value if shown else None
     source = wrong[0] if wrong else next(iter(values)) or (shown.source if shown else "")
-    generator = environment_targets.env_update("").tool
+    generator = env_update.TOOL
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
     if wrong and set(wrong) <= made and _left(host, generator):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shlex
 
-from rocmcfg.backends import edits
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.planning.owned import MARK, owned_on, trial_paths
+from rocmcfg.planning.owned import trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
-
-_SCRIPT = "/usr/share/rocmcfg/undo.sh"  # of the packages; it needs no record
+from rocmcfg.transaction import undo_script
 
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
@@ -19,16 +17,7 @@ def files_without_record(view: HostView) -> tuple[str, ...]:
     place, and one in a folder of root's alone, as most EFI system partitions are, does not. Files of a trial
     do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
-    return tuple(path for path in owned_on(view) if path not in known and _ours(view, path))
-
-
-def _ours(view: HostView, path: str) -> bool:
-    try:
-        content = view.read(path)
-    except Unreadable:
-        return path not in edits.EDITORS and view.exists(path)
-    own = edits.own_part(path, content)
-    return own is not None and MARK in own[:400]
+    return tuple(path for path in undo_script.ours_on(view) if path not in known)
 
 
 def record_due(view: HostView) -> bool:
@@ -70,7 +59,7 @@ def by_hand(view: HostView) -> str:
     """The command that takes these files and what was generated from them away, also of a host that is not
     the one that runs."""
     root = view.root.rstrip("/")
-    if view.exists(_SCRIPT):
-        return f"sudo sh {shlex.quote(root + _SCRIPT)}"
-    place = f" --root {shlex.quote(root)}" if root else ""
-    return f"sudo sh undo.sh{place} (from share/rocmcfg of a package, or packaging of a checkout)"
+    script = next(filter(view.exists, (undo_script.PATH, undo_script.COPY)), "")
+    if script:
+        return f"sudo sh {shlex.quote(root + script)}"
+    return f"`rocmcfg apply` with your profile writes a script for it: sudo sh {root}{undo_script.PATH}"

@@ -76,17 +76,12 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
     saved = journal.save(host, id, state) if state else None
     journal.append(host, id, ToolChanged(change.tool, saved, keeper.held(host, change.ours), change.holds))
     run_tool(host, change.argv, progress, mark, keeper.UNCHANGED)
-    host.settle(_written(keeper))
+    host.settle(keeper.writes_at(host))
     if keeper.held(host, change.ours) != change.holds:
         said = f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given"
         hint = "run it by hand and see: " + " ".join(keeper.SHOWS)
         raise fail("RC4315", said, location=keeper.BLOCK, hint=hint)
     return change.step._replace(state=ActivationState.DONE)
-
-
-def _written(keeper: Keeper) -> tuple[str, ...]:
-    """What the program writes and does not put on the disk itself."""
-    return (keeper.BLOCK,) if keeper.BLOCK else ()
 
 
 def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
@@ -104,7 +99,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
         now = keeper.held(view, f"{step.before or ''} {step.after or ''}")  # brought or taken away
         if now != step.before:
             command = keeper.keep(step.before, now)
-            due.append(Activation(step.tool, (command,), keeper.KEEPS, writes_at=_written(keeper)))
+            due.append(Activation(step.tool, (command,), keeper.KEEPS, writes_at=keeper.writes_at(view)))
     return due
 
 
@@ -128,14 +123,19 @@ def room_for(view: HostView, changes: Iterable[FileChange], steps: Iterable[Acti
 
 
 def unwritable(host: Host, room: Mapping[str, int]) -> list[Diagnostic]:
-    """Say at which of these places nothing can be written, or not as many bytes as each needs."""
+    """Say at which of these places nothing can be written, or not as many bytes as each needs: one error for
+    each reason, which names the first place and lists the others."""
+    places: dict[str, list[str]] = {}
+    for path, size in room.items():
+        if reason := host.writable_problem(path, size):
+            places.setdefault(reason, []).append(path)
     hint = "make room there, remount it writable or run the command as root, then try again"
-    return [
-        diagnostic
-        for path, size in room.items()
-        if (reason := host.writable_problem(path, size))
-        for diagnostic in Unwritable(path, reason, hint, root=host.root).diagnostics
-    ]
+    problems = []
+    for reason, (first, *others) in places.items():
+        (problem,) = Unwritable(first, reason, hint, root=host.root).diagnostics
+        also = "\n".join(("the same of", *others)) if others else ""
+        problems.append(problem._replace(detail=also))
+    return problems
 
 
 def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
@@ -185,8 +185,8 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
         host.settle(activation.writes_at)
     left = due_back(host, found) if host.runs_tools else []
     if left:
-        tool = left[0].tool
-        said = f"{tool} ended well, and {''.join(left[0].writes_at) or 'it'} does not hold what it was given"
+        tool, block = left[0].tool, left[0].writes_at[:1]
+        said = f"{tool} ended well, and {''.join(block) or 'it'} does not hold what it was given"
         raise fail("RC4315", said, hint="run it by hand and see: " + " ".join(left[0].argv))
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]

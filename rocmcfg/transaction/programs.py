@@ -7,13 +7,14 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 
-from rocmcfg.backends import environment_targets, initramfs, modprobe
+from rocmcfg.backends import env_update, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.host import interrupts
-from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation
@@ -28,9 +29,11 @@ def programs(view: HostView) -> dict[str, Activation]:
     """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
     names programs, and does not say how to run them."""
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
-    entries = registry.entries_here(view)
+    entries: tuple[Entry, ...] = ()
+    with suppress(Unreadable):  # what a program left in the place of an entry is put back later
+        entries = registry.entries_here(view)
     known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
-    known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
+    known += [env_update.activation(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
 

@@ -26,7 +26,7 @@ from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.transaction import noting, parts, renamed, results
+from rocmcfg.transaction import noting, parts, putting_back, renamed, results
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -120,6 +120,7 @@ def undo(
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
+            make_readable(host, found)
         unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
         if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
@@ -150,6 +151,14 @@ def undo(
         noting.drop_copies(host)
     kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
     return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
+
+
+def make_readable(host: Host, found: steps.Journal) -> None:
+    """Of a transaction that is open: put back what a program left as no file that can be read. Raises as
+    `require_ours`, before anything is touched, and Unwritable."""
+    require_ours(host, found)
+    host.require_lock()
+    results.no_files_back(host, found)
 
 
 def require_ours(view: HostView, found: steps.Journal) -> None:
@@ -260,9 +269,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
             )
         done.append(due._replace(state=state))
     renamed.take_back(host, found)
-    expect = found.header.expect
     ran = [step for step in done if step.state is ActivationState.DONE]
-    wanted = results.Wanted(expect.backend, expect.removed, expect.added)
+    wanted = results.wanted_of_undo(host, found)
     mended = results.mend(host, found, wanted, ran, failed)
     problems = [problem for said in mended.problems.values() for problem in said]
     for tool, failure in failed.items():
@@ -272,7 +280,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
     anew = results.made_anew(host, found) if after_failure else ()
-    remarks += [*renamed.left_to_others(host, expect.backend), *problems, *mended.remarks]
+    remarks += [*renamed.left_to_others(host, found.header.expect.backend), *problems, *mended.remarks]
     return TakenBack(tuple(done), tuple(remarks), tuple(anew))
 
 
@@ -378,7 +386,7 @@ def _runs(view: HostView, step: Activation) -> bool:
 
 def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
     _remove_scratch(host, step)
-    results.put_files_back(host, id, step.outputs, cut_off=cut_off)
+    putting_back.put_files_back(host, id, step.outputs, cut_off=cut_off)
 
 
 def _remove_scratch(host: Host, step: steps.ToolRun) -> None:

@@ -6,27 +6,32 @@ The journal holds what there was (`Before`, `ToolRun`); what there is now is loo
 
 from __future__ import annotations
 
-import base64
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import env_update, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import loader_entries, pe_image, registry
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.initramfs import Generator, Image
-from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.languages import portage
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, has_errors, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import Stamp
 from rocmcfg.records import journal
-from rocmcfg.records.journal import digest
-from rocmcfg.records.steps import Before, Committed, ImageFound, Journal, Saved, ToolRan, ToolRun, UndoBegun
+from rocmcfg.records.steps import (
+    Before,
+    Committed,
+    FileChanged,
+    ImageFound,
+    Journal,
+    Saved,
+    ToolRan,
+    ToolRun,
+    UndoBegun,
+)
 from rocmcfg.transaction.noting import booted, generator_of, menu_of
 from rocmcfg.transaction.programs import menu_problems
-
-_MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own lists
-
+from rocmcfg.transaction.putting_back import digest_now, is_as_saved, put_files_back, put_images_back
 
 Problems = dict[str, list[Diagnostic]]
 
@@ -43,11 +48,34 @@ class Made(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What the menu of this loader must hold, and what it must hold no more."""
+    """What the menu of this loader must hold, and what it must hold no more. `variables` are the names that
+    must be as our file sets them now, or sets them no more."""
 
     loader: str
     wanted: Sequence[str]
     unwanted: Sequence[str]
+    variables: Collection[str] = ()
+
+
+def wanted_of_apply(view: HostView, found: Journal) -> Wanted:
+    expect = found.header.expect
+    return Wanted(expect.backend, expect.wanted, expect.removed, _variables(view, found))
+
+
+def wanted_of_undo(view: HostView, found: Journal) -> Wanted:
+    expect = found.header.expect
+    return Wanted(expect.backend, expect.removed, expect.added, _variables(view, found))
+
+
+def _variables(view: HostView, found: Journal) -> list[str]:
+    """The names of variables that a transaction sets, and those that it found in our file."""
+    names = [text.partition("=")[0] for text in found.header.settings if text.startswith("env.")]
+    names = [name.removeprefix("env.") for name in names]
+    for step in found.of(FileChanged):
+        if step.path == environment_targets.GENTOO.path and step.before is not None:
+            text = journal.restore(view, found.id, step.before).content.decode("utf-8", "replace")
+            names += [one.name for one in portage.read(text)]
+    return list(dict.fromkeys(names))
 
 
 # -- now ----------------------------------------------------------------------------------------------
@@ -93,31 +121,11 @@ def same(view: HostView, made: Made) -> bool:
 
 def _unlike(view: HostView, made: Made) -> Iterator[str]:
     for path, saved in made.files.items():
-        if not _is_as_saved(view, path, saved):
+        if not is_as_saved(view, path, saved):
             yield path
     for path, one in made.images.items():
-        if view.hollow(path) or view.size(path) != one.size or _sha_now(view, path) != one.file.sha256:
+        if view.hollow(path) or view.size(path) != one.size or digest_now(view, path) != one.file.sha256:
             yield path
-
-
-def _is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
-    """Whether a file has the content, the mode and the owner that were saved, or is absent as it was then."""
-    if saved is None or view.is_symlink(path):
-        return saved is None and view.hollow(path) == "gone"
-    try:
-        now = view.state(path)
-    except Unreadable:  # a directory, a pipe, or larger than any menu
-        return False
-    owned = (saved.mode, saved.uid, saved.gid)
-    return now is not None and digest(now.content) == saved.sha256 and (now.mode, now.uid, now.gid) == owned
-
-
-def _sha_now(view: HostView, path: str) -> str:
-    try:
-        found = view.stamp(path)
-    except Unreadable:
-        return ""
-    return found.sha256 if found is not None else ""
 
 
 def made_anew(view: HostView, found: Journal) -> list[str]:
@@ -131,11 +139,15 @@ def look_at_results(
 ) -> Problems:
     """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
     `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
-    menu = menu_of(host, wanted.loader)
     problems: Problems = {}
+    try:
+        menu = menu_of(host, wanted.loader)
+    except Unreadable as problem:
+        menu, problems[""] = None, list(problem.diagnostics)
     for one in made:
         said = problems.setdefault(one.maker, [])
         said += _about_files(host, id, one)
+        said += _about_variables(host, id, one, wanted.variables)
         said += _about_images(host, id, one, menu)
     # where no program makes the menu, the images that the loader's step makes may be its entries
     if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
@@ -147,13 +159,20 @@ def look_at_results(
 
 def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
     for path, saved in made.files.items():
-        if saved is None or path.endswith(".efi"):  # of ours alone, which an undo takes away
+        if path.endswith(".efi"):  # of ours alone, which an undo takes away
             continue
         why = view.hollow(path) or _unreadable(view, path)
-        if why and not (why == "gone" and _without_kernel(view, id, path, saved)):
+        if why and not (why == "gone" and (saved is None or _without_kernel(view, id, path, saved))):
             ran = made.maker or "the program that makes the images"
             said, hint = f"{path} is {why} since {ran} has run", f"run {ran} by hand and read what it prints"
             yield error("RC4031", said, location=path, hint=hint)
+
+
+def _about_variables(view: HostView, id: int, made: Made, variables: Collection[str]) -> Iterator[Diagnostic]:
+    for path, saved in made.files.items() if made.maker == env_update.TOOL else ():
+        if not view.hollow(path):
+            before = journal.restore(view, id, saved).content if saved is not None else b""
+            yield from env_update.look(view, path, before, variables)
 
 
 def _unreadable(view: HostView, path: str) -> str:
@@ -318,62 +337,10 @@ def cut_off_images_back(host: Host, found: Journal) -> None:
         put_images_back(host, found.id, images, images.keys())
 
 
-def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cut_off: bool = False) -> None:
-    """What is as it was needs no write: a disk that is full, which may be why a tool failed, takes none.
-    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
-    for path, saved in files.items():
-        if _is_as_saved(host, path, saved):
-            continue
-        if cut_off and (saved is None or not _ends_within_a_line(host, path)):
-            continue
-        if saved is None:
-            host.remove(path)
-            continue
-        state = journal.restore(host, id, saved)
-        if cut_off and not (state.content.endswith(b"\n") and host.size(path) < len(state.content)):
-            continue
-        if host.hollow(path) == "a directory":
-            host.remove_dir(path)
-        for folder in host.missing_folders(os.path.dirname(path)):
-            host.make_dir(folder, 0o755)
-        host.write(path, state, keep_mtime=True)
-
-
-def _ends_within_a_line(view: HostView, path: str) -> bool:
-    """Whether a regular file was cut off; what is no regular file, or is gone, was not."""
-    try:
-        now = None if view.hollow(path) not in ("", "empty") else view.read(path)
-    except Unreadable:
-        return False
-    return now is not None and not now.endswith(b"\n")
-
-
-def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
-    """Each image that is not as it was, from its copy: written beside and renamed. Where there is no room
-    beside it, one that is `useless` goes first: a power cut then leaves none, and the next recovery goes on
-    from the copy. Raises Unwritable once all were tried, BadJournal for a damaged copy."""
-    full: list[Unwritable] = []
-    for path, one in images.items():
-        if not one.copied or _sha_now(host, path) == one.file.sha256:
-            continue
-        copy = journal.image_of(id, one.file.sha256)
-        if _sha_now(host, copy) != one.file.sha256:
-            raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
-        host.discard_temporary(path)
-        left, need = f"{path}.new", one.size + _MARGIN
-        if host.hollow(left) != "gone":  # what update-initramfs and dracut leave
-            host.remove(left)
-        if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
-            host.remove(path)
-        try:
-            host.copy(copy, path, _stamp(one))
-        except Unwritable as problem:
-            full.append(problem)
-    if full:
-        raise full[0]
-
-
-def _stamp(one: ImageFound) -> Stamp:
-    sha256, mode, uid, gid, mtime_ns, xattrs = one.file
-    plain = tuple((k, base64.b64decode(value)) for k, value in xattrs if k != "security.capability")
-    return Stamp(sha256, one.size, mode & 0o777, uid, gid, mtime_ns, plain)
+def no_files_back(host: Host, found: Journal) -> None:
+    """Put back what a program that was cut off, or failed, left as no file that can be read, such as a
+    directory or a pipe: nothing can be told of a menu before that. Raises Unwritable, BadJournal."""
+    steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in found.of(ToolRun)]
+    for made in made_by(found, steps):
+        files = {path: saved for path, saved in made.files.items() if saved and _unreadable(host, path)}
+        put_files_back(host, found.id, files)

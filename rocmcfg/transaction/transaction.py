@@ -22,7 +22,7 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
+from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange, left_to_user
 from rocmcfg.model.state import ActivationState, Channel, Kind, Request
 from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.planning.refusals import refused
@@ -30,7 +30,7 @@ from rocmcfg.planning.resolve import modules_of
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import noting, recovery, results, vanished
+from rocmcfg.transaction import noting, recovery, results, undo_script, vanished
 from rocmcfg.transaction.parts import change_by_tool, keeper_of, room_for, unwritable
 from rocmcfg.transaction.programs import Progress, generate, run_tool
 
@@ -155,6 +155,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
         _sweep(host, plan)
         try:
             mark = journal.begin(host, id, header)
+            undo_script.renew(host, planned=plan)
             if purpose.clears:
                 _clear(host, plan.boot_backend, progress, mark)
             for change in plan.changes:
@@ -167,13 +168,14 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             )
             kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
             activations += tuple(kept)
-            problems = [*_wrong(host, id, header.expect, activations), *purpose.proof(host)]
+            problems = [*_wrong(host, id, activations), *purpose.proof(host)]
             problems += purpose.refused_meanwhile(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
             done = Done(id, header, activations)
             for change in purpose.records(host, done):
                 _change(host, id, change)
+            undo_script.renew(host)
             for tool in plan.tools:
                 if tool.arms:
                     change_by_tool(host, id, tool, progress, mark)
@@ -205,7 +207,7 @@ def _sweep(host: Host, plan: Plan) -> None:
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
-    room |= dict.fromkeys([block for tool in plan.tools if (block := keeper_of(tool).BLOCK)], 0)
+    room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, journal.STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
@@ -250,11 +252,11 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
         journal.append(host, id, before)
 
 
-def _wrong(host: Host, id: int, expect: Expectations, ran: Sequence[Activation]) -> list[Diagnostic]:
+def _wrong(host: Host, id: int, ran: Sequence[Activation]) -> list[Diagnostic]:
     found = journal.read(host, id)
     assert found is not None  # it is ours, and begun
     done = [step for step in ran if step.state is ActivationState.DONE]
-    wanted = results.Wanted(expect.backend, expect.wanted, expect.removed)
+    wanted = results.wanted_of_apply(host, found)
     kernels = found.before.kernels if found.before is not None else {}
     problems = results.look_at_results(host, id, wanted, results.made_by(found, done), kernels)
     return [problem for said in problems.values() for problem in said]
@@ -298,6 +300,7 @@ def _rolled_back(
         if found is None:
             return cause
         taken = recovery.undo(host, found, progress, after_failure=True)
+        undo_script.renew_quietly(host, due=left_to_user(taken.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
         said = f"taking transaction {id} back did not succeed either"

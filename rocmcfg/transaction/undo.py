@@ -12,7 +12,7 @@ from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.kargs import contains, split
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.plan import Activation, FileChange
+from rocmcfg.model.plan import Activation, FileChange, left_to_user
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, FileState, karg_line
 from rocmcfg.planning.owned import replaces
@@ -20,7 +20,7 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import Committed, FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import reboot
-from rocmcfg.transaction import noting, parts, recovery, results
+from rocmcfg.transaction import noting, parts, recovery, results, undo_script
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.transaction.programs import Progress, generate, menu_problems
 
@@ -158,7 +158,8 @@ def carry_out(
         if host.runs_tools:
             _make_anew(host, planned.activations, progress)
         ran = tuple(step._replace(state=state) for step in planned.activations)
-        return planned._replace(activations=ran, diagnostics=_not_finished(host, _left_to_user(ran)))
+        undo_script.renew_quietly(host, due=left_to_user(ran))
+        return planned._replace(activations=ran, diagnostics=_not_finished(host, left_to_user(ran)))
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
     done = []
@@ -166,7 +167,8 @@ def carry_out(
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
         host.log(f"transaction {one.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for one in done for step in one.activations}
-    left = _not_finished(host, _left_to_user(steps.values()))
+    undo_script.renew_quietly(host, due=left_to_user(steps.values()))
+    left = _not_finished(host, left_to_user(steps.values()))
     remarks = dict.fromkeys([*(remark for one in done for remark in one.remarks), *left])
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
 
@@ -189,10 +191,6 @@ def _make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> Non
     problems = [*failures, *(problem for said in mended.problems.values() for problem in said)]
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks)
-
-
-def _left_to_user(ran: Iterable[Activation]) -> list[str]:
-    return [one.tool for one in ran if one.state is ActivationState.LEFT_TO_USER]
 
 
 def _not_finished(view: HostView, left: Iterable[str]) -> tuple[Diagnostic, ...]:

@@ -110,6 +110,7 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.refusals import judged_on
+    from rocmcfg.transaction import undo_script
 
     try:
         known = receipt.load(host)
@@ -127,6 +128,7 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     if known.boot_backend in registry.WRITERS:
         with host.lock():
             registry.writer(known.boot_backend).write_entries(host)
+            undo_script.renew_quietly(host)
     return said
 
 

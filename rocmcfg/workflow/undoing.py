@@ -131,6 +131,7 @@ def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Und
             said = "a trial, was cut off at its last step, and this boot is its own"
             host.log(f"transaction {found.id}, {said}")
             continue
+        recovery.make_readable(host, found)
         planned, how = plan_of(host, [found]), "was interrupted and is undone,"
         done.append(carry_out(host, planned, progress, logged_as=how, after_failure=True, force=force))
     return done

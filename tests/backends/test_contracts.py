@@ -16,7 +16,6 @@ from rocmcfg.backends.boot import (
     grub_mkconfig,
     kernelstub,
     limine,
-    loader_entries,
     marked_arguments,
     proxmox_boot_tool,
     refind,
@@ -103,23 +102,26 @@ def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(ge
     assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
-def test_what_takes_all_back_without_python_knows_every_place_and_every_mark() -> None:
-    """packaging/undo.sh, which the packages leave behind: what it does not know would stay on a host."""
-    script = (SOURCE / "packaging/undo.sh").read_text()
-    found = re.findall(r"^([A-Z_]+)=(?:'([^']*)'|(\S+))$", script, re.MULTILINE)
-    said = {name: quoted or word for name, quoted, word in found}
-    edited = {*edits.EDITORS}
-    comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
-    begin, *_, end = marked_lines.part("").decode().splitlines()
-    whole = {path for path in owned_paths() if path not in edits.EDITORS}
-    assert edited == {*owned_paths()} - whole
-    assert {*said["OWNED"].splitlines()} == whole
-    assert {*said["EDITED"].splitlines()} == edited
-    assert (*said["PARTITIONS"].splitlines(),) == loader_entries.PARTITIONS
-    assert (said["NEXT_LINE"], said["LINES"], said["LINES_END"]) == (comment, begin, end)
-    assert (said["BEGIN"], said["END"]) == (marked_arguments.BEGIN, marked_arguments.END)
-    for name in {*registry.WRITERS, *registry.KEEPERS, *(one.TOOL for one in registry.keepers())}:
-        assert re.search(rf"[ ({{]{name.removesuffix('-editenv')}[ );|]", script), name
+def test_what_takes_all_back_without_python_knows_no_loader() -> None:
+    """Each declares what a shell has to look for and to run, and the script is told of those in force."""
+    folder = SOURCE / "rocmcfg/transaction/templates"
+    texts = [path.read_text() for path in folder.glob("undo*.sh.j2")]
+    assert len(texts) == 3
+    programs = {keeper.TOOL for keeper in registry.keepers()} | {one.TOOL for one in GENERATORS}
+    for name in {*registry.NAMES, *programs}:
+        assert not any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for text in texts), name
+
+
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)
+def test_it_declares_what_an_undo_by_a_shell_looks_for(backend: Chain) -> None:
+    nothing = LocalHost("/nonexistent")
+    traces = backend.traces(nothing)
+    assert traces.mount_points
+    written = backend.NAME in registry.WRITERS
+    assert bool(traces.shown) == written, "an entry that we wrote must be seen before anything is taken away"
+    patterns = (*traces.entries, *traces.shown, *traces.own, *traces.images)
+    assert all(pattern.startswith("/") for pattern in patterns)
+    assert all(maker.program for maker in backend.makers(nothing))
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])

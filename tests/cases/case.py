@@ -9,8 +9,8 @@
     tests/cases/LOADER/trees/NAME/    files that several cases lay over their hosts
     tests/cases/LOADER/tools/NAME     a program that stands for the host's own of that name
 
-README.md says how one is written. At the end everything is rolled back, and the host must be as if rocmcfg
-had never been there.
+README.md says how one is written. At the end everything is rolled back, on a copy of the host by undo.sh,
+and the host must be as if rocmcfg had never been there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +41,9 @@ STATES = ("fresh", "partly set", "conflicting", "edited since")
 JOURNALS = "var/lib/rocmcfg/transactions"
 _ROLLBACK = "rocmcfg rollback --pristine --yes -q --root host"
 _MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
-_RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows what rocmcfg notes for itself
+_RECORDS = re.compile(
+    r"var(/(lib|backups)(/rocmcfg(/.*)?)?)?$"
+)  # tests/golden shows what rocmcfg notes for itself
 
 
 class Case(NamedTuple):
@@ -130,8 +132,9 @@ def _typed(command: str) -> Typed:
     return Typed(line, tuple(text for text in more if not text.startswith("< ")), tuple(answers))
 
 
-def play(case: Case) -> Played:
-    """Types the commands and then a rollback of everything; beside it, the shell's lines alone."""
+def play(case: Case, applied_to: Callable[[Path], object] | None = None) -> Played:
+    """Types the commands and then a rollback of everything; beside it, the shell's lines alone. Between the
+    two `applied_to` is called with the host, where something of rocmcfg is on record there."""
     with empty_folder() as place:
         stage = stage_of(case, place)
         view = LocalHost(str(place / "host"))
@@ -143,6 +146,8 @@ def play(case: Case) -> Played:
         for typed in case.commands:
             written.add(stage, typed)
         applied = (place / "host" / JOURNALS).exists()
+        if applied and applied_to is not None:
+            applied_to(place / "host")
         if applied:
             written.add(stage, Typed(_ROLLBACK), closing=True)
         undone = tree_of(place / "host")

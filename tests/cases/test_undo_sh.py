@@ -1,102 +1,32 @@
-"""packaging/undo.sh, which takes everything back where no Python can be run, on the host of every case.
-
-`make test` takes one of each loader, where others wrote to the same files since; `make faults` takes all.
-"""
+"""The script that takes everything back where no Python can be run, on hosts of cases that changed since.
+test_cases.py has it take back every case."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.support import fake_tools
 from tests.support.program import rocmcfg
 from tests.support.stage import empty_folder
 from tests.support.tools import require_tool
 from tests.support.trees import STATE, Tree, tree
 
+from .by_script import SCRIPT, compared, run, taken_back
 from .case import Case, cases, pristine, read, stage_of, tree_of
 
-SCRIPT = Path(__file__).parents[2] / "packaging/undo.sh"
 pytestmark = pytest.mark.bulk
 FOLDERS = cases()
-PLAYED = [
-    pytest.param(name, marks=() if name.endswith("/edited-by-others") else pytest.mark.faults)
-    for name, folder in FOLDERS.items()
-    if read(folder).applied
-]
-# `chroot ROOT PROGRAM ARGUMENT…`: the program of the case, or the stand-in of `fake_tools`.
-_CHROOT = f"""#!{sys.executable} -IS
-import itertools, os, sys
-sys.path.insert(0, {str(SCRIPT.parents[1])!r})
-root, words = sys.argv[1], sys.argv[2:]
-if words[0] == "env":
-    words = list(itertools.dropwhile(lambda word: "=" in word, words[1:]))
-own = os.path.join({{tools!r}}, words[0])
-if os.path.exists(own):
-    os.execv(own, [own, root, *words[1:]])
-os.execv(sys.executable, [sys.executable, "-IS", {fake_tools.__file__!r}, words[0], root, *words[1:]])
-"""
-# `sh -c … PLACE COMMAND…`: the command, with the stand-ins where programs are looked for first, and the
-# kernel's /proc mounted on the host. What the stand-ins read there is what was recorded, which lies above it.
-_MOUNTED = """
-place=$1 && shift
-mount --bind "$place/bin" /usr/local/sbin || exit
-if [ -d "$place/host/proc/self" ]; then
-  mkdir -p "$place/recorded" && mount --bind "$place/host/proc" "$place/recorded" &&
-    mount --bind /proc "$place/host/proc" && mount --bind "$place/recorded" "$place/host/proc" || exit
-fi
-exec "$@"
-"""
-
-
-def run(
-    case: Case, place: Path, *arguments: str, shell: tuple[str, ...] = ("dash",)
-) -> subprocess.CompletedProcess[str]:
-    """As somebody runs it in another system, where the host's disks are mounted at `place`/host; its /proc
-    too where a case has programs to be run."""
-    (place / "bin").mkdir(exist_ok=True)
-    if shell[0] == "busybox":  # its own programs too, as far as it has them
-        subprocess.run(["busybox", "--install", "-s", place / "bin"], check=True)
-    chroot = place / "bin/chroot"
-    chroot.unlink(missing_ok=True)
-    chroot.write_text(_CHROOT.replace("{tools!r}", repr(str(case.tools))))
-    chroot.chmod(0o755)
-    path: list[str | Path] = [place / "bin", os.environ["PATH"]]
-    mounted: list[str] = []
-    if os.geteuid() == 0:  # which heeds no PATH, and believes the kernel's /proc alone
-        require_tool("unshare", "util-linux")
-        mounted = ["unshare", "--mount", "sh", "-c", _MOUNTED, "sh", str(place)]
-    return subprocess.run(
-        [*mounted, *shell, str(SCRIPT), "--root", str(place / "host"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": ":".join(map(str, path))},
-    )
-
-
-def _compared(found: Tree) -> Tree:
-    """Without /var, where copies of what was taken back are."""
-    return {path: entry for path, entry in found.items() if not f"{path}/".startswith("var/")}
-
-
-@pytest.mark.parametrize("name", PLAYED)
-def test_it_leaves_the_host_as_if_rocmcfg_had_never_been_there(name: str) -> None:
-    require_tool("dash", "dash")
-    _undone(name, ("dash",))
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("shell", [("busybox", "sh"), ("bash", "--posix")], ids=" ".join)
 @pytest.mark.parametrize("loader", ["grub-bls", "limine", "proxmox-boot-tool", "refind", "rpm-ostree", "uki"])
-def test_so_do_the_shells_of_rescue_systems(shell: tuple[str, ...], loader: str) -> None:
+def test_the_shells_of_rescue_systems_take_all_back_as_dash_does(shell: tuple[str, ...], loader: str) -> None:
     require_tool(shell[0], shell[0])
     _undone(f"{loader}/edited-by-others", shell)
 
@@ -104,19 +34,13 @@ def test_so_do_the_shells_of_rescue_systems(shell: tuple[str, ...], loader: str)
 def _undone(name: str, shell: tuple[str, ...]) -> None:
     case = read(FOLDERS[name])
     with empty_folder() as place:
-        stage, host = stage_of(case, place), place / "host"
+        stage = stage_of(case, place)
         for typed in case.commands:
             stage.run(typed)
-        (host / "proc/self").mkdir(parents=True, exist_ok=True)
-        done = run(case, place, shell=shell)
-        left = _compared(tree_of(host))
-    untouched = _compared(pristine(case))
-    paths = untouched.keys() | left.keys()
-    differs = {path: (untouched.get(path), left.get(path)) for path in paths}
-    differs = {path: (was, found) for path, (was, found) in differs.items() if was != found}
-    said = f"{done.stdout}{done.stderr}"
-    assert not done.returncode, said
-    assert differs.keys() <= case.stays.keys(), f"{differs}\n{said}"
+        done = taken_back(case, place / "host", shell)
+    left = done.differs(pristine(case))
+    assert not done.code, done.said
+    assert left.keys() <= case.stays.keys(), f"{left}\n{done.said}"
 
 
 class Applied(NamedTuple):
@@ -143,7 +67,7 @@ class Applied(NamedTuple):
 
     @property
     def differs(self) -> set[str]:
-        now = _compared(tree_of(self.host))
+        now = compared(tree_of(self.host))
         return {path for path in now.keys() | self.pristine if now.get(path) != self.pristine.get(path)}
 
 
@@ -153,7 +77,7 @@ def applied(request: pytest.FixtureRequest) -> Iterator[Applied]:
     case = read(FOLDERS[request.param])
     with empty_folder() as place:
         stage = stage_of(case, place)
-        before = _compared(tree_of(place / "host"))
+        before = compared(tree_of(place / "host"))
         for typed in case.commands[:1]:
             stage.run(typed)
         (place / "host/proc/self").mkdir(parents=True, exist_ok=True)
@@ -204,6 +128,28 @@ def test_what_others_wrote_since_stays(applied: Applied) -> None:
     assert entry.read_text().startswith("# mine\n")
     for path in (*(applied.host / path for path in paths), entry):
         assert "rocmcfg" not in path.read_text()
+
+
+@on("grub-bls/fedora")
+def test_an_entry_that_was_made_since_is_met(applied: Applied) -> None:
+    """Of a kernel whose installation copied the marked arguments, whether or not the hook ran for it."""
+    folder = applied.host / "boot/loader/entries"
+    entry = next(path for path in folder.glob("*-6.17*.conf"))
+    later = folder / entry.name.replace("6.17", "6.99")
+    later.write_text(entry.read_text())
+    applied.undo()
+    assert later.read_text() == entry.read_text()
+    assert "rocmcfg" not in later.read_text()
+
+
+@on("grub-bls/fedora")
+def test_the_hook_of_a_later_kernel_makes_the_script_anew(applied: Applied) -> None:
+    script = applied.host / "var/lib/rocmcfg/undo.sh"
+    written = script.read_text()
+    script.write_text("# of before\n")
+    release = next((applied.host / "lib/modules").iterdir()).name
+    assert rocmcfg("check-kernel", release, "--root", applied.host).code == 0
+    assert script.read_text() == written
 
 
 @on("systemd-boot/arch")

@@ -20,6 +20,7 @@ from tests.support.usecases import apply as quick_apply
 
 DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
 RECEIPT = "var/lib/rocmcfg/receipt.json"
+COPY = "var/backups/rocmcfg/undo.sh"
 RUNPM = ("--set", "amdgpu.runpm=0")
 
 
@@ -74,7 +75,7 @@ def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, t
     assert refused.code == 1
     said = " ".join(refused.err.split())
     assert f"/{DROP_IN}" in said
-    assert f"sudo sh undo.sh --root {applied}" in said, "not for the system that runs"
+    assert f"sudo sh {applied}/{COPY}" in said, "not for the system that runs"
     assert rocmcfg("plan", *RUNPM, "--json", "--root", applied).ids[:1] == ["RC4027"]
 
     assert rocmcfg("apply", "--yes", *RUNPM, "--root", applied, tools=tools).code == 0
@@ -86,12 +87,21 @@ def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, t
 
 def test_the_script_that_needs_no_record_is_named_where_it_lies(applied: Path, tools: Path) -> None:
     shutil.rmtree(applied / "var/lib/rocmcfg")
-    script = applied / "usr/share/rocmcfg/undo.sh"
-    script.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(SOURCE / "packaging/undo.sh", script)
     refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
-    assert f"take them away by hand: sudo sh {script}" in " ".join(refused.err.split())
-    subprocess.run(["sh", script], capture_output=True, check=False)  # 1: update-grub is left to the user
+    assert f"take them away by hand: sudo sh {applied / COPY}" in " ".join(refused.err.split())
+    subprocess.run(["sh", applied / COPY], capture_output=True, check=False)  # update-grub is the user's
+    assert not (applied / DROP_IN).exists()
+
+
+def test_where_no_script_is_left_an_apply_writes_one(applied: Path, tools: Path) -> None:
+    shutil.rmtree(applied / "var")
+    refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
+    said = " ".join(refused.err.split())
+    assert f"with your profile writes a script for it: sudo sh {applied}/var/lib/rocmcfg/undo.sh" in said
+    assert rocmcfg("apply", "--yes", *RUNPM, "--root", applied, tools=tools).code == 0
+    script = ["sh", str(applied / "var/lib/rocmcfg/undo.sh")]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert "  update-grub\n" in done.stderr, "the menu has it, although this apply made none"
     assert not (applied / DROP_IN).exists()
 
 

@@ -10,4 +10,4 @@ from .scenarios import SCENARIOS
 from .table import run
 
 if __name__ == "__main__":
-    sys.exit(run("tests.crash", Bench, SCENARIOS, sys.argv[1:]))
+    sys.exit(run("tests.crash", Bench.faults, Bench, SCENARIOS, sys.argv[1:]))

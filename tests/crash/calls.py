@@ -145,12 +145,10 @@ class CountedHost(QuickHost):
 
         if self.calls is None:
             return run()
-        if self.calls.within:
-            return run()
-        if self.calls.names:
+        if self.calls.names and not self.calls.within:
             self.calls.taken.append(f"run {argv[0]}")
         try:
-            done = self.calls.around("run", run)
+            done = run() if self.calls.within else self.calls.around("run", run)
         except OSError as problem:
             return CommandResult(tuple(argv), 1, "", f"{argv[0]}: {problem.strerror}")
         assert isinstance(done, CommandResult)

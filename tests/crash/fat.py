@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -244,7 +245,9 @@ def boot(work: Path, python: Sequence[str], disks: Sequence[str]) -> None:
         env={"PATH": _PATH, "HOME": "/"},
     )
     if not (work / "code").exists():
-        raise Unable(f"{program} does not run here: {ended.stdout.decode(errors='replace')[-400:]}")
+        printed = ended.stdout.decode(errors="replace")
+        panic = re.search(r"Kernel panic.*", printed)
+        raise Unable(f"{program} does not run here: {panic.group() if panic else printed[-400:]}")
     assert (work / "code").read_text() == "0\n", (work / "said").read_text()
 
 

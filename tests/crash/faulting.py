@@ -31,6 +31,7 @@ _STATE = "var/lib/rocmcfg"
 _RECORDS = (f"{_STATE}/receipt.json", f"{_STATE}/trial.json")
 _BLOCKS = ("boot/grub/grubenv", "boot/grub2/grubenv")
 _OUTCOMES = {1: "nothing_changed", 4: "rolled_back", 5: "recovery_required"}
+_DEFECT = re.compile(r"^Traceback|RC9000", re.M)  # a program's own is indented
 _UNCHANGED = re.compile(r"nothing\s+(was|is)\s+changed|the host is as it was", re.I)
 
 
@@ -123,14 +124,19 @@ def command(scenario: Scenario, root: Path, arguments: Sequence[str], calls: Cal
 
 
 def at_call(
-    root: Path, arguments: tuple[str, ...], name: str, folder: Path, host: type[CountedHost] = CountedHost
+    root: Path,
+    arguments: tuple[str, ...],
+    name: str,
+    folder: Path,
+    host: type[CountedHost] = CountedHost,
+    fault: Fault = FAULTS[0],
 ) -> None:
-    """Kill a command before its first call of that name."""
+    """Kill a command before its first call of that name, or as the `fault` says."""
     scenario = Scenario("", lambda folder: folder, arguments, host=host)
     counted = copy(root, folder / "counted")
     taken = command(scenario, counted, arguments, Calls(names=True)).taken
     shutil.rmtree(counted)
-    ended = command(scenario, root, arguments, Calls(FAULTS[0], taken.index(name) + 1))
+    ended = command(scenario, root, arguments, Calls(fault, taken.index(name) + 1))
     assert ended.signal, ended.result
 
 
@@ -238,7 +244,7 @@ class Bench:
         first = self.scenario.run(root, ("recover",))
         verdict = self.state(root)
         found.verdicts[verdict if verdict in ("before", "after") else "neither"] += 1
-        if first.code != 0 or "Traceback" in first.err:
+        if first.code != 0 or _DEFECT.search(first.err):
             yield f"{said}; recover: exit {first.code}: {_short(first)}"
             return
         if verdict not in ("before", "after") or (not self.scenario.whole and verdict != self.recovers_to):
@@ -259,7 +265,7 @@ class Bench:
         code, text = result.code, result.out + result.err
         if code not in (0, 1, 4, 5):
             yield "no such exit code"
-        if "Traceback" in text or "RC9000" in text:
+        if _DEFECT.search(text):
             yield "a defect, by its own words"
         if code == 0 and (state != "after" or still_open):
             yield f"it is {state}, open: {still_open}"
@@ -271,6 +277,8 @@ class Bench:
         can_tell = self.scenario.whole and not fault.for_ever
         if code == 5 and can_tell and not still_open and state in ("before", "after"):
             yield f"nothing is to be recovered: it is {state}"
+        if code == 5 and not re.search(r'help: |"hint": "[^"]', text):
+            yield "it does not say what to do"
         if state != "before" and _UNCHANGED.search(text):
             yield f"it says that nothing was changed, and it is {state}"
         if code in _OUTCOMES and result.out.startswith("{"):

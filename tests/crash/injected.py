@@ -1,8 +1,9 @@
 """The real program, and strace(1) that does it harm: no line of Python is between the fault and the call.
 
 `python -m tests.crash.injected [SCENARIO…] [--faults NAME,…] [--jobs N] [--stride N]`, as the harness of
-`python -m tests.crash`. What is counted are the calls of rocmcfg's own first thread that touch the tree;
-strace counts for each process by itself, so that a program of the tree gets the same at its own n-th call.
+`python -m tests.crash`; a scenario is also "CHAIN ACT", for each boot chain. What is counted are the calls of
+rocmcfg's own first thread that touch the tree; strace counts for each process by itself, so that a program of
+the tree gets the same at its own n-th call.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from tests.support.program import SOURCE, Result, environment, tool_command
+from tests.support.program import SOURCE, Result, environment
 from tests.support.tool_host import SETTLES
 from tests.support.tools import HANG, require_tool
 
 from .calls import Fault
+from .chains import CHAINS, ChainBench
 from .faulting import MEMORY, Bench, Ended
+from .planted import planted
 from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, bare, done
 from .table import run
 
@@ -55,6 +58,11 @@ TRACED = (
 )
 
 
+CHAINED = {
+    scenario.name: (chain, scenario) for chain in CHAINS for scenario in map(chain.scenario, chain.acts())
+}
+
+
 @cache
 def refused() -> str:
     """Why no program can be traced here; empty where one can."""
@@ -72,6 +80,7 @@ class TracedBench(Bench):
 
     faults: ClassVar[tuple[Fault, ...]] = FAULTS
     also_json: ClassVar[bool] = False  # what is printed counts among the writes
+    bugs: ClassVar[tuple[str, ...]] = ()  # see `planted`
 
     def counted(self, root: Path) -> Ended:
         self.log = self.folder / "log"
@@ -108,7 +117,8 @@ class TracedBench(Bench):
     def _traced(self, root: Path, arguments: Sequence[str], inject: Sequence[str], log: Path) -> Result:
         argv = [require_tool("strace", "strace"), "-f", "-y", "-o", str(log)]
         argv += ["-e", f"trace={','.join(_CALLS)}", *inject]
-        argv += tool_command(self.folder / "no-tools", *arguments, "--root", root)
+        tools = self.scenario.host.tools or self.folder / "no-tools"
+        argv += planted(self.bugs, tools, *arguments, "--root", root)
         env = {SETTLES: "1"} if MEMORY else {}  # this machine's own disk is not for us to freeze
         ended = subprocess.run(
             argv, cwd=SOURCE, env=environment(env), capture_output=True, text=True, timeout=HANG
@@ -116,7 +126,20 @@ class TracedBench(Bench):
         return Result(ended.returncode, ended.stdout, ended.stderr)
 
 
+class TracedChain(TracedBench, ChainBench):
+    """A boot chain, with its programs."""
+
+
+def bench_of(scenario: Scenario, folder: Path, bugs: tuple[str, ...] = ()) -> TracedBench:
+    if scenario.name not in CHAINED:
+        return TracedBench(scenario, folder)
+    kind = type("Bench", (TracedChain,), {"loader": CHAINED[scenario.name][0].keeps, "bugs": bugs})
+    bench: TracedChain = kind(scenario, folder)
+    return bench
+
+
 if __name__ == "__main__":
     if refused():
         sys.exit(refused())
-    sys.exit(run("tests.crash.injected", TracedBench, TRACED, sys.argv[1:]))
+    every = (*TRACED, *(scenario for _, scenario in CHAINED.values()))
+    sys.exit(run("tests.crash.injected", FAULTS, bench_of, every, sys.argv[1:]))

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +76,33 @@ def no_survivors() -> None:
     runner.survivors = none
 
 
+def no_write_errors() -> None:
+    """A file that could not be written counts as written, and nobody asks beforehand."""
+    from rocmcfg.host.local import LocalHost
+    from rocmcfg.host.view import Unwritable
+
+    real = LocalHost.write
+
+    def careless(*arguments: Any, **options: Any) -> None:
+        with suppress(Unwritable):
+            real(*arguments, **options)
+
+    LocalHost.write = careless  # type: ignore[method-assign]
+    LocalHost.writable_problem = lambda *_: ""  # type: ignore[method-assign]
+
+
+def no_looking() -> None:
+    """What programs, or we ourselves, made is not looked at."""
+    from rocmcfg.transaction import results
+
+    results.look_at_results = lambda *_: {}
+
+
 BUGS: dict[str, Callable[[], None]] = {
     plant.__name__.replace("_", "-"): plant
     for plant in (
         *(no_directory_sync, no_file_sync, no_order, no_settling, no_freezing),
-        *(second_signal, no_survivors),
+        *(second_signal, no_survivors, no_write_errors, no_looking),
     )
 }
 

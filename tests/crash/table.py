@@ -6,7 +6,7 @@ import argparse
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .calls import Fault
@@ -17,10 +17,15 @@ _BENCHES: list[Bench] = []
 _SHOWN = 5  # of what was wrong in one cell
 
 
-def run(program: str, kind: type[Bench], scenarios: Sequence[Scenario], arguments: Sequence[str]) -> int:
+def run(
+    program: str,
+    faults: Sequence[Fault],
+    bench_of: Callable[[Scenario, Path], Bench],
+    scenarios: Sequence[Scenario],
+    arguments: Sequence[str],
+) -> int:
     """`program` with these arguments; 1 where something was wrong."""
     names = [s.name for s in scenarios]
-    faults = kind.faults
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=__doc__)
     parser.add_argument("scenario", nargs="*", metavar="SCENARIO", help=f"some of: {', '.join(names)}")
     parser.add_argument("--faults", default="", help=f"some of: {', '.join(f.name for f in faults)}")
@@ -35,7 +40,7 @@ def run(program: str, kind: type[Bench], scenarios: Sequence[Scenario], argument
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         for one in scenarios:
             if not options.scenario or one.name in options.scenario:
-                _BENCHES.append(kind(one, Path(folder, one.name)))
+                _BENCHES.append(bench_of(one, Path(folder, one.name)))
         work = [
             (number, fault, at)
             for number, bench in enumerate(_BENCHES)

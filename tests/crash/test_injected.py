@@ -4,6 +4,7 @@ programs that do not stop when they are told to."""
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from tests.support.program import SOURCE, Result, environment, rocmcfg
 from tests.support.tools import HANG
 
 from .faulting import MEMORY, Tally, open_transactions, whole
-from .injected import FAULTS, TRACED, TracedBench, refused, two
+from .injected import CHAINED, FAULTS, TRACED, TracedBench, bench_of, refused, two
 from .planted import planted
 from .scenarios import Scenario, done
 
@@ -54,6 +55,41 @@ def test_a_call_of_the_real_program_may_fail_or_be_interrupted(traced: Path, sce
             found.add(bench.strike(fault, at, use=False))
     print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
     assert not found.wrong, "\n".join(found.wrong)
+
+
+def _chained() -> list[tuple[str, int]]:
+    """The scenarios of boot chains with their numbers: apply and rollback of each, or all of them."""
+    long = bool(os.environ.get("ROCMCFG_TEST_LONG"))
+    names = [name for name in CHAINED if long or name.split()[-1] in ("apply", "rollback")]
+    return [(name, number) for number, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(("name", "number"), _chained(), ids=lambda value: str(value).replace(" ", "-"))
+def test_a_call_of_a_boot_chain_may_fail_or_be_interrupted(traced: Path, name: str, number: int) -> None:
+    """Two faults at three calls; with ROCMCFG_TEST_LONG in the environment, each fault at one of seven."""
+    bench = bench_of(CHAINED[name][1], traced / "bench")
+    found = Tally()
+    if os.environ.get("ROCMCFG_TEST_LONG"):
+        struck = [(fault, at) for fault in FAULTS for at in bench.points(fault, 7)]
+    else:
+        struck = []
+        for fault in (FAULTS[number % len(FAULTS)], FAULTS[(number + 2) % len(FAULTS)]):
+            points = bench.points(fault)
+            struck += [
+                (fault, points[len(points) * part // 8]) for part in (1 + number % 2, 4, 7 - number % 2)
+            ]
+    for fault, at in struck:
+        found.add(bench.strike(fault, at, use=False))
+    print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
+    assert not found.wrong, "\n".join(found.wrong)
+
+
+def test_a_write_that_fails_and_is_not_told_is_found_out(traced: Path) -> None:
+    scenario = CHAINED["limine apply"][1]
+    bench = bench_of(scenario, traced / "bench", ("no-write-errors", "no-looking"))
+    at = next(at for at, line in enumerate(bench.taken, 1) if re.match(r"write \d+ \d+</boot/", line))
+    full = next(fault for fault in FAULTS if fault.name == "ENOSPC")
+    assert bench.strike(full, at, use=False).wrong
 
 
 @pytest.mark.parametrize("fault", [TERM, TERMS], ids=lambda f: f.name)

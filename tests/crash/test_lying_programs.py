@@ -22,7 +22,7 @@ from tests.support import fake_tools
 from tests.support.hosts import cpio_archive, debian_grub_host, other_host
 from tests.support.program import SOURCE, Result, rocmcfg
 
-from .calls import CountedHost
+from .calls import FAULTS, CountedHost
 from .faulting import at_call
 
 MENU = ("apply", "--set", "amdgpu.runpm=0", "--yes")
@@ -98,13 +98,18 @@ LIES = {
     "link": "os.path.lexists(path) and os.remove(path); "
     "os.symlink(os.path.relpath(f'{root}/etc/fstab', os.path.dirname(path)), path)",
 }
-# What a menu of GRUB may become beside these.
-ONLY_MENUS = {
+# What each may become that is no file.
+NO_FILE = {
     "directory": "os.path.isfile(path) and os.remove(path); os.makedirs(path, exist_ok=True)",
     "pipe": "os.path.lexists(path) and os.remove(path); os.mkfifo(path)",
+}
+# What a menu, or an entry, may become beside these.
+ONLY_MENUS = {
+    **NO_FILE,
     "endless": "os.truncate(path, 200 << 20)",
 }
 ONLY_IMAGES = {
+    **NO_FILE,
     "another-kernel": f"open(path, 'wb').write({FOREIGN!r})",
     "a-module-less": "open(path, 'wb').write(text.replace(b'amdgpu.ko', b'amdgpu.xx'))",
 }
@@ -146,9 +151,10 @@ for pattern in {self.chain.made!r}:
         text = open(path, "rb").read() if os.path.isfile(path) else b""
         {EVERY_LIE[lie]}
 if name == "dracut":  # what is renamed into the place of the old one
-    text = open(root + sys.argv[-3], "rb").read() if os.path.exists(root + sys.argv[-3]) else b""
+    text = open(root + sys.argv[-3], "rb").read() if os.path.isfile(root + sys.argv[-3]) else b""
     path = root + sys.argv[-2]
-    open(path, "wb").write(text)
+    if os.path.isfile(path) or not os.path.lexists(path):
+        open(path, "wb").write(text)
     if {lie!r} not in ("half", "a-module-less"):
         {EVERY_LIE[lie]}
 sys.exit({status})
@@ -162,7 +168,7 @@ def bytes_of(chain: Chain, root: Path) -> dict[str, bytes]:
     """What the host boots from, by name; a link is no file."""
     found = {}
     for path in chain.files(root):
-        assert stat.S_ISREG(path.lstat().st_mode), f"{path.name} is a link"
+        assert stat.S_ISREG(path.lstat().st_mode), f"{path.name} is no file of its own"
         found[path.name] = path.read_bytes()
     return found
 
@@ -196,7 +202,7 @@ def _lying(sample: int) -> pytest.MarkDecorator:
     """Every lie of every chain: the `sample`-th of twelve for `make test`, the others for `make faults`."""
     every = [
         (chain, lie, status)
-        for chains, lies in ((MENUS, LIES), (MENUS[:2], ONLY_MENUS), (GENERATORS, {**LIES, **ONLY_IMAGES}))
+        for chains, lies in ((MENUS, LIES), (MENUS, ONLY_MENUS), (GENERATORS, {**LIES, **ONLY_IMAGES}))
         for chain in chains
         for lie in lies
         for status in (0, 1)
@@ -288,6 +294,22 @@ def test_a_recovery_by_a_lying_program_ends_whole(
     assert bytes_of(chain, root) == before
     said = says(rocmcfg("recover", "--root", root, tools=liar.lies(lie, status)), 0)
     assert bytes_of(chain, root) == before, said
+    assert not left_open(root)
+
+
+@pytest.mark.parametrize("lie", ONLY_MENUS)
+@pytest.mark.parametrize("chain", MENUS, ids=lambda chain: chain.name)
+def test_a_recovery_puts_back_what_a_killed_run_left_as_no_file(
+    tmp_path: Path, chain: Chain, lie: str
+) -> None:
+    """The apply is killed when its program has lied."""
+    root, liar = chain.make(tmp_path), Liar(chain, tmp_path)
+    before = unpacked(chain, root)
+    host = type("Host", (CountedHost,), {"tools": liar.lies(lie, 0)})
+    after = next(fault for fault in FAULTS if fault.name == "kill after")
+    at_call(root, chain.act, f"run {chain.program}", tmp_path, host, after)
+    says(rocmcfg("recover", "--root", root, tools=liar.honest), 0)
+    assert unpacked(chain, root) == before
     assert not left_open(root)
 
 

@@ -139,19 +139,22 @@ def test_all_is_as_before_where_one_gets_full(made: Make, chain: str) -> None:
     host = made(chain)
     before = host.seen()
     full = host.fill()
-    assert "is full" in problem(host.apply(), "RC3002", 4)
+    # to exchange a file needs room for both, which is looked at first; a new one is begun and taken back
+    assert "is full" in problem(host.apply(), "RC3002", 4 if chain == "uki" else 1)
     full.unlink()
     assert not host.changed(before)
     assert host.apply().code == 0
-    host.fill()
+    applied = host.seen()
+    full = host.fill()
     undone = host.rollback()
     if chain == "uki":  # to take files away needs no room
         assert undone.code == 0
     else:
-        assert "rocmcfg recover" in problem(undone, "RC3002", 5)
+        assert "is full" in problem(undone, "RC3002", 1)
     full.unlink()
-    assert host.rocmcfg("recover").code == 0
-    assert host.rollback().code in (0, 1)
+    if chain != "uki":
+        assert not host.changed(applied)
+        assert host.rollback().code == 0
     assert not host.changed(before)
 
 

@@ -26,7 +26,7 @@ from tests.support.stage import Files, Stage, Typed, empty_folder, files
 
 _INDENT = "  "
 _COMMAND, _MORE, _TYPED = "  $ ", "  > ", "  < "
-_STATE = "var/lib/rocmcfg/"
+_RECORDS = re.compile("var/(lib|backups)/rocmcfg/")
 
 
 def parse(text: str) -> list[str | Typed]:
@@ -89,7 +89,7 @@ def _changes(before: Files, after: Files) -> list[str]:
         sign = "+" if old is None else "-" if new is None else "~"
         modes = " -> ".join(dict.fromkeys(entry.mode for entry in (old, new) if entry))
         shown.append(f"{sign} {_without_digest(path)}  {modes}")
-        if _STATE not in path and new is not None and not new.mode.startswith("d"):
+        if not _RECORDS.search(path) and new is not None and not new.mode.startswith("d"):
             shown += [f"    {line}" for line in _difference(old.content if old else None, new.content)]
     return shown
 

@@ -452,7 +452,7 @@ def test_a_pattern_that_takes_too_long_is_left_out_and_doctor_goes_on(
     add(root, "issues/our-fault.toml", ISSUE)
     assert run("knowledge", "check", root=root).code == 0, "it matches its sample soon"
     log = tmp_path / "fault.log"
-    lines = [f"[  1.0] amdgpu 0000:03:00.0: wedged {'a' * 40}"] * 3 + ["frobnicator 9 wedged"]
+    lines = [f"[  1.0] amdgpu 0000:03:00.0: wedged {'a' * 200}"] * 3 + ["frobnicator 9 wedged"]
     log.write_text("\n".join(lines) + "\n")
     found = run("doctor", log, root=root)
     assert "our-fault" in found.out

@@ -154,7 +154,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     assert left == []
     assert not root.inside("/usr/lib/rocmcfg").exists()
     assert [path for path in root.files_below("/etc/systemd/system") if "rocmcfg" in path] == []
-    root.run("rm", "-r", f"{STATE}/undo.sh", "/etc/rocmcfg")
+    root.run("rm", "-r", "/etc/rocmcfg")
     assert state_of(root) == state
 
 

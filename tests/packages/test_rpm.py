@@ -187,7 +187,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     assert [path for path in files if root.inside(path).is_symlink() or root.inside(path).exists()] == []
     assert [path for path in root.files_below("/etc/systemd/system") if "rocmcfg" in path] == []
     assert root.run("sh", f"{STATE}/undo.sh", "left").stdout == "/etc/rocmcfg/env\n"
-    root.run("rm", "-r", f"{STATE}/undo.sh", "/etc/rocmcfg")
+    root.run("rm", "-r", "/etc/rocmcfg")
     assert state_of(root) == state
 
 

@@ -4,11 +4,14 @@ program of it is run."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.transaction import undo_script
 from tests.support.program import SOURCE
 from tests.support.tools import HANG, require_root, require_tool
 from tests.support.trees import tree
@@ -17,6 +20,20 @@ SCRIPT = SOURCE / "packaging/undo.sh"
 ANOTHER_USER = 12345
 SHELLS = pytest.mark.parametrize("shell", [("dash",), ("busybox", "sh")], ids=" ".join)
 OURS = "# Written by rocmcfg\n"
+FACTS = (
+    ("file", "/etc/profile.d/zz-rocmcfg.sh"),
+    ("file", "/etc/rocmcfg/env"),
+    ("file", "/etc/modprobe.d/zz-rocmcfg.conf"),
+    ("entries", *loader_entries.PATTERNS),
+)
+MENU = (
+    *FACTS,
+    ("file", "/etc/default/grub.d/zz-rocmcfg.cfg"),
+    ("maker", "update-grub", "grub2-common"),
+    ("needs", "update-grub"),
+    ("runs", "update-grub"),
+    ("makes", "/boot/grub/grub.cfg"),
+)
 
 
 def undo(root: Path, *arguments: str, shell: tuple[str, ...] = ("sh",)) -> subprocess.CompletedProcess[str]:
@@ -39,7 +56,11 @@ def host(tmp_path: Path) -> Path:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(OURS)
-    (root / "var/lib/rocmcfg").mkdir(parents=True)
+    for name in (undo_script.PATH, undo_script.COPY):
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(undo_script.script(FACTS))
+        path.chmod(0o700)
     return root
 
 
@@ -61,6 +82,8 @@ def _give_away(root: Path) -> None:
 
 
 def _linked(place: Path, target: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
 
@@ -82,9 +105,6 @@ def test_a_tree_that_others_can_write_is_refused_and_nothing_changes(
     host: Path, outside: Path, link: str, target: str, shell: tuple[str, ...]
 ) -> None:
     require_root()
-    if link == "var/lib":
-        (host / "var/lib/rocmcfg").rmdir()
-        (host / "var/lib").rmdir()
     _linked(host / link, outside / target)
     _give_away(host)
     before = tree(host), tree(outside)
@@ -101,9 +121,6 @@ def test_no_link_leads_out_of_a_tree(
     host: Path, outside: Path, link: str, target: str, shell: tuple[str, ...]
 ) -> None:
     """A tree may be root's by its numbers alone: an archive that root unpacked."""
-    if link == "var/lib":
-        (host / "var/lib/rocmcfg").rmdir()
-        (host / "var/lib").rmdir()
     _linked(host / link, outside / target)
     before = tree(outside)
     done = undo(host, shell=shell)
@@ -118,8 +135,6 @@ def test_no_link_leads_out_of_a_tree(
 def test_every_folder_on_the_way_is_roots_alone(host: Path, place: str, how: str) -> None:
     require_root()
     path = host / place
-    if place == "var/backups":
-        path.mkdir()
     if how == "owner":
         os.chown(path, ANOTHER_USER, 0)
     else:
@@ -146,6 +161,7 @@ def test_a_proc_that_lies_in_the_tree_lets_no_program_run(host: Path, shell: tup
     drop_in.parent.mkdir(parents=True)
     drop_in.write_text(OURS)
     (host / "proc/self").mkdir(parents=True)
+    (host / "var/lib/rocmcfg/undo.sh").write_text(undo_script.script(MENU))
     program = host / "usr/sbin/update-grub"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\necho run >/ran\n")
@@ -153,6 +169,35 @@ def test_a_proc_that_lies_in_the_tree_lets_no_program_run(host: Path, shell: tup
     done = undo(host, shell=shell)
     assert "is due, and needs the host's /proc" in done.stderr
     assert not (host / "ran").exists()
+
+
+@pytest.mark.parametrize("mode", [(), ("left",), ("removal",)], ids=" ".join)
+@pytest.mark.parametrize("who", ["script", "folder", "above", "copy", "writable"])
+@SHELLS
+def test_a_script_that_others_can_write_is_not_run(
+    host: Path, tmp_path: Path, who: str, mode: tuple[str, ...], shell: tuple[str, ...]
+) -> None:
+    require_root()
+    script, ran = host / "var/lib/rocmcfg/undo.sh", tmp_path / "ran"
+    if who == "copy":
+        script.unlink()
+        script = host / "var/backups/rocmcfg/undo.sh"
+    script.write_text(f"#!/bin/sh\necho x >{ran}\n")
+    theirs = {"folder": script.parent, "above": script.parents[1]}.get(who, script)
+    if who == "writable":
+        script.chmod(0o757)
+    else:
+        os.chown(theirs, ANOTHER_USER, ANOTHER_USER)
+    done = undo(host, *mode, shell=shell)
+    assert not ran.exists(), "root ran what somebody else wrote"
+    assert f"{theirs} (" in done.stderr
+    assert done.returncode == {(): 1, ("left",): 2, ("removal",): 0}[mode]
+
+
+def test_nothing_left_is_no_fault(host: Path) -> None:
+    (host / "var/lib/rocmcfg/undo.sh").write_text(undo_script.script([("file", "/etc/none-of-rocmcfg")]))
+    done = undo(host, "left")
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 @pytest.mark.parametrize("link", ["/data/boot", "data/boot", "../data/boot"])
@@ -247,7 +292,7 @@ def test_rocmcfg_stops_while_it_is_at_work(host: Path, tmp_path: Path) -> None:
 
     require_tool("flock", "util-linux")
     waits = "\nundo() { hold && echo held && read -r _; exit; }\nunused() {\n"
-    holds = SCRIPT.read_text().replace("\nundo() {\n", waits)
+    holds = undo_script.script(FACTS).replace("\nundo() {\n", waits)
     script = tmp_path / "undo.sh"
     script.write_text(holds)
     with subprocess.Popen(
@@ -277,3 +322,15 @@ def test_what_root_runs_is_a_script_as_shellcheck_wants_it(path: str) -> None:
         [shellcheck, "--shell=sh", SOURCE / path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_so_is_the_one_that_a_transaction_writes(tmp_path: Path) -> None:
+    shellcheck = require_tool("shellcheck", "shellcheck")
+    script = tmp_path / "undo.sh"
+    script.write_text(undo_script.script(MENU))
+    done = subprocess.run([shellcheck, "--shell=sh", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_script_that_packages_bring_is_made_of_its_template() -> None:
+    assert SCRIPT.read_text() == undo_script.script(None), "python docs/generate.py packaging/undo.sh"

@@ -108,8 +108,17 @@ def _stage(root: Path, kargs: list[str], extra: dict[str, str]) -> None:
         values["bootconfig-extra"] = pairs(extra)
     staged = root / _STAGED
     staged.parent.mkdir(parents=True, exist_ok=True)
-    staged.write_bytes(table(values)[1])
-    staged.with_name(staged.name + ".json").write_text(json.dumps({"kargs": kargs, "extra": extra}))
+    note = staged.with_name(staged.name + ".json")
+    for place, content in (
+        (note, json.dumps({"kargs": kargs, "extra": extra}).encode()),
+        (staged, table(values)[1]),
+    ):
+        new = place.with_name(place.name + ".new")
+        try:
+            new.write_bytes(content)
+            new.replace(place)
+        finally:
+            new.unlink(missing_ok=True)
     print("Staging deployment... done")
 
 

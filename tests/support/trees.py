@@ -8,25 +8,26 @@ import stat
 from pathlib import Path
 
 STATE = "var/lib/rocmcfg"
+COPIES = "var/backups/rocmcfg"
 Tree = dict[str, tuple[object, ...]]
 
 
 def tree(root: Path, *, state: bool = True, times: bool = True) -> Tree:
     """Every path below `root` with kind, mode, owner, content and mtime; directories without their mtime.
 
-    `state=False` leaves rocmcfg's own journals out, and the directories above them where they hold nothing
-    else. `times=False` leaves mtimes out.
+    `state=False` leaves rocmcfg's own journals and copies out, and the directories above them where they hold
+    nothing else. `times=False` leaves mtimes out.
     """
     found: Tree = {}
     for folder, directories, files in os.walk(root):
         for name in sorted([*directories, *files]):
             path = Path(folder, name)
             inside = str(path.relative_to(root))
-            if not state and (inside == STATE or inside.startswith(STATE + "/")):
+            if not state and f"{inside}/".startswith((f"{STATE}/", f"{COPIES}/")):
                 continue
             found[inside] = _entry(path, times=times)
     if not state:
-        for parent in ("var/lib", "var"):
+        for parent in ("var/lib", "var/backups", "var"):
             if not any(path.startswith(parent + "/") for path in found):
                 found.pop(parent, None)
     return found
@@ -37,7 +38,7 @@ def _entry(path: Path, *, times: bool) -> tuple[object, ...]:
     common = (stat.filemode(meta.st_mode), meta.st_uid, meta.st_gid)
     if stat.S_ISLNK(meta.st_mode):
         return (*common, os.readlink(path))
-    if stat.S_ISDIR(meta.st_mode):
+    if not stat.S_ISREG(meta.st_mode):  # a folder, or a pipe, whose reader would wait
         return common
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return (*common, digest, meta.st_mtime_ns) if times else (*common, digest)

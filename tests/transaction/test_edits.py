@@ -80,7 +80,7 @@ def test_lines_without_a_record_are_named_with_how_to_be_rid_of_them(root: Path)
     assert found.ids == ["RC4026"]
     (problem,) = found.document["diagnostics"]
     assert "/etc/default/grub" in problem["detail"]
-    assert f"sudo sh undo.sh --root {root} " in problem["hint"]
+    assert f"sudo sh {root}/var/backups/rocmcfg/undo.sh" in problem["hint"]
     apply(root, "amdgpu.runpm=0")  # puts them on record
     assert run(root, "verify", "--json").document["diagnostics"] == []
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.host import atomic
 from rocmcfg.model.state import FileState
+from tests.crash.calls import CountedHost
+from tests.crash.chains import CHAINS as EVERY_CHAIN
 from tests.crash.fat import CHAINS, Chain
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, in_namespace, needs_mounts, rocmcfg, tool_command
@@ -81,6 +84,38 @@ def test_a_read_only_partition_is_a_plain_refusal(tmp_path: Path, chain: Chain) 
     assert refused.code == 1, refused
     assert tree(root) == found
     assert run(root, *ROLLBACK).code == 0
+
+
+def test_a_program_that_keeps_arguments_and_writes_entries_is_not_begun_on_a_read_only_partition(
+    tmp_path: Path,
+) -> None:
+    """kernelstub, whose own file is on another file system than the entries that it writes; what it wrote
+    there is put on the disk too."""
+    chain = next(chain for chain in EVERY_CHAIN if chain.name == "kernelstub")
+    entries = f"/{chain.boot}/loader/entries"
+    settled: list[str] = []
+
+    class Sound(CountedHost):
+        def settle(self, paths: Sequence[str]) -> None:
+            settled.extend(paths)
+
+    class ReadOnly(Sound):
+        def writable_problem(self, path: str, size: int = 0) -> str:
+            there = path.startswith(f"/{chain.boot}")
+            return "the file system is read-only" if there else super().writable_problem(path, size)
+
+    root = chain.make(tmp_path)
+    sound, read_only = chain.of(Sound), chain.of(ReadOnly)
+    for act in (("apply", *chain.settings), ROLLBACK):
+        found = tree(root)
+        refused = run(root, *act, host=read_only)
+        assert refused.code == 1, refused
+        assert f"cannot write {entries}" in " ".join(refused.err.split())
+        assert tree(root) == found
+        assert entries not in settled
+        assert run(root, *act, host=sound).code == 0
+        assert entries in settled
+        settled.clear()
 
 
 def test_a_full_partition_is_taken_back_and_told_what_it_takes(

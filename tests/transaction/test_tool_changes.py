@@ -45,6 +45,10 @@ class KernelArgs:
     def damaged(self, view: HostView) -> bool:
         return (view.text(STATE) or "").startswith("\0")
 
+    def writes_at(self, view: HostView) -> tuple[str, ...]:
+        del view
+        return (STATE,)
+
 
 class ToolTree(QuickHost):
     """`lies`: the tool ends well and does nothing. `dies`: we are killed while it runs, before or after."""

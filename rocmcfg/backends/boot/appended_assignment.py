@@ -12,16 +12,16 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
 from rocmcfg.model.regex import regex
 
-_COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
+COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
 _ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
 _VARIABLE = regex(rb' ?\\\$\w+(?="\n?\Z)')
-_OWN = regex(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
+_OWN = regex(rb"^(?:" + re.escape(COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
 def lines(name: str, added: str) -> bytes:
     if name.endswith("]"):
-        return _COMMENT + f'{name}+=" {added} "\n'.encode()
-    return _COMMENT + f"{assignment(name, added)}\n".encode()
+        return COMMENT + f'{name}+=" {added} "\n'.encode()
+    return COMMENT + f"{assignment(name, added)}\n".encode()
 
 
 def assignment(name: str, added: str) -> str:

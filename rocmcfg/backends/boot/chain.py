@@ -15,6 +15,7 @@ from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.loader_files import SYSTEMD_BOOT
 from rocmcfg.backends.boot.menu import MISSING, Menu, Role, behind_separator, size, too_long
 from rocmcfg.backends.boot.specials import Special, not_handed_on
+from rocmcfg.backends.traces import Maker, Traces, maker_of, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -30,7 +31,9 @@ class Chain(BootReader, ABC):
     (`backends.edits`). `MANUAL` says what somebody does by hand, with `{path}` for what is found first;
     `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in the menu. `LOADER` is how the name
     begins that the loader leaves in LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an
-    argument must not hold, since the loader or a program on the way to it would not hand it on as it is."""
+    argument must not hold, since the loader or a program on the way to it would not hand it on as it is.
+    `PACKAGE` is that of the program which makes the menu, where its name is not the program's;
+    `MOUNT_POINTS` are where the partitions with the menu are mounted."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     SPECIAL: tuple[Special, ...]
@@ -40,6 +43,8 @@ class Chain(BootReader, ABC):
     TRIAL: BootTrial | None = None
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
+    PACKAGE = ""
+    MOUNT_POINTS: tuple[str, ...] = ("/boot",)
 
     @property
     def program(self) -> str:
@@ -61,6 +66,15 @@ class Chain(BootReader, ABC):
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
         return ()
+
+    def traces(self, view: HostView) -> Traces:
+        """What an undo that a shell runs looks for. Programs copy what is marked in CMDLINE into entries."""
+        copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
+        return Traces(self.MOUNT_POINTS, copied)
+
+    def makers(self, view: HostView) -> tuple[Maker, ...]:
+        """What makes the menu anew once our files are gone, as a shell runs it."""
+        return tuple(maker_of(step, self.PACKAGE) for step in self.activations(view, "") if step.commands)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
         """What `write_entries` would change once these are ours, where it rewrites files of others."""
@@ -119,6 +133,7 @@ class EntryChain(Chain):
 
     ASSIGNED: tuple[str, str] = ("", "")
     RULES = SYSTEMD_BOOT
+    MOUNT_POINTS: tuple[str, ...] = loader_entries.PARTITIONS
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
     NO_ENTRY = (
         "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
@@ -158,6 +173,9 @@ class EntryChain(Chain):
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(self.NAME, (), reason, writes_at=self.folders(view), own=True),)
+
+    def traces(self, view: HostView) -> Traces:
+        return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, shown=loader_entries.PATTERNS)
 
     def folders(self, view: HostView) -> tuple[str, ...]:
         return loader_entries.folders(view)
@@ -278,10 +296,12 @@ def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
 
 
 class MenuChain(EntryChain):
-    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have."""
+    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have,
+    `FOLDERS` those in which it may lie on a partition, beside its top and the folders of EFI."""
 
     FILE: str
     FILES: tuple[str, ...]
+    FOLDERS: tuple[str, ...] = ()
 
     def may_write(self, path: str) -> bool:
         name = path.rpartition("/")[2].lower()  # FAT makes no difference between capitals and small letters
@@ -289,6 +309,17 @@ class MenuChain(EntryChain):
 
     @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...
+
+    def patterns(self) -> tuple[str, ...]:
+        """Those of a shell that find `files`, wherever they may lie."""
+        folders = ("", *self.FOLDERS, "EFI/*/")
+        return on(
+            loader_entries.PARTITIONS, *(f"{folder}{name}" for folder in folders for name in self.FILES)
+        )
+
+    def traces(self, view: HostView) -> Traces:
+        copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
+        return Traces(self.MOUNT_POINTS, (*self.patterns(), *copied), shown=self.patterns())
 
     @abstractmethod
     def written(self, view: HostView, path: str, text: str) -> Iterable[Written]: ...

@@ -54,7 +54,8 @@ class Keeper(Protocol):
     file in which it keeps things: saved before every change, put back where it was left damaged; empty where
     that is no file. `KEEPS` says in words what is kept there, `SHOWS` is the command that shows it.
     `UNCHANGED` are the exit statuses, besides 0, that say that nothing was to be done. `AMONG_OTHERS`: what
-    it keeps are arguments, and it does not know whose each of them is."""
+    it keeps are arguments, and it does not know whose each of them is. `ARMED` is the text that `BLOCK` holds
+    while the next boot is a trial; empty for what keeps no trial."""
 
     TOOL: str
     KEEPS: str
@@ -62,6 +63,7 @@ class Keeper(Protocol):
     BLOCK: str = ""
     UNCHANGED: tuple[int, ...] = ()
     AMONG_OTHERS: bool = False
+    ARMED: str = ""
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`
@@ -73,6 +75,12 @@ class Keeper(Protocol):
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
         return False
+
+    def writes_at(self, view: HostView) -> tuple[str, ...]:
+        """Return files or folders on each file system that the program writes to and does not put on the
+        disk itself; its block is the first."""
+        del view
+        return (self.BLOCK,) if self.BLOCK else ()
 
 
 class BootTrial(Protocol):

@@ -66,6 +66,7 @@ class _Trial(GrubTrial):
 class _Grub(defaults.DefaultsChain):
     NAME = "grub"
     OWNED: tuple[str, ...] = (DROP_IN,)
+    PACKAGE = "grub2-common"
     TITLE = "GRUB (Debian, Ubuntu)"
     MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
     LOSER = "a drop-in"

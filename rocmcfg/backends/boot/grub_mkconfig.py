@@ -43,6 +43,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
     NAME = "grub-mkconfig"
     OWNED: tuple[str, ...] = (DEFAULTS,)
+    PACKAGE = "grub"
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"

@@ -38,6 +38,7 @@ class _Kernelstub(KeptChain):
     """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
 
     NAME = "kernelstub"
+    MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "kernelstub (Pop!_OS)"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
@@ -93,6 +94,9 @@ class _Kernelstub(KeptChain):
         add = [word for word in kept if word not in had]
         gone = [word for word in had if word not in kept]
         return (self.TOOL, *(("-a", " ".join(add)) if add else ()), *(("-d", " ".join(gone)) if gone else ()))
+
+    def writes_at(self, view: HostView) -> tuple[str, ...]:
+        return (CONFIGURATION, *loader_entries.folders(view))
 
     def damaged(self, view: HostView) -> bool:
         """It empties the file before it writes."""

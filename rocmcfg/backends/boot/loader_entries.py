@@ -22,6 +22,7 @@ from rocmcfg.model.regex import regex
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 _FOLDERS = tuple(f"{mounted}/loader/entries" for mounted in PARTITIONS)
+PATTERNS = tuple(f"{folder}/*.[cC][oO][nN][fF]" for folder in _FOLDERS)  # of a shell
 # Of a trial. Of entries without a sort-key the lowest name is the last, and a dash is lower than all others
 # (systemd, strverscmp_improved). The underscore counts for nothing, and keeps it from looking like an option.
 TRIAL_ID = "_-rocmcfg-trial"

@@ -40,6 +40,7 @@ class OneShot(Keeper):
     BLOCK = efi.path("LoaderEntryOneShot")
     KEEPS = "which entry was to boot next"
     SHOWS = ("bootctl", "status")
+    ARMED = TRIAL_ID
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None

@@ -60,6 +60,7 @@ class _ProxmoxBootTool(Chain):
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (DROP_IN, CMDLINE)
+    PACKAGE = "proxmox-kernel-helper"
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
     NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"

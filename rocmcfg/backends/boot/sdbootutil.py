@@ -48,6 +48,7 @@ class _Sdbootutil(Chain):
 
     NAME = TOOL
     OWNED: tuple[str, ...] = (CARRIER,)
+    MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "sdbootutil (openSUSE with BLS entries)"
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
     TRIAL = SecondEntry()

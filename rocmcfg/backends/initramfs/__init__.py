@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from rocmcfg.backends.boot.loader_entries import located
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.modprobe import PATH
+from rocmcfg.backends.traces import Maker
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -122,6 +123,10 @@ class Generator(Protocol):
         places = ("/boot", *(one.path for one in images))
         commands, paths = tuple(self.commands(view, images)), tuple(one.path for one in made)
         return (Activation(self.TOOL, commands, reason, writes_at=places, images=paths),)
+
+    def maker(self, view: HostView) -> Maker:
+        """What rebuilds the images of the kernels that there are then, as a shell runs it."""
+        return Maker(self.TOOL, self.TOOL, tuple(self.commands(view, ())))
 
     def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds our file with just these bytes, or not at

@@ -21,13 +21,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image, asked, booted, release_of
 from rocmcfg.backends.modprobe import PATH
 from rocmcfg.backends.templates import HEAD
+from rocmcfg.backends.traces import IMAGE, PACKAGE, RELEASE, Maker, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 
 CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
+# The names of images, for a shell
+_NAMED = tuple(
+    f"/boot/{name}"
+    for name in (
+        f"init*-{RELEASE}",
+        f"init*-{RELEASE}.img",
+        f"init*-{RELEASE}+*.img",
+        f"dracut-{PACKAGE}.img",
+    )
+)
 _QUIET = ("env", "NO_POST_UPDATE_HOOKS=1")
 # Where a file of an image may lie: what the module squash packs is in an image of its own (lsinitrd, 104).
 _ROOTS = ("", "squashfs-root/", "erofs-root/")
@@ -66,6 +78,11 @@ class Dracut(Generator):
         for path, release, *_ in images:
             yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
             yield ("mv", "-f", f"{path}.new", path)
+
+    def maker(self, view: HostView) -> Maker:
+        """Every image that has the name of a kernel, and those that kernel-install(8) has put beside them."""
+        each = tuple(self.commands(view, [Image(IMAGE, RELEASE)]))
+        return Maker(self.TOOL, self.TOOL, every=(*_NAMED, *on(PARTITIONS, f"*/{RELEASE}/init*")), each=each)
 
     def inside(self, host: Host, image: Image) -> bytes | None:
         listing = asked(host, (self.LOOKS, image.path))

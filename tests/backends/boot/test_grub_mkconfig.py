@@ -181,3 +181,12 @@ def test_a_later_line_that_starts_anew_is_refused(tmp_path: Path, line: str, ids
     assert [d.id for d in found] == ids
     write(root, None)
     assert "RC3105" not in [d.id for d in BACKEND.preflight(view(root), BACKEND.observe(view(root)), KARGS)]
+
+
+@pytest.mark.parametrize("argument", ["iommu=pt;x", "iommu=pt|x"])
+def test_what_grub_does_not_hand_on_is_no_later_lines_doing(tmp_path: Path, argument: str) -> None:
+    """Two errors were told, and the second, which sent its reader to a line that is not there, was false."""
+    root = other_host(tmp_path, "arch-grub")
+    observed = BACKEND.observe(view(root))
+    refused = BACKEND.refused(view(root), observed, [argument])
+    assert [d.id for d in (*refused, *BACKEND.preflight(view(root), observed, [argument]))] == ["RC3108"]

@@ -146,8 +146,11 @@ def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
-    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too."""
+    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too. Of an argument
+    that GRUB does not hand on, nothing later is the cause."""
     environment = _evaluate([*parts.before, parts.own])
+    arrived = _kargs(environment, DEFAULT)
+    kargs = [text for text in kargs if arrived is None or contains(arrived, text)]
     for path, text in parts.after:
         environment.read(path, text)
         found = _kargs(environment, DEFAULT)

@@ -30,6 +30,7 @@ class EnvironmentBlock(Keeper):
     """GRUB's programs are called grub or grub2, by the distribution; each has a block of its own."""
 
     KEEPS = "what one boot was to get"
+    ARMED = f"{VARIABLE}="
 
     def __init__(self, name: str) -> None:
         self.TOOL, self._probe = f"{name}-editenv", f"{name}-probe"

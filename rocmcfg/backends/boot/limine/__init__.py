@@ -43,6 +43,7 @@ from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.limine.trial import COPY, LimineTrial, with_copy
 from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.traces import Sealed, Traces, on
 from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -53,6 +54,7 @@ from rocmcfg.model.state import DesiredSetting
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
+_EFI = "*.[eE][fF][iI]"
 _NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
 # common/lib/config.c (init_config, config_get_value) of Limine 8 to 12
@@ -63,6 +65,7 @@ class _Limine(MenuChain):
     NAME = "limine"
     FILE = reader.FILES[0]
     FILES = reader.FILES
+    FOLDERS = tuple(f"{folder}/".lstrip("/") for folder in reader.FOLDERS if folder)
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN, DEFAULTS, CMDLINE)
     TITLE = "Limine"
     TRIAL = LimineTrial()
@@ -117,6 +120,12 @@ class _Limine(MenuChain):
         copy = text_or_empty(view, COPY) if tried else ""
         for path, rewritten in super().rewrites(view, ours):
             yield path, partial(with_copy, copy=copy, rewritten=rewritten)
+
+    def traces(self, view: HostView) -> Traces:
+        programs = [f"EFI/*/{_EFI}", *(f"{folder}limine-bios.sys" for folder in ("", *self.FOLDERS))]
+        found = on(loader_entries.PARTITIONS, *programs)
+        cure = "limine-reset-enroll, or limine enroll-config --reset PROGRAM"
+        return super().traces(view)._replace(sealed=Sealed(self.FILE, _ENROLLED.decode(), cure, found))
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):

@@ -21,7 +21,7 @@ from rocmcfg.model.regex import regex
 
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 FILES = ("limine.conf", "limine.cfg")
-_FOLDERS = ("", "/limine", "/boot", "/boot/limine")
+FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = regex(r"\bversion: (\S+)")
 _CMDLINE = ("kernel_cmdline", "cmdline")
@@ -74,7 +74,7 @@ def files(view: HostView) -> tuple[str, ...]:
 
 def folders(view: HostView) -> Iterator[str]:
     """Where Limine and its configuration may lie (CONFIG.md, "Location of the config file")."""
-    return loader_entries.efi_folders(view, _FOLDERS)
+    return loader_entries.efi_folders(view, FOLDERS)
 
 
 def written(view: HostView, path: str, text: str) -> Iterator[Written]:

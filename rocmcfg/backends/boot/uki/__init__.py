@@ -38,6 +38,7 @@ from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Seen, Uki
+from rocmcfg.backends.traces import IMAGE, Maker, Traces, exactly, on
 from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -125,6 +126,17 @@ class _Uki(EntryChain):
         folders = tuple(dict.fromkeys(uki.path.rpartition("/")[0] for uki in images))
         made = tuple(uki.path for uki in reader.images(view).images) if commands else ()
         return (Activation(self.NAME, commands, reason, writes_at=folders, own=True, images=made),)
+
+    def traces(self, view: HostView) -> Traces:
+        named = [path for path in reader.paths(view) if not loader_entries.on_partition(path)]
+        images = (*on(loader_entries.PARTITIONS, "EFI/Linux/*.[eE][fF][iI]"), *map(exactly, named))
+        own = dict.fromkeys(f"{pattern.rpartition('/')[0]}/*.extra.d/{reader.OURS}" for pattern in images)
+        return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, images, tuple(own), images)
+
+    def makers(self, view: HostView) -> tuple[Maker, ...]:
+        """Only where the arguments are built into the images."""
+        signer = addons.signer(view, IMAGE) or None
+        return tuple(built_in.by_kernel(one)._replace(signed_by=signer) for one in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
         """Our addons: those that there are, and those that there may be."""

@@ -18,6 +18,7 @@ import shlex
 from rocmcfg.backends.boot.entry_options import CMDLINE
 from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.templates import HEAD
+from rocmcfg.backends.traces import IMAGE, RELEASE, Maker
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
@@ -28,6 +29,10 @@ _KERNEL = ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kern
 _PRESET_LINE = regex(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
 _SET_FOR_DRACUT = regex(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
 _CONFIGURED = regex(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
+# Where the kernel of a release lies
+_VMLINUZ = ("/usr/lib/modules/{}/vmlinuz", "/boot/vmlinuz-{}")
+_KERNEL_INSTALL = "kernel-install"
+_SIGNERS = ("sbctl", "sbsign")
 _ALONE = "and one with rocmcfg's arguments alone"
 
 
@@ -86,10 +91,22 @@ def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
     """For each kernel whose image is still there; `add-all` passes over those below /boot."""
     found = []
     for release in view.names("/usr/lib/modules"):
-        places = (f"/usr/lib/modules/{release}/vmlinuz", f"/boot/vmlinuz-{release}")
-        image = next(filter(view.exists, places), "")
-        found += [("kernel-install", "add", release, image)] if image else []
+        image = next(filter(view.exists, (place.format(release) for place in _VMLINUZ)), "")
+        found += [_add(release, image)] if image else []
     return tuple(found)
+
+
+def by_kernel(maker: Maker) -> Maker:
+    """What builds the images of the kernels that there are then; what signs the images of now goes."""
+    builds = tuple(argv for argv in maker.commands if argv[0] not in _SIGNERS)
+    if builds[0][0] != _KERNEL_INSTALL:
+        return maker._replace(commands=builds)
+    each, first = (_add(RELEASE, IMAGE),), tuple(place.format(RELEASE) for place in _VMLINUZ)
+    return maker._replace(package="systemd", commands=(), first=first, each=each)
+
+
+def _add(release: str, image: str) -> tuple[str, ...]:
+    return (_KERNEL_INSTALL, "add", release, image)
 
 
 def _first_file(view: HostView, paths: list[str]) -> tuple[str, str]:

@@ -1,0 +1,109 @@
+"""Puts files and images back as they were noted, and tells what is so already."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Collection, Mapping
+
+from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.model.state import Stamp
+from rocmcfg.records import journal
+from rocmcfg.records.journal import digest
+from rocmcfg.records.steps import ImageFound, Saved
+
+_MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own lists
+
+
+def is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
+    """Whether a file has the content, the mode and the owner that were saved, or is absent as it was then."""
+    if saved is None or view.is_symlink(path):
+        return saved is None and view.hollow(path) == "gone"
+    try:
+        now = view.state(path)
+    except Unreadable:  # a directory, a pipe, or larger than any menu
+        return False
+    owned = (saved.mode, saved.uid, saved.gid)
+    return now is not None and digest(now.content) == saved.sha256 and (now.mode, now.uid, now.gid) == owned
+
+
+def digest_now(view: HostView, path: str) -> str:
+    try:
+        found = view.stamp(path)
+    except Unreadable:
+        return ""
+    return found.sha256 if found is not None else ""
+
+
+def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cut_off: bool = False) -> None:
+    """What is as it was needs no write: a disk that is full, which may be why a tool failed, takes none.
+    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
+    for path, saved in files.items():
+        if is_as_saved(host, path, saved):
+            continue
+        if cut_off and (saved is None or not _ends_within_a_line(host, path)):
+            continue
+        if saved is None:
+            host.remove(path)
+            continue
+        state = journal.restore(host, id, saved)
+        if cut_off and not (state.content.endswith(b"\n") and host.size(path) < len(state.content)):
+            continue
+        _clear_directory(host, path)
+        for folder in host.missing_folders(os.path.dirname(path)):
+            host.make_dir(folder, 0o755)
+        host.write(path, state, keep_mtime=True)
+
+
+def _clear_directory(host: Host, path: str) -> None:
+    """Remove a directory that a program left where a file belongs; what it holds is nobody's to remove, and
+    writing the file fails then. Raises Unwritable."""
+    if host.hollow(path) == "a directory":
+        host.remove_dir(path)
+
+
+def _ends_within_a_line(view: HostView, path: str) -> bool:
+    """Whether a regular file was cut off; what is no regular file, or is gone, was not."""
+    try:
+        now = None if view.hollow(path) not in ("", "empty") else view.read(path)
+    except Unreadable:
+        return False
+    return now is not None and not now.endswith(b"\n")
+
+
+def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
+    """Take away what a program left beside an image, and put each image that is not as it was back from its
+    copy: written beside and renamed. Where there is no room beside it, one that is `useless` goes first: a
+    power cut then leaves none, and the next recovery goes on from the copy. Raises Unwritable once all were
+    tried, BadJournal for a damaged copy."""
+    full: list[Unwritable] = []
+    for path, one in images.items():
+        left, need = f"{path}.new", one.size + _MARGIN
+        try:
+            _clear_directory(host, left)
+            if host.hollow(left) != "gone":  # of update-initramfs and dracut, beside a whole image too
+                host.remove(left)
+        except Unwritable as problem:
+            full.append(problem)
+            continue
+        if not one.copied or digest_now(host, path) == one.file.sha256:
+            continue
+        copy = journal.image_of(id, one.file.sha256)
+        if digest_now(host, copy) != one.file.sha256:
+            raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
+        host.discard_temporary(path)
+        if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
+            host.remove(path)
+        try:
+            _clear_directory(host, path)
+            host.copy(copy, path, _stamp(one))
+        except Unwritable as problem:
+            full.append(problem)
+    if full:
+        raise full[0]
+
+
+def _stamp(one: ImageFound) -> Stamp:
+    sha256, mode, uid, gid, mtime_ns, xattrs = one.file
+    plain = tuple((k, base64.b64decode(value)) for k, value in xattrs if k != "security.capability")
+    return Stamp(sha256, one.size, mode & 0o777, uid, gid, mtime_ns, plain)
