@@ -14,8 +14,9 @@ from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import DIRECTIVES
-from rocmcfg.lint.remark import info, warning
+from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 
@@ -165,7 +166,8 @@ def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
         said = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
         why = f"{whose} the options as a line of its script, and runs what stands behind a semicolon."
         rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
-        out.slip(rest, (warning if certain else info)("RC7118", said, why, sources=_SCRIPT))
+        remark = warning("RC7118", said, why, sources=_SCRIPT)
+        out.slip(rest, remark if certain else remark._replace(severity=Severity.INFO))
 
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
