@@ -76,7 +76,8 @@ class Mkinitcpio(Generator):
             hooks, files = conf.words("HOOKS"), " ".join(conf.words("FILES") or ())
         except Untold as untold:
             why = "only bash can tell what HOOKS and FILES come to; each image is looked into afterwards"
-            yield info("RC3213", said, location=untold.at, detail=why)
+            hint = "write HOOKS and FILES as plain lists, to have it told beforehand"
+            yield info("RC3213", said, location=untold.at, detail=why, hint=hint)
             return
         if (hooks is None and not text_or_empty(view, _CONF)) or "/etc/modprobe.d" in files:
             return
