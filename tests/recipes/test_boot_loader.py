@@ -90,7 +90,7 @@ def test_the_script_of_a_transaction_takes_it_back(copy: Path, tmp_path: Path) -
     later = f"[Debian, later]\nkernel /vmlinuz-{LATER}\nargs root=/dev/sda2"
     menu = root / "boot/fox.conf"
     menu.write_text(f"{later} rocmcfg.begin amdgpu.runpm=0 rocmcfg.end\n\n" + menu.read_text())
-    script = [require_tool("dash", "dash"), copy / "packaging/undo.sh", "--root", root]
+    script: list[str | Path] = [require_tool("dash", "dash"), copy / "packaging/undo.sh", "--root", root]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "amdgpu" not in menu.read_text()
