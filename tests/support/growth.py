@@ -70,10 +70,11 @@ def growth(seconds: Callable[[int], float], size: int, measurable: float = 0.05)
     """How much longer four times the size takes: 4 where time is linear, 16 where it is quadratic.
 
     `seconds` tells the processor time of a size. 0 where the larger one takes less than what is measurable:
-    shorter ones are noise. The least of a few looks, for whatever else the machine does only adds.
+    shorter ones are noise. The least of several looks, for whatever else the machine does only adds; only
+    where time does grow too fast are all of them taken.
     """
     ratio = float("inf")
-    for _ in range(3):
+    for _ in range(10):
         longer = seconds(_STEP * size)
         if longer < measurable:
             return 0.0
