@@ -30,7 +30,7 @@ def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledg
         return Spelt("" if remark.remove and may_go(found, source) else None)
     target = written(instead, knowledge)
     name = _name(found, target) if target is not None else None
-    if target is None or name is None:
+    if target is None or name is None or _begins_escaped(found, source):
         return Spelt()
     if found.what is What.PATH:  # what is written there stands elsewhere
         return Spelt(None if name == text[found.start : found.stop] else name)
@@ -53,10 +53,18 @@ def may_go(found: Assignment, source: Source) -> bool:
     whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
     if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
         return False
+    if _begins_escaped(found, source):
+        return False
     if statement is not None and not found.where.part and _line(source, statement) is None:
         return False  # something else on its line goes on from it
     escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
     return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
+
+
+def _begins_escaped(found: Assignment, source: Source) -> bool:
+    """Say whether a backslash before the token escapes its first quote, and would stay behind alone."""
+    before = source.text[: found.start]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1 and source.text[found.start] in "\"'"
 
 
 def _pairs_stay(before: str, after: str) -> bool:

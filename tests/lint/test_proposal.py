@@ -137,6 +137,11 @@ CASES = {
         'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet amdgpu.dpm=0"\n',
         'GRUB_CMDLINE_LINUX_DEFAULT="HSA_ENABLE_SDMA="0" quiet"\n',
     ),
+    "a token that begins with a quote which a backslash escapes": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX_DEFAULT="quiet \\"amdgpu.gfxoff\\"=0 \\"amdgpu.dpm\\"=0"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="quiet \\"amdgpu.gfxoff\\"=0 \\"amdgpu.dpm\\"=0"\n',
+    ),
     "Python": (
         "a.py",
         "import os\nos.environ['TORCH_USE_HIPBLASLT'] = '0'\nos.environ['PYTORCH_ROCM_ARCH'] = 'x'\n"
