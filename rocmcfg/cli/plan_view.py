@@ -129,8 +129,8 @@ def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
         printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
     if added and made.may_try and not brief:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
-    if added and made.boot_backend != "uki":
-        key = registry.backend(made.boot_backend).EDIT_KEY
+    key = registry.backend(made.boot_backend).EDIT_KEY if added else ""
+    if key:
         printer.said(
             f"If the screen stays black: in the boot menu press {key}, take {' '.join(added)} out, "
             "and boot that."

@@ -78,6 +78,7 @@ class _Uki(EntryChain):
 
     NAME = "uki"
     INSTEAD_OF = ("systemd-boot",)
+    EDIT_KEY = ""  # the line is a part of the image
     OWNED: ClassVar[Owned] = {CARRIER: None, DRACUT: None, CMDLINE: marked_arguments}
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
@@ -138,7 +139,7 @@ class _Uki(EntryChain):
     def makers(self, view: HostView) -> tuple[Maker, ...]:
         """Only where the arguments are built into the images."""
         signer = addons.signer(view, IMAGE) or None
-        return tuple(built_in.by_kernel(one)._replace(signed_by=signer) for one in super().makers(view))
+        return tuple(built_in.by_kernel(maker)._replace(signed_by=signer) for maker in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
         """Our addons: those that there are, and those that there may be."""
