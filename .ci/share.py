@@ -90,7 +90,7 @@ PARTS = (
             "profiles/*",
             "rocmcfg/cli/*",
             "rocmcfg/files/*",
-            "rocmcfg/images/*",
+            "rocmcfg/initramfs/*",
             "rocmcfg/loaders/*",
             "rocmcfg/doctor/*",
             "rocmcfg/knowledge/*",
@@ -155,7 +155,7 @@ PARTS = (
         ("tests/peers/test_*.py",),
         (
             "rocmcfg/files/*",
-            "rocmcfg/images/*",
+            "rocmcfg/initramfs/*",
             "rocmcfg/languages/*",
             "rocmcfg/lint/readers/*",
             "rocmcfg/model/kargs.py",
@@ -211,14 +211,14 @@ PARTS = (
         15,
         "vm",
         ("tests/vm/test_dracut.py",),
-        ("rocmcfg/loaders/uki/*", "rocmcfg/images/*", "tests/vm/*"),
+        ("rocmcfg/loaders/uki/*", "rocmcfg/initramfs/*", "tests/vm/*"),
     ),
     Part(
         "guests with images",
         11,
         "vm",
         ("tests/vm/test_images.py",),
-        ("rocmcfg/loaders/uki/*", "rocmcfg/images/*", "tests/vm/*"),
+        ("rocmcfg/loaders/uki/*", "rocmcfg/initramfs/*", "tests/vm/*"),
     ),
     Part(
         "guests with Ansible",
@@ -243,7 +243,7 @@ PARTS = (
         15,
         "vm",
         ("tests/vm/test_*.py",),
-        ("rocmcfg/images/*", "rocmcfg/loaders/*", "packaging/systemd/*", "tests/vm/*"),
+        ("rocmcfg/initramfs/*", "rocmcfg/loaders/*", "packaging/systemd/*", "tests/vm/*"),
     ),
 )
 

@@ -7,7 +7,7 @@ The map, for a reader who is new here:
     host       the only package that touches the operating system; reading and writing are two types
     facts      what is true of a host: kernels, GPUs, ROCm, operating system
     loaders    one folder per boot loader
-    images     one module per generator of initramfs images
+    initramfs  one module per generator of initramfs images
     files      one module per kind of file besides: modprobe.d, variables, hooks
     records    what rocmcfg writes down about itself: journal and receipt
     state      how a host is: configured, running, and verified against the receipt
@@ -20,11 +20,11 @@ The map, for a reader who is new here:
     report     what an issue tracker needs to know of a host, without what tells whose it is
     trial      one boot with other settings: planned, on record, watched, ended
     workflow   the use cases, as short functions: read this next
-    cli        one file per command; `app` composes, `render` is the only printer
+    cli        one file per command; `app` composes, `printer` is the only module that prints
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
 (the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain →
-transaction → planning → judging → state → records → images, facts, knowledge → loaders → files → host →
+transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders → files → host →
 model.
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.loaders import recognised, registry
 
 _TESTS = Path(__file__).resolve().parents[2] / "tests"

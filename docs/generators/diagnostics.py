@@ -186,7 +186,7 @@ def _row(id: str, made: list[Made]) -> str:
         sys.exit(f"{id} has several summaries: one meaning (then name it in ONE_MEANING) or two?\n{places}")
     summary = SAID.get(id) or ONE_MEANING.get(id) or summaries[0]
     severity = " or ".join(dict.fromkeys(one.severity for one in made))
-    hint = HINTED.get(id) or next((hint for one in made if (hint := _cell(one.hint))), "")
+    hint = HINTED.get(id) or next(filter(None, (_cell(call.hint) for call in made)), "")
     return f"| {id} | {severity} | {_cell(summary)} | {hint} |"
 
 

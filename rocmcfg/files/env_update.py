@@ -33,43 +33,43 @@ def activation(reason: str) -> Activation:
 
 
 def look(view: HostView, path: str, before: bytes, ours: Collection[str]) -> Iterator[Diagnostic]:
-    """Say why one of the files that it made cannot be all that /etc/env.d asks for. `before`: what the file
-    held; names of that must not be lost. `ours`: the names that must be as /etc/env.d has them now."""
-    asked, text = _asked(view), text_or_empty(view, path)
+    """Say why a file that env-update made cannot be all that /etc/env.d asks for. `before` is what the file
+    held: none of its variables may be lost. `ours` are the variables that must be as /etc/env.d has them."""
+    wanted, text = _wanted(view), text_or_empty(view, path)
     now, had = _names(text), _names(before.decode("utf-8", "replace"))
-    lost = [name for name in had if name in asked and asked[name].value != "" and name not in now]
+    lost = [name for name in had if name in wanted and wanted[name].value != "" and name not in now]
     why = ""
     if not text.endswith("\n"):
         why = "it ends within a line"
     elif lost:
         why = f"it lacks {lost[0]}, which {FOLDER} sets"
     else:
-        unlike = [name for name in ours if not _agree(asked.get(name), now.get(name))]
+        unlike = [name for name in ours if not _agree(wanted.get(name), now.get(name))]
         if unlike:
-            does = "sets otherwise" if unlike[0] in asked else "does not set any more"
+            does = "sets otherwise" if unlike[0] in wanted else "does not set any more"
             why = f"it has {unlike[0]}, which {FOLDER} {does}"
     if why:
-        said = f"{path} is not what {TOOL} makes: {why}"
-        yield error("RC3308", said, location=path, hint=f"run {TOOL} by hand and read what it prints")
+        summary = f"{path} is not what {TOOL} makes: {why}"
+        yield error("RC3308", summary, location=path, hint=f"run {TOOL} by hand and read what it prints")
 
 
-def _agree(asked: Assignment | None, made: str | None) -> bool:
-    """Whether a name is as it was asked for; also where its value cannot be told."""
-    if asked is None or asked.value == "":
+def _agree(wanted: Assignment | None, made: str | None) -> bool:
+    """Say whether a variable has the value that /etc/env.d sets, or one that cannot be told."""
+    if wanted is None or wanted.value == "":
         return not made
-    return asked.value is None or asked.value == made
+    return wanted.value is None or wanted.value == made
 
 
-def _asked(view: HostView) -> dict[str, Assignment]:
-    """By name, what the last of the files that it reads sets."""
-    asked: dict[str, Assignment] = {}
+def _wanted(view: HostView) -> dict[str, Assignment]:
+    """Return each variable with the assignment of the last file that env-update reads."""
+    wanted: dict[str, Assignment] = {}
     for path in drop_ins(view, (FOLDER,), ""):
         if _READ.fullmatch(basename(path)):
-            asked |= last_of(portage.read(text_or_empty(view, path)), path)
-    return asked
+            wanted |= last_of(portage.read(text_or_empty(view, path)), path)
+    return wanted
 
 
 def _names(text: str) -> dict[str, str]:
-    """The values by name, without the quotes."""
+    """Return the value of each variable, without its quotes."""
     lines = (_LINE.fullmatch(line) for line in text.split("\n"))
     return {line[1]: line[2].removeprefix("'").removesuffix("'") for line in lines if line}

@@ -1,6 +1,6 @@
 """What a shell must know to take our part back without rocmcfg. Each loader and each initramfs generator
-declares its own. Patterns are those of a shell, which looks for them on the host as it is then: entries and
-kernels that came meanwhile are met too."""
+declares its own. Patterns are those of a shell. It expands them when it runs, and so finds entries and
+kernels that were installed meanwhile."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 
 _SPECIAL = re.compile(r"[*?[]")
-IMAGE, RELEASE, PACKAGE = (
-    "{image}",
-    "{release}",
-    "{package}",
-)  # what stands for those of the host as it is then
+# In a command for each image: its path, the release of its kernel, and the package of that kernel.
+IMAGE, RELEASE, PACKAGE = "{image}", "{release}", "{package}"
 
 
 class Sealed(NamedTuple):
-    """Programs that hold the checksum of the files whose path ends with `suffix`, `behind` this text; while
-    one does, such a file must not change. `cure` is the command that takes the checksum out."""
+    """Programs that hold, behind the text `behind`, a checksum of the files whose path ends with `suffix`.
+    While a program holds one, such a file must not change. `cure` is the command that takes it out."""
 
     suffix: str
     behind: str
@@ -29,10 +26,10 @@ class Sealed(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """What a loader has of ours beside the files that a journal names. `entries` are patterns of the files of
-    others that may hold our part, `shown` those of which one must be there where the partition is mounted,
-    `own` those of files that are ours as a whole, `images` those with a command line built into them.
-    `mount_points`: where a partition that /etc/fstab names must be mounted."""
+    """Where a loader has something of ours besides the files that a journal names. All are patterns of paths:
+    `entries` of files of others that may hold our part, `own` of files that are ours as a whole, `images` of
+    images with a command line built into them. A path that `shown` matches exists while the partition is
+    mounted. `mount_points` are where partitions that /etc/fstab names must be mounted."""
 
     mount_points: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
@@ -43,10 +40,10 @@ class Traces(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """A program that makes menus, entries or images of our files, in `commands`. `makes` are files that it
-    writes. `each` are commands for one image: for every one that the patterns in `every` find, or for the
-    first one of each kernel that those in `first` find. `signed_by` signs an image that it made, where the
-    firmware asks for that; None where nothing here would, empty where it makes none."""
+    """A program that makes menus, entries or images of our files, by `commands`. `makes` are files that it
+    writes. `each` are commands for one image: for every image that the patterns `every` match, or for the
+    first image of each kernel among those that `first` match. `signed_by` is the command that signs an image
+    where the firmware requires it; None where nothing on this host would, empty where no image is made."""
 
     tool: str
     package: str
@@ -59,22 +56,22 @@ class Maker(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The one without which nothing is made."""
+        """Return the program without which nothing is made."""
         step = Activation(self.tool, (*self.commands, *self.each), "")
         return next(iter(step.programs), "")
 
 
 def maker_of(step: Activation, package: str = "") -> Maker:
-    """A derived step as a shell runs it; by itself, the program's package has its name."""
-    found = Maker(step.tool, package, step.commands, step.outputs)
-    return found._replace(package=package or found.program)
+    """Return a derived step as a shell runs it. A package that is not named is called as its program."""
+    maker = Maker(step.tool, package, step.commands, step.outputs)
+    return maker._replace(package=package or maker.program)
 
 
 def exactly(path: str) -> str:
-    """The pattern that finds this path and no other one."""
+    """Return the pattern that finds this path and no other."""
     return _SPECIAL.sub(lambda found: f"[{found[0]}]", path)
 
 
 def on(partitions: Iterable[str], *below: str) -> tuple[str, ...]:
-    """These patterns below each partition."""
+    """Return these patterns below each partition."""
     return tuple(f"{mounted}/{pattern}" for mounted in partitions for pattern in below)

@@ -63,18 +63,18 @@ class Lists:
             self._lose(_place(path, text, at))
 
     def words(self, name: str) -> tuple[str, ...] | None:
-        """Those of a list; None where nothing sets it. Raises Untold."""
+        """Return the words of a list; None where nothing sets it. Raises Untold."""
         if at := self._opaque or self._untold.get(name, ""):
             raise Untold(at)
-        found = self._values.get(name)
-        if found is None or not found.string:
-            return found and found.words
-        if _UNCLEAR_BLANKS & set(found.words[0]):
-            raise Untold(found.source)
-        return tuple(word for word in found.words[0].split(" ") if word)
+        value = self._values.get(name)
+        if value is None or not value.string:
+            return value and value.words
+        if _UNCLEAR_BLANKS & set(value.words[0]):
+            raise Untold(value.source)
+        return tuple(word for word in value.words[0].split(" ") if word)
 
     def source(self, name: str) -> str:
-        """The `file:line` that set it last; empty where nothing does."""
+        """Return the `file:line` that set a variable last; empty where nothing does."""
         return self._values[name].source if name in self._values else ""
 
     def _lose(self, at: str) -> None:

@@ -168,15 +168,15 @@ class Lexer:
 
     def _elements(self) -> tuple[Word, ...]:
         self.at += 1
-        found: list[Word] = []
+        elements: list[Word] = []
         while True:
             self.at = _BETWEEN_ELEMENTS.match(self.text, self.at).end()  # type: ignore[union-attr]
             if end := _ENDS_LIST.match(self.text, self.at):
                 self.at = end.end()
-                return tuple(found)
+                return tuple(elements)
             if self.text[self.at : self.at + 1] in ("", *";&|<>()"):
                 raise Lost
-            found.append(self._word())
+            elements.append(self._word())
 
     def _bare(self, parts: list[Part], assigns: list[str]) -> bool:
         """Takes the next part outside of double quotes; returns False at the end of the word."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import HostView
@@ -119,7 +118,7 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
+    once = dict.fromkeys(keeper for loader in trials().values() for keeper in loader.KEEPERS)
     return (*once, *argument_keepers())
 
 
@@ -148,7 +147,9 @@ def reader_on(view: HostView) -> BootReader | None:
     from rocmcfg.loaders import nixos, recognised
     from rocmcfg.loaders.shared import efi
 
-    declared = next((chain for chain in _decisive(possible(view)) if chain.here(view)), None)
+    here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
+    replaced = {name for chain in here for name in chain.INSTEAD_OF}
+    declared = next((chain for chain in here if chain.NAME not in replaced), None)
     above = recognised.decisive(view) if declared is None else None
     if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
         return nixos
@@ -157,11 +158,6 @@ def reader_on(view: HostView) -> BootReader | None:
     told = efi.text(view, "LoaderInfo").lower()
     chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
     return next((chain for chain in chains if chain.here(view)), None)
-
-
-def _decisive(chains: Iterable[Chain]) -> list[Chain]:
-    """Those that exclude all others, the one that counts first."""
-    return sorted((chain for chain in chains if chain.DECISIVE), key=lambda chain: -chain.DECISIVE)
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
@@ -185,13 +181,13 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     from rocmcfg.model.facts import NO_LOADER, BootChain
 
     chains = possible(view)
-    declared = filter(None, (chain.detect(view) for chain in _decisive(chains)))
+    declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
     decisive = next(declared, None) or recognised.decisive(view)
     seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
     candidates = tuple(one for one in seen if one is not None)
     chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
-    replaced = {name for one in chosen if one.supported for name in backend(one.name).INSTEAD_OF}
-    chosen = [one for one in chosen if one.name not in replaced or one.name == forced]
+    replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
+    chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
     another = loader_entries.passed_on(view)
     if another and not forced:  # what shows its own entries alone did not boot this host
         candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import environment_targets, keep_list, kernel_hook, modprobe
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import eq
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import environment_targets, kernel_hook, modprobe
 from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView

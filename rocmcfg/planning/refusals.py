@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import modprobe
 from rocmcfg.host.view import HostView
-from rocmcfg.images import Generator, Image
+from rocmcfg.initramfs import Generator, Image
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.verdict import REFUSED, About, Verdict

@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.images import Generator, Image
+from rocmcfg.initramfs import Generator, Image
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.loaders.shared.menu import Entry, Menu

@@ -188,8 +188,8 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
     left = due_back(host, found) if host.runs_tools else []
     if left:
         tool, block = left[0].tool, left[0].writes_at[:1]
-        said = f"{tool} ended well, and {''.join(block) or 'it'} does not hold what it was given"
-        raise fail("RC4315", said, hint="run it by hand and see: " + " ".join(left[0].argv))
+        summary = f"{tool} ended well, and {''.join(block) or 'it'} does not hold what it was given"
+        raise fail("RC4315", summary, hint="run it by hand and see: " + " ".join(left[0].argv))
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]
 

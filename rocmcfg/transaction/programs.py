@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import env_update, environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable

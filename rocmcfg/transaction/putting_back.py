@@ -28,16 +28,18 @@ def is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
 
 
 def digest_now(view: HostView, path: str) -> str:
+    """Return the digest of a file; empty where there is none, or where it cannot be read."""
     try:
-        found = view.stamp(path)
+        stamp = view.stamp(path)
     except Unreadable:
         return ""
-    return found.sha256 if found is not None else ""
+    return stamp.sha256 if stamp is not None else ""
 
 
 def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cut_off: bool = False) -> None:
-    """What is as it was needs no write: a disk that is full, which may be why a tool failed, takes none.
-    `cut_off`: those alone that the tool began to write, which end within a line and sooner than before."""
+    """Put each file back that is not as it was saved; a full disk, which may be why a tool failed, takes no
+    other write. With `cut_off` only files that the tool began to write: they end within a line, and are
+    shorter than before. Raises Unwritable."""
     for path, saved in files.items():
         if is_as_saved(host, path, saved):
             continue
@@ -72,13 +74,13 @@ def _ends_within_a_line(view: HostView, path: str) -> bool:
 
 
 def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
-    """Take away what a program left beside an image, and put each image that is not as it was back from its
-    copy: written beside and renamed. Where there is no room beside it, one that is `useless` goes first: a
-    power cut then leaves none, and the next recovery goes on from the copy. Raises Unwritable once all were
-    tried, BadJournal for a damaged copy."""
+    """Remove what a program left beside an image, and put each changed image back from its copy, which is
+    written beside it and renamed. Where there is no room for both, a `useless` image is removed first: then a
+    power cut leaves no image, and the next recovery goes on from the copy. Raises Unwritable once all images
+    were tried, BadJournal for a damaged copy."""
     full: list[Unwritable] = []
-    for path, one in images.items():
-        left, need = f"{path}.new", one.size + _MARGIN
+    for path, image in images.items():
+        left, need = f"{path}.new", image.size + _MARGIN
         try:
             _clear_directory(host, left)
             if host.hollow(left) != "gone":  # of update-initramfs and dracut, beside a whole image too
@@ -86,24 +88,24 @@ def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], usele
         except Unwritable as problem:
             full.append(problem)
             continue
-        if not one.copied or digest_now(host, path) == one.file.sha256:
+        if not image.copied or digest_now(host, path) == image.file.sha256:
             continue
-        copy = journal.image_of(id, one.file.sha256)
-        if digest_now(host, copy) != one.file.sha256:
+        copy = journal.image_of(id, image.file.sha256)
+        if digest_now(host, copy) != image.file.sha256:
             raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
         host.discard_temporary(path)
         if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
             host.remove(path)
         try:
             _clear_directory(host, path)
-            host.copy(copy, path, _stamp(one))
+            host.copy(copy, path, _stamp(image))
         except Unwritable as problem:
             full.append(problem)
     if full:
         raise full[0]
 
 
-def _stamp(one: ImageFound) -> Stamp:
-    sha256, mode, uid, gid, mtime_ns, xattrs = one.file
+def _stamp(image: ImageFound) -> Stamp:
+    sha256, mode, uid, gid, mtime_ns, xattrs = image.file
     plain = tuple((k, base64.b64decode(value)) for k, value in xattrs if k != "security.capability")
-    return Stamp(sha256, one.size, mode & 0o777, uid, gid, mtime_ns, plain)
+    return Stamp(sha256, image.size, mode & 0o777, uid, gid, mtime_ns, plain)

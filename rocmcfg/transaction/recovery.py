@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import env_update, environment_targets, modprobe
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.images import Generator, Image
+from rocmcfg.initramfs import Generator, Image
 from rocmcfg.languages import portage
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries, pe_image
@@ -59,37 +59,37 @@ class Wanted(NamedTuple):
     variables: Collection[str] = ()
 
 
-def wanted_of_apply(view: HostView, found: Journal) -> Wanted:
-    expect = found.header.expect
-    return Wanted(expect.backend, expect.wanted, expect.removed, _variables(view, found))
+def wanted_of_apply(view: HostView, record: Journal) -> Wanted:
+    expect = record.header.expect
+    return Wanted(expect.backend, expect.wanted, expect.removed, _variables(view, record))
 
 
-def wanted_of_undo(view: HostView, found: Journal) -> Wanted:
-    expect = found.header.expect
-    return Wanted(expect.backend, expect.removed, expect.added, _variables(view, found))
+def wanted_of_undo(view: HostView, record: Journal) -> Wanted:
+    expect = record.header.expect
+    return Wanted(expect.backend, expect.removed, expect.added, _variables(view, record))
 
 
-def _variables(view: HostView, found: Journal) -> list[str]:
+def _variables(view: HostView, record: Journal) -> list[str]:
     """The names of variables that a transaction sets, and those that it found in our file."""
-    names = [text.partition("=")[0] for text in found.header.settings if text.startswith("env.")]
+    names = [text.partition("=")[0] for text in record.header.settings if text.startswith("env.")]
     names = [name.removeprefix("env.") for name in names]
-    for step in found.of(FileChanged):
+    for step in record.of(FileChanged):
         if step.path == environment_targets.GENTOO.path and step.before is not None:
-            text = journal.restore(view, found.id, step.before).content.decode("utf-8", "replace")
-            names += [one.name for one in portage.read(text)]
+            text = journal.restore(view, record.id, step.before).content.decode("utf-8", "replace")
+            names += [assignment.name for assignment in portage.read(text)]
     return list(dict.fromkeys(names))
 
 
 # -- now ----------------------------------------------------------------------------------------------
 
 
-def made_by(found: Journal, done: Sequence[Activation]) -> list[Made]:
+def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
     """How that was which these programs make, as far as the journal knows it; the entries that no program
     makes come last. An undo of what was committed goes back to what the apply found where nobody made it
     anew since, and else to how it was before the undo."""
-    before, committed = found.before or Before(), bool(found.of(Committed))
-    runs = {line.tool: line for line in found.of(ToolRun)}
-    left = {line.tool: line.outputs for line in found.of(ToolRan)}
+    before, committed = record.before or Before(), bool(record.of(Committed))
+    runs = {line.tool: line for line in record.of(ToolRun)}
+    left = {line.tool: line.outputs for line in record.of(ToolRan)}
     groups: list[Made] = []
     for step in done:
         first = runs[step.tool].outputs if step.tool in runs else {}
@@ -98,17 +98,17 @@ def made_by(found: Journal, done: Sequence[Activation]) -> list[Made]:
         unchanged = bool(ours) and all(_sha(then.get(path)) == sha for path, sha in ours.items())
         files = first if unchanged or not committed else then
         images = {path: one for path, one in before.images.items() if one.tool == step.tool}
-        original = _noted_by_apply(found) if images else unchanged or not committed
+        original = _noted_by_apply(record) if images else unchanged or not committed
         groups.append(Made(step.tool, files, images, original))
     rest = {path: saved for path, saved in before.files.items() if not any(path in g.files for g in groups)}
-    return [*groups, Made("", rest, {}, _noted_by_apply(found))]
+    return [*groups, Made("", rest, {}, _noted_by_apply(record))]
 
 
-def _noted_by_apply(found: Journal) -> bool:
+def _noted_by_apply(record: Journal) -> bool:
     """Whether what was noted is how the apply found it, and not how an undo did."""
-    if found.before is None:
+    if record.before is None:
         return False
-    kinds = [type(line) for line in found.lines]
+    kinds = [type(line) for line in record.lines]
     return Committed not in kinds and UndoBegun not in kinds[: kinds.index(Before)]
 
 
@@ -130,10 +130,10 @@ def _unlike(view: HostView, made: Made) -> Iterator[str]:
             yield path
 
 
-def made_anew(view: HostView, found: Journal) -> list[str]:
+def made_anew(view: HostView, record: Journal) -> list[str]:
     """What is not byte for byte as the apply of this transaction found it, of all that programs make."""
-    steps = [Activation(line.tool, (), "") for line in found.of(ToolRun)]
-    return sorted({path for one in made_by(found, steps) if one.original for path in _unlike(view, one)})
+    steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
+    return sorted({path for made in made_by(record, steps) if made.original for path in _unlike(view, made)})
 
 
 def look_at_results(
@@ -258,10 +258,10 @@ def _about_image(
 
 def _damaged(view: HostView, path: str) -> str:
     try:
-        found = pe_image.read(view, path)
+        record = pe_image.read(view, path)
     except Unreadable as problem:
         return f"damaged: {problem.reason}"
-    return "" if found is not None and ".linux" in found.sections else "no image with a kernel in it"
+    return "" if record is not None and ".linux" in record.sections else "no image with a kernel in it"
 
 
 def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
@@ -283,36 +283,39 @@ class Mended(NamedTuple):
 
 
 def mend(
-    host: Host, found: Journal, wanted: Wanted, done: Sequence[Activation], failed: Collection[str]
+    host: Host, record: Journal, wanted: Wanted, done: Sequence[Activation], failed: Collection[str]
 ) -> Mended:
     """Look at what programs made during an undo, and put back what was noted where that cannot be used.
     `failed` are those that said so themselves. Raises Unwritable, BadJournal."""
-    made, kernels = made_by(found, done), (found.before or Before()).kernels
+    made, kernels = made_by(record, done), (record.before or Before()).kernels
 
     def look() -> Problems:
-        unlike = [one for one in made if not (one.original and same(host, one))]
-        return look_at_results(host, found.id, wanted, unlike, kernels)
+        unlike = [output for output in made if not (output.original and same(host, output))]
+        return look_at_results(host, record.id, wanted, unlike, kernels)
 
     problems = look()
-    wrong = {maker for maker, said in problems.items() if has_errors(said)}
-    back = [one for one in made if one.maker in wrong or (one.maker in failed and one.original)]
+    wrong = {maker for maker, problem in problems.items() if has_errors(problem)}
+    back = [
+        output for output in made if output.maker in wrong or (output.maker in failed and output.original)
+    ]
     if "" in wrong and made[-1].files:  # limine.conf may hold a checksum of each image
-        back += [one for one in made if one.images and one not in back]
-    useless = {d.location for said in problems.values() for d in said if d.severity is Severity.ERROR}
-    remarks = [said for one in back for said in _put_back(host, found.id, one, useless, failed)]
+        back += [output for output in made if output.images and output not in back]
+    useless = {d.location for problem in problems.values() for d in problem if d.severity is Severity.ERROR}
+    remarks = [problem for output in back for problem in _put_back(host, record.id, output, useless, failed)]
     if back:
         for step in done:
             if step.own:
                 registry.writer(step.tool).write_entries(host)
         problems = look()
-    whole = frozenset(one.maker for one in made if one.original and same(host, one))
+    whole = frozenset(output.maker for output in made if output.original and same(host, output))
     return Mended(problems, tuple(remarks), whole)
 
 
 def _put_back(
     host: Host, id: int, made: Made, useless: Collection[str], failed: Collection[str]
 ) -> Iterator[Diagnostic]:
-    """`useless` are files, `failed` the programs that said so themselves."""
+    """Put back what one program made, and say so. `useless` are files that cannot be used, `failed` the
+    programs that ended with an error."""
     paths = [*_unlike(host, made)]
     put_files_back(host, id, made.files)
     put_images_back(host, id, made.images, useless)
@@ -322,27 +325,27 @@ def _put_back(
         more = f" and {len(back) - 1} more" if len(back) > 1 else ""
         maker = made.maker or "the program that makes the images"
         did = "failed" if made.maker in failed else "left nothing that can be used"
-        said = f"{maker} {did}: {back[0]}{more} was put back as it was {when}"
+        summary = f"{maker} {did}: {back[0]}{more} was put back as it was {when}"
         hint = f"run {maker} by hand and read what it prints, before something else runs it"
-        yield warning("RC4034", said, location=back[0], hint=hint)
-    lost = [path for path, one in made.images.items() if path in paths and not one.copied]
+        yield warning("RC4034", summary, location=back[0], hint=hint)
+    lost = [path for path, image in made.images.items() if path in paths and not image.copied]
     if lost and host.hollow(lost[0]):
-        said = f"{lost[0]} cannot be put back: no copy of it was kept, for want of room"
-        yield warning("RC3212", said, location=lost[0], hint="build it by hand before you reboot")
+        summary = f"{lost[0]} cannot be put back: no copy of it was kept, for want of room"
+        yield warning("RC3212", summary, location=lost[0], hint="build it by hand before you reboot")
 
 
-def cut_off_images_back(host: Host, found: Journal) -> None:
+def cut_off_images_back(host: Host, record: Journal) -> None:
     """Where no program runs: the images at which an apply's program was cut off, as they were."""
-    if _noted_by_apply(found) and found.before is not None:
-        ended = {line.tool for line in found.of(ToolRan)}
-        images = {path: one for path, one in found.before.images.items() if one.tool not in ended}
-        put_images_back(host, found.id, images, images.keys())
+    if _noted_by_apply(record) and record.before is not None:
+        ended = {line.tool for line in record.of(ToolRan)}
+        images = {path: image for path, image in record.before.images.items() if image.tool not in ended}
+        put_images_back(host, record.id, images, images.keys())
 
 
-def no_files_back(host: Host, found: Journal) -> None:
+def no_files_back(host: Host, record: Journal) -> None:
     """Put back what a program that was cut off, or failed, left as no file that can be read, such as a
     directory or a pipe: nothing can be told of a menu before that. Raises Unwritable, BadJournal."""
-    steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in found.of(ToolRun)]
-    for made in made_by(found, steps):
+    steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in record.of(ToolRun)]
+    for made in made_by(record, steps):
         files = {path: saved for path, saved in made.files.items() if saved and _unreadable(host, path)}
-        put_files_back(host, found.id, files)
+        put_files_back(host, record.id, files)

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import env_update, marked_lines
 from rocmcfg.files.traces import Maker, maker_of
 from rocmcfg.host.files import read_own_file
@@ -42,9 +42,9 @@ Fact = tuple[str, ...]  # its kind, and what belongs to it
 
 
 class InForce(NamedTuple):
-    """What is to be taken back: transactions, newest first; what is about to be one; what is applied; and the
-    programs that an undo left to the user, who has `undone` it. `left`: files of ours that lie on the host,
-    with a record of them or without."""
+    """What an undo takes back. `journals` are the transactions in force, newest first, and `undone` those
+    that were rolled back. `planned` is about to become a transaction; `receipt` says what is applied. `due`
+    are programs that an undo left to the user, and `left` files of ours on the host, with a record or not."""
 
     journals: tuple[Journal, ...]
     undone: tuple[Journal, ...]
@@ -59,40 +59,41 @@ class InForce(NamedTuple):
 
     @property
     def loaders(self) -> tuple[str, ...]:
-        """Those that got arguments, the newest first."""
+        """Return the boot loaders that got arguments, the newest first."""
         planned = [self.planned.boot_backend] if self.planned else []
         applied = [self.receipt.boot_backend] if self.receipt else []
         journals = self.journals or self.undone
-        named = (*planned, *applied, *(one.header.expect.backend for one in journals))
+        named = (*planned, *applied, *(transaction.header.expect.backend for transaction in journals))
         return tuple(name for name in dict.fromkeys(named) if name in registry.NAMES)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Those that it wrote, and will write, but for our own records."""
+        """Return the files that transactions wrote or will write, without our own records."""
         changes = (change.path for change in self.planned.changes) if self.planned else ()
-        written = (step.path for one in self.journals for step in one.of(FileChanged))
+        written = (step.path for transaction in self.journals for step in transaction.of(FileChanged))
         every = dict.fromkeys((*changes, *written))
         return tuple(path for path in every if not path.startswith(f"{journal.STATE_DIR}/"))
 
     @property
     def tools(self) -> frozenset[str]:
-        """The programs that made something of it, will make it, or are left to the user."""
+        """Return the programs that made something of our files, will do so, or are left to the user."""
         planned = {step.tool for step in self.planned.due} if self.planned else set()
         applied = self.receipt.activations.items() if self.receipt else ()
         left = {tool for tool, state in applied if state is ActivationState.LEFT_TO_USER}
-        ran = {step.tool for one in self.journals for step in one.of(ToolRun)}
+        ran = {step.tool for transaction in self.journals for step in transaction.of(ToolRun)}
         return frozenset({*planned, *left, *ran, *self.due})
 
 
 def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = ()) -> InForce:
-    """A journal that cannot be read counts as none: what is on the host tells of its files."""
+    """Collect what an undo takes back. A journal that cannot be read is passed over: its files are found by
+    their places and marks."""
     journals: list[Journal] = []
     undone: list[Journal] = []
     for id in reversed(journal.ids(view)):
         with suppress(journal.BadJournal):
-            found = journal.read(view, id)
-            if found is not None:
-                (undone if found.state is JournalState.ROLLED_BACK else journals).append(found)
+            entry = journal.read(view, id)
+            if entry is not None:
+                (undone if entry.state is JournalState.ROLLED_BACK else journals).append(entry)
     applied = None
     with suppress(RocmcfgError):
         applied = receipt.load(view)
@@ -100,8 +101,8 @@ def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = (
 
 
 def ours_on(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark, as a whole or in part. One that cannot be read counts by
-    its place."""
+    """Return the files that are ours by place and mark, as a whole or in part. A file that cannot be read
+    counts by its place."""
     return tuple(path for path in owned_on(view) if _is_ours(view, path))
 
 
@@ -131,13 +132,14 @@ def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -
 
 
 def renew_quietly(host: Host, *, due: Iterable[str] = ()) -> None:
-    """The same where nothing may fail any more: a script of before takes back what there is of more."""
+    """Write the script as `renew` does, and keep the script of before where that fails: the caller is done,
+    and the older script still takes back everything that is in force."""
     with suppress(RocmcfgError):
         renew(host, due=due)
 
 
 def remove(host: Host) -> None:
-    """Take the script, its copy, and the folders that were made for that away."""
+    """Remove the script, its copy, and the folders that were made for them."""
     made = _made(host)
     for path in (PATH, COPY):
         with suppress(RocmcfgError):
@@ -159,52 +161,54 @@ def _write(host: Host, path: str, content: bytes) -> None:
 
 
 def _made(view: HostView) -> list[str]:
-    """The folders that were made for the copy, by the script that is there."""
-    found: dict[str, None] = {}
+    """Return the folders that were made for the copy, as the present script names them."""
+    folders: dict[str, None] = {}
     for path in (PATH, COPY):
         with suppress(RocmcfgError):
-            found |= dict.fromkeys(_MADE.findall(view.text(path) or ""))
-    return [folder for folder in found if f"{COPIES}/".startswith(f"{folder}/")]
+            folders |= dict.fromkeys(_MADE.findall(view.text(path) or ""))
+    return [folder for folder in folders if f"{COPIES}/".startswith(f"{folder}/")]
 
 
 def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
-    """What the script is told, in the order in which it heeds it."""
-    found: list[Fact] = []
+    """Return the facts for the script, in the order in which it heeds them."""
+    listed: list[Fact] = []
     if now.journals:
-        found.append(("newest", f"{now.journals[0].id:06d}"))
-    found += _of_files(view, now)
+        listed.append(("newest", f"{now.journals[0].id:06d}"))
+    listed += _of_files(view, now)
     chains = [registry.backend(name) for name in now.loaders]
     for chain in chains[:1]:
-        found += _of_partitions(view, chain)
+        listed += _of_partitions(view, chain)
     for chain in chains:
-        found += _of_entries(view, chain)
+        listed += _of_entries(view, chain)
     for name in now.loaders:
         if registry.keeps_arguments(name):
-            found += _of_keeper(view, name, now)
+            listed += _of_keeper(view, name, now)
     for chain in chains:
         for keeper in chain.TRIAL.KEEPERS if chain.TRIAL is not None else ():
-            found.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
-    files = {fact[1] for fact in found if fact[0] in ("file", "edited")}
+            listed.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
+    files = {fact[1] for fact in listed if fact[0] in ("file", "edited")}
     for maker in _makers(view, chains, now.tools, files):
-        found += of_maker(maker)
-    folders = {step.path for one in now.journals for step in one.of(DirectoryMade)}
+        listed += of_maker(maker)
+    folders = {step.path for transaction in now.journals for step in transaction.of(DirectoryMade)}
     for change in now.planned.changes if now.planned else ():
         folders |= {*view.missing_folders(os.path.dirname(change.path))}
-    return [*dict.fromkeys(found), *(("made", path) for path in sorted({*folders, *made}))]
+    return [*dict.fromkeys(listed), *(("made", path) for path in sorted({*folders, *made}))]
 
 
 def _of_files(view: HostView, now: InForce) -> Iterator[Fact]:
     """Also those that lie there without a record of them."""
-    edited = {step.path: step.edit for one in now.journals for step in one.of(FileChanged)}  # the oldest wins
+    edited = {
+        step.path: step.edit for transaction in now.journals for step in transaction.of(FileChanged)
+    }  # the oldest wins
     of_today = {change.path for change in now.planned.changes} if now.planned else set()
-    known = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
+    recorded = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
     for path in dict.fromkeys((*now.files, *now.left)):
         if edits.editor_of(path) is None:
             yield ("file", path)
             continue
         edit = edited.get(path)
         glued = "glued" if edit is not None and edit.inserted.startswith(b"\n") else ""
-        yield ("edited", path, "" if path in of_today else known.get(path, ""), glued)
+        yield ("edited", path, "" if path in of_today else recorded.get(path, ""), glued)
 
 
 def _of_partitions(view: HostView, chain: Chain) -> Iterator[Fact]:
@@ -227,7 +231,7 @@ def _of_entries(view: HostView, chain: Chain) -> Iterator[Fact]:
 def _of_keeper(view: HostView, name: str, now: InForce) -> Iterator[Fact]:
     chain = registry.argument_keeper(name)
     planned = [change.ours for change in now.planned.tools] if now.planned else []
-    words = [word for said in (entry_options.asked(view), *planned) for word in kept_arguments.words(said)]
+    words = [word for line in (entry_options.asked(view), *planned) for word in kept_arguments.words(line)]
     if not words:
         return
     yield ("keeper", chain.TOOL, " ".join(map(str, chain.UNCHANGED)))
@@ -240,8 +244,8 @@ def _of_keeper(view: HostView, name: str, now: InForce) -> Iterator[Fact]:
 def _makers(
     view: HostView, chains: Sequence[Chain], tools: frozenset[str], files: AbstractSet[str]
 ) -> Iterator[Maker]:
-    """The programs among `tools`, and what makes the menu of these `files`, whoever ran it. Of a loader that
-    the host had before its newest one, only where its program is still there."""
+    """Yield the programs among `tools`, and those that make a menu of `files`, whoever ran them. The program
+    of a loader that the host had before counts only while it is installed."""
     for number, chain in enumerate(chains):
         of_ours = bool(files & registry.inputs(chain.NAME))
         for maker in chain.makers(view):
@@ -255,7 +259,7 @@ def _makers(
 
 
 def of_maker(maker: Maker) -> Iterator[Fact]:
-    """What the script is told of one program."""
+    """Yield the facts of one program."""
     yield ("maker", maker.tool, maker.package)
     yield ("needs", maker.program)
     if maker.signed_by is None:
@@ -271,8 +275,9 @@ def of_maker(maker: Maker) -> Iterator[Fact]:
     yield ("makes", *maker.makes)
 
 
-def script(found: Sequence[Fact] | None) -> str:
-    """The script with these facts; with None the one that packages bring, which finds that of a host."""
+def script(listed: Sequence[Fact] | None) -> str:
+    """Render the script with these facts; without any, the script of the packages, which finds the one of a
+    host."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     jinja = Environment(
@@ -292,11 +297,11 @@ def script(found: Sequence[Fact] | None) -> str:
         "begin": marked_arguments.BEGIN,
         "end": marked_arguments.END,
     }
-    return jinja.get_template("undo.sh.j2").render(facts=found, marks=marks)
+    return jinja.get_template("undo.sh.j2").render(facts=listed, marks=marks)
 
 
 def quoted(word: str) -> str:
-    """A word of any shell that means itself, whatever is in it."""
+    """Return a word that every POSIX shell reads as itself."""
     import shlex
 
     return shlex.quote(word)

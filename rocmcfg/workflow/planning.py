@@ -54,7 +54,7 @@ def collect_facts(
     """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
     about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
     system's. `name_system`: to name the distribution takes a tenth of a start."""
-    from rocmcfg import images as initramfs
+    from rocmcfg import initramfs
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.doctor.reading import probes
 from rocmcfg.doctor.reading.log_facts import read_facts
 from rocmcfg.doctor.reading.logs import unpacked

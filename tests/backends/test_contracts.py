@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.files import marked_lines
 from rocmcfg.host.local import LocalHost
-from rocmcfg.images import Generator, dracut, initramfs_tools, mkinitcpio
+from rocmcfg.initramfs import Generator, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.loaders import (
     registry,
 )
@@ -80,7 +80,7 @@ def test_what_takes_all_back_without_python_knows_no_loader() -> None:
     folder = SOURCE / "rocmcfg/transaction/templates"
     texts = [path.read_text() for path in folder.glob("undo*.sh.j2")]
     assert len(texts) == 3
-    programs = {keeper.TOOL for keeper in registry.keepers()} | {one.TOOL for one in GENERATORS}
+    programs = {keeper.TOOL for keeper in registry.keepers()} | {generator.TOOL for generator in GENERATORS}
     for name in {*registry.NAMES, *programs}:
         assert not any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for text in texts), name
 

@@ -81,7 +81,7 @@ class TakenBack(NamedTuple):
         """Paths that are not as on a host without rocmcfg: what each is there, and what it is here."""
         was, now = compared(untouched), compared(self.left)
         both = {path: (was.get(path), now.get(path)) for path in was.keys() | now.keys()}
-        return {path: (one, other) for path, (one, other) in both.items() if one != other}
+        return {path: (before, after) for path, (before, after) in both.items() if before != after}
 
 
 def taken_back(case: Case, host: Path, shell: tuple[str, ...] = ("dash",)) -> TakenBack:

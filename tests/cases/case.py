@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import toml
 from rocmcfg.loaders import registry

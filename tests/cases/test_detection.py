@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.loaders import recognised, registry
 from rocmcfg.model.facts import Detection

@@ -44,24 +44,24 @@ def test_changing_the_running_host_needs_root(verb: tuple[str, ...]) -> None:
 def test_to_run_the_programs_of_a_tree_needs_root(root: Path) -> None:
     (root / "etc").mkdir(exist_ok=True)
     with mock.patch.object(os, "geteuid", return_value=1000):
-        said = problem(rocmcfg("plan", "--chroot", "--root", root, *RUNPM), "RC3022", 1)
-    assert "sudo" in said
+        printed = problem(rocmcfg("plan", "--chroot", "--root", root, *RUNPM), "RC3022", 1)
+    assert "sudo" in printed
 
 
 def test_a_profile_of_too_many_settings_is_refused(root: Path, tmp_path: Path) -> None:
     names = "\n".join(f'ROCMCFG_TEST_{n} = "1"' for n in range(301))
     path = tmp_path / "many.toml"
     path.write_text(f'schema = 1\nsummary = "Many."\n[env]\n{names}\n')
-    found = rocmcfg("profile", "validate", path, "--root", root)
-    assert (found.code, "error[RC1018]" in found.err, "301 settings" in found.err) == (1, True, True)
+    refused = rocmcfg("profile", "validate", path, "--root", root)
+    assert (refused.code, "error[RC1018]" in refused.err, "301 settings" in refused.err) == (1, True, True)
 
 
 def test_a_line_of_etc_environment_that_pam_would_cut_is_refused(root: Path, before: Tree) -> None:
     (root / "etc/environment").write_text("LANG=C\n")
     (root / "etc/pam.d").mkdir()
-    asked = ("--set", f"env.ROCMCFG_TEST={'a' * 1100}", "--env-target", "environment")
-    found = rocmcfg("plan", *asked, "--root", root)
-    assert "1023 bytes" in problem(found, "RC3304", 1)
+    options = ("--set", f"env.ROCMCFG_TEST={'a' * 1100}", "--env-target", "environment")
+    refused = rocmcfg("plan", *options, "--root", root)
+    assert "1023 bytes" in problem(refused, "RC3304", 1)
 
 
 def test_without_a_terminal_a_question_is_not_asked(root: Path, before: Tree) -> None:

@@ -96,8 +96,8 @@ def test_the_script_that_needs_no_record_is_named_where_it_lies(applied: Path, t
 def test_where_no_script_is_left_an_apply_writes_one(applied: Path, tools: Path) -> None:
     shutil.rmtree(applied / "var")
     refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
-    said = " ".join(refused.err.split())
-    assert f"with your profile writes a script for it: sudo sh {applied}/var/lib/rocmcfg/undo.sh" in said
+    printed = " ".join(refused.err.split())
+    assert f"with your profile writes a script for it: sudo sh {applied}/var/lib/rocmcfg/undo.sh" in printed
     assert rocmcfg("apply", "--yes", *RUNPM, "--root", applied, tools=tools).code == 0
     script = ["sh", str(applied / "var/lib/rocmcfg/undo.sh")]
     done = subprocess.run(script, capture_output=True, text=True, check=False)

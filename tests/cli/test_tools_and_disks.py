@@ -238,10 +238,10 @@ def test_a_rollback_whose_tool_fails_asks_for_recover_and_recover_ends_it(root: 
 def test_a_program_that_fails_is_not_said_to_have_left_nothing(root: Path, tools: Path) -> None:
     assert apply(root, tools).code == 0
     tool(tools, "update-grub", "exit 1\n")
-    found = rocmcfg("rollback", "--root", root, "--yes", tools=tools)
+    undone = rocmcfg("rollback", "--root", root, "--yes", tools=tools)
     assert "warning[RC4034]: update-grub failed: /boot/grub/grub.cfg was put back" in " ".join(
-        found.err.split()
-    ), found
+        undone.err.split()
+    ), undone
     assert "runpm" not in (root / "boot/grub/grub.cfg").read_text()
 
 

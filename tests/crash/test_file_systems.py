@@ -34,11 +34,11 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_file_system_without_room_leaves_before_or_after(memory: Path, chain: Chain, act: str) -> None:
     bench = mounted(chain, act, memory / "bench")
     first = (CHAINS.index(chain) + ACTS.index(act)) % _STEP  # together they are all
-    found = Tally()
+    tally = Tally()
     for fault in FILE_SYSTEMS[first::_STEP]:
-        found.add(bench.strike(fault, 1, use=False))
-    print(f"{found.points} points: {dict(found.verdicts)}, {dict(found.ends)}")
-    assert not found.wrong, "\n".join(found.wrong)
+        tally.add(bench.strike(fault, 1, use=False))
+    print(f"{tally.points} points: {dict(tally.verdicts)}, {dict(tally.ends)}")
+    assert not tally.wrong, "\n".join(tally.wrong)
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -46,19 +46,19 @@ def test_a_file_system_without_room_leaves_before_or_after(memory: Path, chain: 
 def test_a_file_system_that_takes_no_more_leaves_before_or_after(
     memory: Path, chain: Chain, act: str
 ) -> None:
-    found, number = Tally(), CHAINS.index(chain) + ACTS.index(act)
+    tally, number = Tally(), CHAINS.index(chain) + ACTS.index(act)
     for whole in (False, True) if _LONG else (bool(number % 2),):
         bench = later(chain, act, memory / f"bench-{whole}", whole=whole)
         if bench.taken:  # else a program alone writes to the partition
             stride = 3 if _LONG else max(len(bench.taken) // 2, 1)
-            for fault, at in ((one, at) for one in bench.faults for at in bench.points(one, stride)):
-                found.add(bench.strike(fault, at, use=False))
-    print(f"{found.points} points: {dict(found.verdicts)}, {dict(found.ends)}")
-    assert not found.wrong, "\n".join(found.wrong)
+            for fault, at in ((each, at) for each in bench.faults for at in bench.points(each, stride)):
+                tally.add(bench.strike(fault, at, use=False))
+    print(f"{tally.points} points: {dict(tally.verdicts)}, {dict(tally.ends)}")
+    assert not tally.wrong, "\n".join(tally.wrong)
 
 
 def test_the_harness_finds_a_file_system_that_takes_nothing_and_is_not_told(memory: Path) -> None:
     chain = next(chain for chain in CHAINS if chain.name == "limine")
     bench = mounted(chain, "apply", memory / "planted", ("no-write-errors", "no-looking"))
-    full = next(one for one in FILE_SYSTEMS if one.left == 0 and not one.whole)
+    full = next(system for system in FILE_SYSTEMS if system.left == 0 and not system.whole)
     assert bench.strike(full, 1, use=False).wrong

@@ -68,7 +68,7 @@ def _chained() -> list[tuple[str, int]]:
 def test_a_call_of_a_boot_chain_may_fail_or_be_interrupted(traced: Path, name: str, number: int) -> None:
     """Two faults at three calls; with ROCMCFG_TEST_LONG in the environment, each fault at one of seven."""
     bench = bench_of(CHAINED[name][1], traced / "bench")
-    found = Tally()
+    tally = Tally()
     if os.environ.get("ROCMCFG_TEST_LONG"):
         struck = [(fault, at) for fault in FAULTS for at in bench.points(fault, 7)]
     else:
@@ -79,9 +79,9 @@ def test_a_call_of_a_boot_chain_may_fail_or_be_interrupted(traced: Path, name: s
                 (fault, points[len(points) * part // 8]) for part in (1 + number % 2, 4, 7 - number % 2)
             ]
     for fault, at in struck:
-        found.add(bench.strike(fault, at, use=False))
-    print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
-    assert not found.wrong, "\n".join(found.wrong)
+        tally.add(bench.strike(fault, at, use=False))
+    print(f"{tally.points} points of {len(bench.taken)} calls: {dict(tally.verdicts)}, {dict(tally.ends)}")
+    assert not tally.wrong, "\n".join(tally.wrong)
 
 
 def test_a_write_that_fails_and_is_not_told_is_found_out(traced: Path) -> None:

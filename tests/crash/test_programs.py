@@ -209,5 +209,5 @@ _SPOILT = tuple(fault for fault in FAULTS if fault.name in ("halves on", "does n
 def test_files_with_variables_are_looked_at_in_the_apply_and_in_its_undo(memory: Path, act: str) -> None:
     bench = bench_of(next(chain for chain in CHAINS if chain.name == "env-update"), act, memory / "bench")
     assert bench is not None
-    found = struck(bench, _SPOILT)
-    assert not found.wrong, "\n".join(found.wrong)
+    tally = struck(bench, _SPOILT)
+    assert not tally.wrong, "\n".join(tally.wrong)

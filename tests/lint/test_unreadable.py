@@ -63,12 +63,12 @@ _ENTRY = "title x\nversion 6.17.4\nlinux /vmlinuz-6.17.4\noptions root=UUID=x ro
 @pytest.mark.parametrize("sign", [";", "&", "|x", "<y", "{", "'", " #"])
 def test_what_grub_would_end_an_entry_s_command_at_is_named(sign: str, more: str, severity: str) -> None:
     text = _ENTRY.format(f"amdgpu.runpm=0{sign}", more)
-    found = judged("/boot/loader/entries/x.conf", text).findings
-    (told,) = [one for one in found if one.remark.id == "RC7118"]
-    assert (told.line, told.remark.severity.value) == (5, severity)
-    assert told.text.startswith(sign.strip()[0])
+    findings = judged("/boot/loader/entries/x.conf", text).findings
+    (slip,) = [finding for finding in findings if finding.remark.id == "RC7118"]
+    assert (slip.line, slip.remark.severity.value) == (5, severity)
+    assert slip.text.startswith(sign.strip()[0])
     fine = judged("/boot/loader/entries/x.conf", _ENTRY.format("amdgpu.runpm=0 $kernelopts", more))
-    assert not [one for one in fine.findings if one.remark.id == "RC7118"]
+    assert not [finding for finding in fine.findings if finding.remark.id == "RC7118"]
 
 
 FINE = [

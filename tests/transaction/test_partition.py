@@ -107,11 +107,11 @@ def test_a_program_that_keeps_arguments_and_writes_entries_is_not_begun_on_a_rea
     root = chain.make(tmp_path)
     sound, read_only = chain.of(Sound), chain.of(ReadOnly)
     for act in (("apply", *chain.settings), ROLLBACK):
-        found = tree(root)
+        before = tree(root)
         refused = run(root, *act, host=read_only)
         assert refused.code == 1, refused
         assert f"cannot write {entries}" in " ".join(refused.err.split())
-        assert tree(root) == found
+        assert tree(root) == before
         assert entries not in settled
         assert run(root, *act, host=sound).code == 0
         assert entries in settled

@@ -67,8 +67,8 @@ def undo(
 
 def _files(root: Path) -> list[str]:
     """All but what lies below /var; folders go once the menu is made."""
-    found = (str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir())
-    return [path for path in found if not path.startswith("var/")]
+    paths = (str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir())
+    return [path for path in paths if not path.startswith("var/")]
 
 
 @SHELLS
@@ -120,7 +120,7 @@ def test_it_is_on_the_disk_before_the_commit_is_said(host: Path, monkeypatch: py
     names = [name for name, *_ in seen]
     assert names[0] == "Begin"
     assert names[-1] == "Committed"
-    assert all(known and copied for _, known, copied in seen[1:])
+    assert all(complete and copied for _, complete, copied in seen[1:])
 
 
 def test_a_transaction_that_was_cut_off_halfway_is_taken_back(

@@ -163,10 +163,10 @@ def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
             if certain
             else "Where GRUB reads this entry (blscfg), and not systemd-boot, it takes"
         )
-        said = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
+        summary = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
         why = f"{whose} the options as a line of its script, and runs what stands behind a semicolon."
         rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
-        remark = warning("RC7118", said, why, sources=_SCRIPT)
+        remark = warning("RC7118", summary, why, sources=_SCRIPT)
         out.slip(rest, remark if certain else remark._replace(severity=Severity.INFO))
 
 

@@ -37,7 +37,8 @@ class _Bootc(DeploymentChain):
 
     NAME = "bootc"
     PROGRAM = _PROGRAM
-    DECISIVE = 5
+    DECISIVE = True
+    INSTEAD_OF = ("rpm-ostree",)  # which lies on many hosts of bootc too
     TITLE = "bootc (image mode)"
     MANUAL = (
         f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'

@@ -39,7 +39,7 @@ class _Kernelstub(KeptChain):
 
     NAME = "kernelstub"
     PROGRAM = "/usr/bin/kernelstub"
-    DECISIVE = 2
+    DECISIVE = True
     MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "kernelstub (Pop!_OS)"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
@@ -51,8 +51,8 @@ class _Kernelstub(KeptChain):
     SHOWS: tuple[str, ...] = ("cat", CONFIGURATION)
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        found = (CONFIGURATION, self.PROGRAM)
-        return (*found, *loader_entries.folders(view)) if all(map(view.exists, found)) else ()
+        evidence = (CONFIGURATION, self.PROGRAM)
+        return (*evidence, *loader_entries.folders(view)) if all(map(view.exists, evidence)) else ()
 
     def read(self, view: HostView) -> Menu:
         found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))

@@ -128,10 +128,10 @@ class _Limine(MenuChain):
             yield path, partial(with_copy, copy=copy, rewritten=rewritten)
 
     def traces(self, view: HostView) -> Traces:
-        programs = [f"EFI/*/{_EFI}", *(f"{folder}limine-bios.sys" for folder in ("", *self.FOLDERS))]
-        found = on(loader_entries.PARTITIONS, *programs)
+        names = [f"EFI/*/{_EFI}", *(f"{folder}limine-bios.sys" for folder in ("", *self.FOLDERS))]
+        programs = on(loader_entries.PARTITIONS, *names)
         cure = "limine-reset-enroll, or limine enroll-config --reset PROGRAM"
-        return super().traces(view)._replace(sealed=Sealed(self.FILE, _ENROLLED.decode(), cure, found))
+        return super().traces(view)._replace(sealed=Sealed(self.FILE, _ENROLLED.decode(), cure, programs))
 
     def require_change(self, view: HostView, path: str) -> None:
         if sealed_by := _sealed_by(view):

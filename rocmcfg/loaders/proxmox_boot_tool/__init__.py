@@ -61,7 +61,7 @@ class _ProxmoxBootTool(Chain):
 
     NAME = TOOL
     PROGRAM = "/usr/sbin/proxmox-boot-tool"
-    DECISIVE = 3
+    DECISIVE = True
     OWNED: ClassVar[Owned] = {DROP_IN: None, CMDLINE: marked_arguments}
     PACKAGE = "proxmox-kernel-helper"
     SPECIAL = GRUB.SPECIAL  # either loader gets them

@@ -31,7 +31,7 @@ class _RpmOstree(DeploymentChain):
 
     NAME = "rpm-ostree"
     PROGRAM = deployments.RPM_OSTREE
-    DECISIVE = 4
+    DECISIVE = True
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
     MANUAL = "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}"
     TOOL = NAME

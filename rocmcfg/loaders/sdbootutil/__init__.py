@@ -49,7 +49,7 @@ class _Sdbootutil(Chain):
 
     NAME = TOOL
     PROGRAM = "/usr/bin/sdbootutil"
-    DECISIVE = 1
+    DECISIVE = True
     OWNED: ClassVar[Owned] = {CARRIER: None}
     MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "sdbootutil (openSUSE with BLS entries)"

@@ -29,15 +29,16 @@ Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how i
 
 class Chain(BootReader, ABC):
     """`OWNED` are the files that hold something of ours. `MANUAL` says what somebody does by hand, with
-    `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry in
-    the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is found
-    is proof. `SPECIAL` is all that an argument must not hold, since the loader or a program on the way to it
-    would not hand it on as it is. `PROGRAM` is the one without which this loader is nowhere. `DECISIVE`:
-    where it is, it excludes every other loader, whatever files of theirs lie around; of several such loaders
-    the highest number counts. `INSTEAD_OF` are the loaders that are not chosen where this one booted the
-    host: the same program of the firmware shows the entries of both. `PACKAGE` is that of the program which
-    makes the menu, where its name is not the program's; `MOUNT_POINTS` are where the partitions with the menu
-    are mounted."""
+    `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` the key that edits an
+    entry in the menu, empty where none does. `LOADER` is how the name begins that the loader leaves in
+    LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an argument must not hold, since
+    the loader or a program on the way to it would not hand it on as it is.
+
+    `PROGRAM` is the program without which a host does not have this loader. A `DECISIVE` loader excludes all
+    others, whatever files of theirs lie around. `INSTEAD_OF` names loaders that are not chosen where this one
+    is, although the same evidence speaks for both. `PACKAGE` is the package of the program that makes the
+    menu, where its name is not the program's; `MOUNT_POINTS` are where the partitions with the menu are
+    mounted."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -48,7 +49,7 @@ class Chain(BootReader, ABC):
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
     PROGRAM = ""
-    DECISIVE = 0
+    DECISIVE = False
     INSTEAD_OF: tuple[str, ...] = ()
     PACKAGE = ""
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)

@@ -86,8 +86,8 @@ class DeploymentChain(KeptChain):
     NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        found = (deployments.BOOTED, self.PROGRAM)
-        return found if all(map(view.exists, found)) else ()
+        evidence = (deployments.BOOTED, self.PROGRAM)
+        return evidence if all(map(view.exists, evidence)) else ()
 
     def read(self, view: HostView) -> Menu:
         return deployments.menu(view, self.NAME)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.loaders import registry

@@ -98,9 +98,9 @@ def test_a_line_of_a_menu_is_a_command_of_grub(line: str, kargs: list[str]) -> N
 @pytest.mark.parametrize("odd", ["a='1", 'a="1', "a={1}", "a=1}", "a=1&", "a=1|2", "a=1<2"])
 def test_a_menu_of_which_grub_reads_nothing_is_not_read(tmp_path: Path, odd: str) -> None:
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace(" quiet", f" {odd} quiet", 1)
-    found = GRUB.read(menu(tmp_path, text))
-    assert "GRUB reads nothing of it" in found.unreadable
-    assert not found.entries
+    read = GRUB.read(menu(tmp_path, text))
+    assert "GRUB reads nothing of it" in read.unreadable
+    assert not read.entries
     by_hand = text.replace("10_linux", "40_custom")
     assert [*GRUB.unmanaged(menu(tmp_path / "by-hand", by_hand))] == []
 
@@ -108,11 +108,11 @@ def test_a_menu_of_which_grub_reads_nothing_is_not_read(tmp_path: Path, odd: str
 def test_a_variable_of_grub_in_the_defaults_is_named_and_no_value(tmp_path: Path) -> None:
     default = "\nGRUB_CMDLINE_LINUX_DEFAULT='quiet amdgpu.runpm=${y}0'\n"
     host = view(debian_grub_host(tmp_path, cmdline="quiet amdgpu.runpm=${y}0", grub_default=default))
-    found = GRUB.observe(host)
-    assert [(karg.text, karg.value) for karg in found.foreign if karg.untold] == [
+    observed = GRUB.observe(host)
+    assert [(karg.text, karg.value) for karg in observed.foreign if karg.untold] == [
         ("amdgpu.runpm=${y}0", None)
     ]
-    (said,) = GRUB.preflight(host, found, ())
+    (said,) = GRUB.preflight(host, observed, ())
     assert (said.id, said.location) == ("RC3186", "/etc/default/grub:2")
 
 

@@ -49,5 +49,9 @@ def test_what_ends_the_command_of_an_entry_is_told_with_its_line(
     entry = f"title x\nversion 6.12.0\nlinux /vmlinuz-6.12.0\n{options}"
     files = {"boot/grub2/grub.cfg": _MENU, "boot/loader/entries/x.conf": entry}
     host = LocalHost(str(make_root(tmp_path, files)))
-    found = [one for one in BACKEND.preflight(host, BACKEND.observe(host), ()) if one.id == "RC3172"]
-    assert [one.location for one in found] == [f"/boot/loader/entries/x.conf:{line}"]
+    refusals = [
+        diagnostic
+        for diagnostic in BACKEND.preflight(host, BACKEND.observe(host), ())
+        if diagnostic.id == "RC3172"
+    ]
+    assert [diagnostic.location for diagnostic in refusals] == [f"/boot/loader/entries/x.conf:{line}"]

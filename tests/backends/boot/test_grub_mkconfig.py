@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.grub_mkconfig import BACKEND

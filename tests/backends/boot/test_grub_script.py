@@ -78,9 +78,9 @@ def test_the_kernel_gets_what_linux_makes_of_the_words(text: str, kargs: list[st
     ],
 )
 def test_an_argument_with_a_variable_of_grub_cannot_be_told(text: str, untold: list[str]) -> None:
-    found = script.split(text)
-    assert [karg.text for karg in found if karg.untold] == untold
-    assert all((karg.value is None) == karg.untold for karg in found if "=" in karg.text)
+    kargs = script.split(text)
+    assert [karg.text for karg in kargs if karg.untold] == untold
+    assert all((karg.value is None) == karg.untold for karg in kargs if "=" in karg.text)
 
 
 def test_the_environment_block_is_read_as_grub_wrote_it(tmp_path: Path) -> None:

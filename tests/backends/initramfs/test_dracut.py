@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.view import CommandResult
-from rocmcfg.images.dracut import CONF
-from rocmcfg.images.dracut import GENERATOR as dracut
+from rocmcfg.initramfs.dracut import CONF
+from rocmcfg.initramfs.dracut import GENERATOR as dracut
 from tests.backends.initramfs.images import KERNEL, OURS, PATH, entry, host, image
 from tests.support.hosts import Link, Program, kernel_modules
 from tests.support.tool_host import ToolHost

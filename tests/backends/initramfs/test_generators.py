@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
-from rocmcfg.images import booted, carried, detect, in_use, release_of, releases
+from rocmcfg.initramfs import booted, carried, detect, in_use, release_of, releases
 from rocmcfg.loaders.shared.menu import Entry, Role
 from tests.support.hosts import OTHER_HOSTS, File, Link, debian_grub_host, make_root, other_host, programs
 

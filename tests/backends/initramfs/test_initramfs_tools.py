@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg import images as initramfs
+from rocmcfg import initramfs
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
-from rocmcfg.images import Image
-from rocmcfg.images.initramfs_tools import GENERATOR as initramfs_tools
+from rocmcfg.initramfs import Image
+from rocmcfg.initramfs.initramfs_tools import GENERATOR as initramfs_tools
 from rocmcfg.loaders.shared.menu import Entry, Role
 from tests.support.hosts import Program, cpio_archive, debian_grub_host, initramfs_image, make_root, programs
 from tests.support.tools import require_tool

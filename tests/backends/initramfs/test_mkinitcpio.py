@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.images.mkinitcpio import GENERATOR as mkinitcpio
+from rocmcfg.initramfs.mkinitcpio import GENERATOR as mkinitcpio
 from tests.backends.initramfs.images import KERNEL, OURS, entry, host, image
 from tests.support.hosts import File
 
@@ -109,8 +109,8 @@ def test_a_configuration_without_modconf_is_refused_where_it_is_seen(
 )
 def test_what_only_bash_can_tell_of_the_hooks_is_said(tmp_path: Path, conf: str, line: int) -> None:
     view = host(tmp_path, arch({"etc/mkinitcpio.conf": conf}))
-    found = [*mkinitcpio.preflight(view, mkinitcpio.images(view))]
-    assert [(d.id, d.location) for d in found] == [("RC3213", f"/etc/mkinitcpio.conf:{line}")]
+    diagnostics = [*mkinitcpio.preflight(view, mkinitcpio.images(view))]
+    assert [(d.id, d.location) for d in diagnostics] == [("RC3213", f"/etc/mkinitcpio.conf:{line}")]
 
 
 def test_of_a_preset_that_only_bash_can_read_every_image_counts(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from rocmcfg.images.mkinitcpio import GENERATOR
+from rocmcfg.initramfs.mkinitcpio import GENERATOR
 from tests.backends.initramfs.images import host, image
 from tests.peers import debian
 from tests.peers.judgement import CANNOT_TELL, Answer

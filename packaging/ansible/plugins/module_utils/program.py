@@ -53,12 +53,12 @@ def is_root():
 
 def _installed(module):
     """The path of the first rocmcfg in the system's directories. Whoever is not root has PATH before them."""
-    found = None if is_root() else module.get_bin_path("rocmcfg")
+    program = None if is_root() else module.get_bin_path("rocmcfg")
     for directory in DIRECTORIES:
         path = os.path.join(directory, "rocmcfg")
-        if not found and os.path.isfile(path) and os.access(path, os.X_OK):
-            found = path
-    return found
+        if not program and os.path.isfile(path) and os.access(path, os.X_OK):
+            program = path
+    return program
 
 
 class Program(object):

@@ -71,7 +71,7 @@ def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: st
 
 def sections(text: str) -> list[tuple[str, str]]:
     """The path of each script of /etc/grub.d, and what it printed."""
-    return [(found[1].rstrip("# \r"), found[2]) for found in _SECTION.finditer(text)]
+    return [(section[1].rstrip("# \r"), section[2]) for section in _SECTION.finditer(text)]
 
 
 def cut_off(text: str) -> str:
@@ -102,11 +102,11 @@ def parse_entries(body: str, path: str, section: str) -> list[Entry]:
             title = (quoted or line.split()[1:] or [line.strip()])[0]
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in _LINUX and len(words) > 1 and title:
-            found = script.command(body, start + line.rindex(words[1]))
-            if found.is_refused:
-                raise Refused(f"GRUB reads nothing of it, since {found.problem} in the entry “{title}”")
-            kernel = found.words[0].text if found.words else ""
-            kargs = script.kargs_of(found.words[1:], f"{path}: {title}")
+            command = script.command(body, start + line.rindex(words[1]))
+            if command.is_refused:
+                raise Refused(f"GRUB reads nothing of it, since {command.problem} in the entry “{title}”")
+            kernel = command.words[0].text if command.words else ""
+            kargs = script.kargs_of(command.words[1:], f"{path}: {title}")
             entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, _role(section, id, title)))
         elif words[0] in _INITRD and len(words) > 1 and entries:
             entries[-1] = entries[-1]._replace(initrds=tuple(words[1].split()))

@@ -99,7 +99,7 @@ def _variable(piece: re.Match[str]) -> str:
         return piece[0]
     if piece.lastgroup != "double":
         return ""
-    return next((found[1] for found in _EXPANDED.finditer(piece[0].removeprefix("$")) if found[1]), "")
+    return next((name[1] for name in _EXPANDED.finditer(piece[0].removeprefix("$")) if name[1]), "")
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -142,10 +142,12 @@ def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
     """Of the arguments of others those in whose variables GRUB puts what it has then."""
     for karg in kargs:
         if karg.untold and karg.text != TRIAL_TOKEN:
-            said = f"what the kernel gets of {karg.text} cannot be told: GRUB puts in the value of a variable"
+            summary = (
+                f"what the kernel gets of {karg.text} cannot be told: GRUB puts in the value of a variable"
+            )
             detail = "$ begins the name of a variable in GRUB's script; one that is not set is empty"
             hint = "put the value itself there, or a backslash before the $ that GRUB sees"
-            yield info("RC3186", said, detail=detail, location=karg.source, hint=hint)
+            yield info("RC3186", summary, detail=detail, location=karg.source, hint=hint)
 
 
 def problem(text: str) -> str:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.images import Generator, Image, booted, release_of, releases
+from rocmcfg.initramfs import Generator, Image, booted, release_of, releases
 from rocmcfg.languages.bash_lists import Lists, Untold
 from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.loaders.uki.reader import presets
@@ -50,9 +50,9 @@ class Mkinitcpio(Generator):
     )
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        preset, known = _of_presets(view), releases(view)
+        preset, kernels = _of_presets(view), releases(view)
         for path, release in {**dict.fromkeys(preset, ""), **booted(view, entries)}.items():
-            built = path in preset or view.exists(_LIMINE) or bool(release_of(path, known))
+            built = path in preset or view.exists(_LIMINE) or bool(release_of(path, kernels))
             yield Image(path, release, built=built)
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
@@ -60,8 +60,8 @@ class Mkinitcpio(Generator):
             return [("limine-mkinitcpio",)]
         preset = _of_presets(view)
         others = [one.path for one in images if one.path not in preset]
-        known = releases(view)
-        by_itself = [(self.TOOL, "--nopost", "-k", release_of(path, known), "-g", path) for path in others]
+        kernels = releases(view)
+        by_itself = [(self.TOOL, "--nopost", "-k", release_of(path, kernels), "-g", path) for path in others]
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
@@ -69,7 +69,8 @@ class Mkinitcpio(Generator):
         is not looked at."""
         if not carrying:
             return
-        conf, said = Lists(), "cannot be told whether mkinitcpio makes images with modprobe.d here"
+        conf = Lists()
+        summary = "whether mkinitcpio makes images with modprobe.d here cannot be told"
         for path in (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)):
             conf.read(path, text_or_empty(view, path))
         try:
@@ -77,7 +78,7 @@ class Mkinitcpio(Generator):
         except Untold as untold:
             why = "only bash can tell what HOOKS and FILES come to; each image is looked into afterwards"
             hint = "write HOOKS and FILES as plain lists, to have it told beforehand"
-            yield info("RC3213", said, location=untold.at, detail=why, hint=hint)
+            yield info("RC3213", summary, location=untold.at, detail=why, hint=hint)
             return
         if (hooks is None and not text_or_empty(view, _CONF)) or "/etc/modprobe.d" in files:
             return

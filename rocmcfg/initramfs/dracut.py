@@ -25,7 +25,7 @@ from rocmcfg.files.modprobe import PATH
 from rocmcfg.files.templates import HEAD
 from rocmcfg.files.traces import IMAGE, PACKAGE, RELEASE, Maker, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
-from rocmcfg.images import Generator, Image, asked, booted, release_of, releases
+from rocmcfg.initramfs import Generator, Image, asked, booted, release_of, releases
 from rocmcfg.loaders.shared.loader_entries import PARTITIONS
 from rocmcfg.loaders.shared.menu import Entry
 
@@ -68,9 +68,9 @@ class Dracut(Generator):
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
         """Another name has early microcode, or what another program has named by a hash; where such a one is
         booted, nobody knows how to build it."""
-        known = releases(view)
-        named = [path for name in view.names("/boot") if release_of(path := f"/boot/{name}", known)]
-        images = {path: release_of(path, known) for path in (*booted(view, entries), *named)}
+        kernels = releases(view)
+        named = [path for name in view.names("/boot") if release_of(path := f"/boot/{name}", kernels)]
+        images = {path: release_of(path, kernels) for path in (*booted(view, entries), *named)}
         return [Image(path, release, built=bool(release)) for path, release in images.items()]
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:

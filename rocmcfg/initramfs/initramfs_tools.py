@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.images import Generator, Image, booted
+from rocmcfg.initramfs import Generator, Image, booted
 from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.regex import regex

@@ -193,15 +193,15 @@ def releases(view: HostView) -> dict[str, str]:
     return {**packages, **dict(zip(here, here, strict=True))}
 
 
-def release_of(path: str, known: Mapping[str, str]) -> str:
+def release_of(path: str, kernels: Mapping[str, str]) -> str:
     """Return the release of an image that is named after it: initrd.img-RELEASE (Debian),
     initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); on Arch
-    after its package. `known` are `releases`. Empty for any other name."""
+    after its package. `kernels` are `releases`. Empty for any other name."""
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     named = next(filter(None, match.groups()), "") if match else ""
     named = folder.rpartition("/")[2] if name == "initrd" else named
-    return known.get(named, "") if named else ""
+    return kernels.get(named, "") if named else ""
 
 
 def carried(listing: Iterable[str] | None) -> bool | None:
