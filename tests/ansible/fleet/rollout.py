@@ -19,6 +19,8 @@ FILES = {
     "/etc/profile.d/zz-rocmcfg.sh",
     "/etc/rocmcfg",
     "/etc/rocmcfg/env",
+    "/var/backups/rocmcfg",
+    "/var/backups/rocmcfg/undo.sh",
 }
 RECORD = "/var/lib/rocmcfg"
 AUTO = {"rocmcfg_profiles": ["auto"]}
