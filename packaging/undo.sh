@@ -1,4 +1,13 @@
 #!/bin/sh
+case $0 in
+  *undo.sh)
+    if [ "$(tail -n 1 "$0")" != '# The end of undo.sh.' ]; then # it has lost its end, and would do nothing, or half of it
+      echo "undo.sh: $0 is damaged: its last line is missing; nothing was changed. Run the other of /var/lib/rocmcfg/undo.sh" \
+        "and /var/backups/rocmcfg/undo.sh, or: sudo rocmcfg rollback --pristine" >&2
+      exit 1
+    fi
+    ;;
+esac
 # Takes back what rocmcfg applied, without rocmcfg and without Python:
 #
 #   sudo sh /usr/share/rocmcfg/undo.sh              on the host itself, at a rescue shell too
@@ -60,7 +69,7 @@ read_words() { # WORD…
         case $2 in /*) root=${2%/} ;; *) root=$PWD/${2%/} ;; esac
         given=" --root $(quoted "$2")" && shift
         ;;
-      -h | --help) sed -n '2,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
+      -h | --help) sed -n '/^# Takes back/,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
       *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
     esac
     shift
@@ -227,20 +236,30 @@ require_nothing_weak() {
 
 # -- the script that rocmcfg wrote ---------------------------------------------------------------------
 
-# Sets `script` to where the newest one lies, empty where there is none. Ends where root may not believe it.
+# Sets `script` to where the newest one lies that is whole, empty where there is none, and `damaged` to those before it
+# that are not. Ends where root may not believe one.
 find_script() {
-  script='' others=
+  script='' damaged='' others=
   for place in /var/lib/rocmcfg/undo.sh /var/backups/rocmcfg/undo.sh; do
     walk "$root" "$place" look
     if [ ! -f "$there" ]; then continue; fi
     script=$there
-    [ "${user:-0}" = 0 ] || return 0
-    note_weak "$place"
-    walk '' "$root" look
-    others=$others$nl$weak
-    require_nothing_weak
-    return 0
+    if [ "${user:-0}" = 0 ]; then
+      note_weak "$place"
+      walk '' "$root" look
+      others=$others$nl$weak
+      require_nothing_weak
+    fi
+    [ "$(tail -n 1 "$script")" != '# The end of undo.sh.' ] || return 0
+    damaged=$damaged$nl$script script=''
   done
+}
+
+# Says that there is a script, and none that is whole.
+# shellcheck disable=SC2086 # one path a line
+say_damaged() {
+  say 'the script that takes back what is applied here is damaged, its last line is missing:' $damaged \
+    '(nothing was changed. Run: sudo rocmcfg rollback --pristine; of a host that is mounted: --root DIR --chroot)'
 }
 
 # Transactions that are neither undone nor without a beginning.
@@ -276,9 +295,12 @@ undo() { # WORD…
   require_host
   find_script
   if [ -n "$script" ]; then
+    # shellcheck disable=SC2086 # one path a line
+    [ -z "$damaged" ] || say 'damaged, its last line is missing:' $damaged "(this runs its copy, $script)"
     run_script "$@"
-    exit 0
+    exit
   fi
+  [ -z "$damaged" ] || { say_damaged && exit 1; }
   if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
   if interrupted; then
     stop 'a change of this host was interrupted, and no script to take it back lies here; nothing was changed.' \
@@ -350,7 +372,7 @@ installed() {
 
 case $mode in
   left)
-    (find_script) || exit 2
+    (find_script && { [ -n "$script" ] || [ -z "$damaged" ] || { say_damaged && exit 1; }; }) || exit 2
     left=$(everything)
     [ -n "$left" ] || exit 1
     printf '%s\n' "$left"
@@ -359,3 +381,4 @@ case $mode in
   installed) installed ;;
   *) undo "$@" ;;
 esac
+# The end of undo.sh.

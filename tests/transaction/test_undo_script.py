@@ -257,7 +257,7 @@ def test_each_kernel_of_then_gets_its_commands(host: Path, tmp_path: Path, shell
     script = undo_script.script(list(undo_script.of_maker(maker)))
     body = script[: script.index("\ncase $mode in\n  left)")]
     body = body.replace('[ "${user:-0}" = 0 ] ||', "")  # the caller's PATH counts here
-    place = tmp_path / "undo.sh"
+    place = tmp_path / "makers.sh"
     place.write_text(body + '\nrun() { "$@"; }\nfailed=\'\'\nfacts run_maker\necho "failed:$failed"\n')
     environment = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     words = [*shell, str(place), "--root", str(host)]
@@ -271,3 +271,42 @@ def test_each_kernel_of_then_gets_its_commands(host: Path, tmp_path: Path, shell
         f"{image.format('6.99-later')}.new",
         f"moved {image.format('6.99-later')}",
     ]
+
+
+@SHELLS
+@pytest.mark.parametrize("share", [0, 0.3, 0.6, 0.9, 0.97, 0.999])
+def test_a_script_that_lost_its_end_changes_nothing_and_the_finder_runs_the_copy(
+    host: Path, shell: tuple[str, ...], share: float
+) -> None:
+    """A disk that was full, or a crash of its file system, leaves the beginning of a file."""
+    require_tool(shell[0], shell[0])
+    apply(host)
+    script, copy = host / SCRIPT, host / COPY
+    content = script.read_bytes()
+    beginning = content[: round(len(content) * share)]
+    before = tree(host, state=False)
+
+    for place in (script, copy):
+        place.write_bytes(beginning)
+    cut = undo(script, root=host, shell=shell)
+    assert cut.returncode == 1 or share == 0, cut.stderr  # no file can say that it is empty
+    assert "last line is missing" in cut.stderr or share == 0
+    neither = undo(FINDER, root=host, shell=shell)
+    assert (neither.returncode, "rocmcfg rollback --pristine" in neither.stderr) == (1, True), neither.stderr
+    listed = undo(FINDER, "left", root=host, shell=shell)
+    assert (listed.returncode, listed.stdout) == (2, ""), listed.stderr
+    warned = undo(FINDER, "removal", root=host, shell=shell)
+    assert (warned.returncode, "may stay in force" in warned.stderr) == (0, True), warned.stderr
+    assert tree(host, state=False) == before
+
+    copy.write_bytes(content)
+    done = undo(FINDER, root=host, shell=shell)
+    assert f"(this runs its copy, {copy})" in done.stderr
+    assert (done.returncode, f"/{DROP_IN}" in _files(host)) == (1, False), done.stderr  # update-grub is due
+    assert not (host / DROP_IN).exists()
+
+
+def test_the_finder_ends_as_the_script_that_it_ran(host: Path) -> None:
+    apply(host)
+    (host / SCRIPT).write_text("exit_status_of() { return $1; }\nexit_status_of 7\n# The end of undo.sh.\n")
+    assert undo(FINDER, root=host).returncode == 7
