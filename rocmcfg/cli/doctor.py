@@ -17,8 +17,8 @@ from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from rocmcfg.doctor.judging.match import Match
     from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.doctor.judging.ranking import Match
     from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.model.issue import KnownIssue
     from rocmcfg.workflow.diagnosing import Diagnosis, Found

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
-from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.match import Match
 from rocmcfg.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.doctor.reading.scan import Hits, Scanner
 from rocmcfg.knowledge.kernel_names import KernelName, decode

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocmcfg.host.foreign import Pairs, json_value
-from rocmcfg.knowledge import drop_ins
+from rocmcfg.knowledge.file_names import MOST_OF_A_FILE, is_file
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
@@ -75,12 +75,12 @@ def parse(content: bytes, place: str) -> Bundle:
     if not isinstance(files, dict) or not files:
         raise Broken(place, "it holds no files")
     for file, text in files.items():
-        if not drop_ins.is_file(file) or not isinstance(text, str):
+        if not is_file(file) or not isinstance(text, str):
             raise Broken(place, f"{file!r} is no file of knowledge.d")
         try:
             size = len(text.encode())
         except UnicodeEncodeError as problem:  # JSON can name half of a character
             raise Broken(place, f"{file}: {problem}") from problem
-        if size > drop_ins.MOST_OF_A_FILE:
-            raise Broken(place, f"{file} is larger than {drop_ins.MOST_OF_A_FILE >> 20} MiB")
+        if size > MOST_OF_A_FILE:
+            raise Broken(place, f"{file} is larger than {MOST_OF_A_FILE >> 20} MiB")
     return Bundle(name, version, files)

@@ -128,7 +128,7 @@ def known_issues() -> tuple[KnownIssue, ...]:
     """In the order of their ids, which are the names of their files."""
     names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
     found = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
-    for id, path, document in drop_ins.issues():
+    for id, path, document in drop_ins.issues(load().fixes):
         made = issue(id, document)
         found[id] = made._replace(evidence=(path, *made.evidence))
     return tuple(found[id] for id in sorted(found))

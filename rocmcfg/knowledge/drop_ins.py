@@ -5,10 +5,11 @@ is wrong in one is left out, with a warning: nothing that a host adds may keep `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE, MOST_OF_A_FILE, TABLES, is_file
 from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import UnshippedPattern, regex
@@ -16,11 +17,7 @@ from rocmcfg.model.regex import UnshippedPattern, regex
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
 BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`
 LOCAL = "/etc/rocmcfg/knowledge.d"
-TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
-_FILE = regex(rf"issues/[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml|(?:{'|'.join(TABLES)})\.toml")
 _MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # of what has no such name, what was meant to be read
-MOST_OF_A_FILE = 1 << 20  # bytes of one file of knowledge.d, also in a bundle
-MOST_OF_A_BUNDLE = 16 << 20
 
 
 class Layer(NamedTuple):
@@ -64,11 +61,6 @@ def take_problems() -> tuple[Diagnostic, ...]:
 
 def layers() -> tuple[Layer, ...]:
     return tuple(_layers)
-
-
-def is_file(name: str) -> bool:
-    """Whether a file of this name is read."""
-    return _FILE.fullmatch(name) is not None
 
 
 def _folder(view: HostView, folder: str) -> Layer:
@@ -120,8 +112,9 @@ def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
     return None
 
 
-def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The id, the place and the document of each known issue, the nearer one of an id last."""
+def issues(fixes: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the id, the place and the document of each known issue, the nearer one of an id last. `fixes` are
+    the names of the kernels' fixes, which an issue may say that it lacks."""
     for layer in _layers:
         for name in sorted(layer.files):
             if not name.startswith("issues/"):
@@ -131,7 +124,7 @@ def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
             document = _document(layer, name)
             if document is None:
                 continue
-            if wrong := mistakes(document):
+            if wrong := mistakes(document, fixes):
                 left_out(layer.called(name), "; ".join(wrong))
             else:
                 for signature in document.get("signature", ()):

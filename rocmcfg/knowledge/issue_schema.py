@@ -8,12 +8,12 @@ It must not be loaded where issues are used: `catalogue` reads the files without
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictStr
 
-from rocmcfg.knowledge import catalogue, forms
+from rocmcfg.knowledge import forms
 from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.regex import UnshippedPattern, compiled, regex, search
@@ -83,11 +83,12 @@ class KnownIssueFile(BaseModel, extra="forbid"):
     signature: list[SignatureTable] = []
 
 
-def mistakes(document: dict[str, Any]) -> list[str]:
+def mistakes(document: dict[str, Any], fixes: Container[str]) -> list[str]:
+    """Return what is wrong in a document, each as a phrase. `fixes` are the names of the kernels' fixes."""
     if wrong := forms.mistakes(KnownIssueFile, document):
         return wrong
     file = KnownIssueFile.model_validate(document)
-    found = [*_texts(file), *_names(file), *_cure(file)]
+    found = [*_texts(file), *_names(file, fixes), *_cure(file)]
     return found + [wrong for signature in file.signature for wrong in _signature(signature)]
 
 
@@ -109,12 +110,12 @@ def _texts(file: KnownIssueFile) -> Iterator[str]:
         yield from (f"{text!r} is not {what}" for text in texts if not form.fullmatch(text))
 
 
-def _names(file: KnownIssueFile) -> Iterator[str]:
+def _names(file: KnownIssueFile, fixes: Container[str]) -> Iterator[str]:
     names = [s.name for s in file.signature if s.name]
     yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
     yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
-    if file.lacks_fix and file.lacks_fix not in catalogue.load().fixes:
+    if file.lacks_fix and file.lacks_fix not in fixes:
         yield f"no fix is called {file.lacks_fix}"
     if any(s.beside == s.name and s.beside for s in file.signature):
         yield "a signature cannot stand beside itself"

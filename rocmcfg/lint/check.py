@@ -3,92 +3,23 @@ becomes of each of its settings: kept, changed or taken out, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 
 from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, superseded
-from rocmcfg.lint.assignment import Assignment, Reading, Trust, What
+from rocmcfg.lint.assignment import Reading, What
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.proposal import becoming, proposed, spell, write_once
-from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
+from rocmcfg.lint.proposal import becoming, proposed, write_once
+from rocmcfg.lint.remark import GRAVITY, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
-# A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
-IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
-_WORDS = 200  # characters before and behind a setting that may speak of it
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
-_BY_HAND = "Take it out by hand: --fix cannot, without harm to what stands around it."
-MOST = 1000  # findings of one text that are told
-
-
-class Checked:
-    """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
-    are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
-    that override one of another file which stays there; `masks` what tokens become that get the features
-    which are proposed beside them."""
-
-    def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
-        self.file, self.kind, self.source = file, kind, source
-        self.assignments: Sequence[Assignment] = reading.assignments
-        self.anew = frozenset(reading.anew)
-        self.findings: list[Finding] = []
-        self.needed: set[tuple[int, int]] = set()
-        self.masks: dict[tuple[int, int], Spelt] = {}
-        self.left_out = 0
-        self.ignores = IGNORE in source.text
-
-    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
-        if len(self.findings) >= MOST:
-            self.left_out += 1
-            return
-        spelt = spell(found, remark, self.source, knowledge)
-        if remark.remove and spelt.text is None and (found.where.depth or found.where.trust is Trust.FILE):
-            remark = remark._replace(why=f"{remark.why} {_BY_HAND}".strip())
-        self.add_at(found.start, found.stop, remark, spelt)
-
-    def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
-        if not self.ignored(start):
-            place, text = self.source.place(start), self.source.text[start:stop]
-            self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
-
-    def ignored(self, offset: int) -> bool:
-        text = self.source.text
-        return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
-
-    def together(self, found: Assignment) -> object:
-        """Equal for the assignments among which a proposal writes a name once."""
-        where = found.where
-        return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(found)
-
-    def place(self, found: Assignment) -> str:
-        return f"in {self.file} {self.within(found)}"
-
-    def line(self, found: Assignment) -> int:
-        return self.source.place(found.start)[0]
-
-    def within(self, found: Assignment) -> str:
-        return "at line {}, column {}".format(*self.source.place(found.start))
-
-    def beside(self, found: Assignment) -> str:
-        """The words of its line, without other settings, and those of a comment on the line above."""
-        number = self.line(found)
-        start, stop = self.source.line(number)
-        text = self.source.text
-        words = text[max(start, found.start - _WORDS) : found.start] + " "
-        words += text[found.stop : min(stop, found.stop + _WORDS)]
-        if number > 1:
-            above = text[slice(*self.source.line(number - 1))][:_WORDS].strip()
-            words = f"{above} {words}" if above.startswith(("#", "//")) else words
-        return " ".join(word for word in words.split() if "=" not in word)
-
-    def settle(self) -> None:
-        self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))
 
 
 def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None = None) -> Checked:

@@ -4,18 +4,15 @@ name wins, and the earlier one is dead."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import Spelling, same
-
-if TYPE_CHECKING:
-    from rocmcfg.lint.check import Checked
 
 RUNNING = "/proc/cmdline"
 _UNTIL_REBOOT = (

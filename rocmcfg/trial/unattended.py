@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from secrets import token_hex
 
-from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.match import Match
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rocmcfg.doctor.judging import origin, workarounds
+from rocmcfg.doctor.judging.match import Match
 from rocmcfg.doctor.judging.origin import Options, Origin
-from rocmcfg.doctor.judging.ranking import Match, alike, covered, rank
+from rocmcfg.doctor.judging.ranking import alike, covered, rank
 from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading import log_facts, probes

@@ -14,7 +14,8 @@ from rocmcfg.judging.parameters import reaches
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.lint import proposal, superseded
-from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
+from rocmcfg.lint.check import Verdict, check, mended, verdicts
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode, is_binary

@@ -8,6 +8,7 @@ from rocmcfg.host.files import read_callers_file, write_callers_file
 from rocmcfg.host.signatures import NotSigned, signer, signing
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
+from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.state import root_option
@@ -98,7 +99,7 @@ def install(host: Host, path: str) -> Installed:
     """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
     Broken, or RocmcfgError for one that is of a time to come, or older than that which is there, or in which
     anything is wrong."""
-    content = _read(path, drop_ins.MOST_OF_A_BUNDLE)
+    content = _read(path, MOST_OF_A_BUNDLE)
     try:
         signature = _read(path + _SIGNATURE, 1 << 16)
     except Unreadable as problem:
@@ -149,7 +150,7 @@ def install(host: Host, path: str) -> Installed:
             host.make_dirs(drop_ins.BUNDLES, _MODE)
             for file, text in written.items():
                 host.write(file, host.new_file(text, 0o644), keep_mtime=False)
-        drop_ins.read_trusted(host, target, drop_ins.MOST_OF_A_BUNDLE)
+        drop_ins.read_trusted(host, target, MOST_OF_A_BUNDLE)
         _require_right(target)
     return Installed(target, made.name, made.version, who, changed)
 
@@ -180,8 +181,7 @@ def remove(host: Host, name: str) -> Removed:
 
 def _signer(view: HostView, place: str) -> str:
     read = [
-        drop_ins.read_trusted(view, path, drop_ins.MOST_OF_A_BUNDLE)
-        for path in (place, place + _SIGNATURE, SIGNERS)
+        drop_ins.read_trusted(view, path, MOST_OF_A_BUNDLE) for path in (place, place + _SIGNATURE, SIGNERS)
     ]
     content, signature, allowed = (one or b"" for one in read)
     try:

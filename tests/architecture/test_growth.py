@@ -22,7 +22,7 @@ from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.loaders.grub import BACKEND
 from rocmcfg.loaders.shared.grub_files import environment_block
-from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment
+from rocmcfg.loaders.shared.shell_assignments import Environment
 from rocmcfg.state import values
 from rocmcfg.workflow import linting
 from tests.support.growth import grows_too_fast

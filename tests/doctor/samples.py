@@ -6,8 +6,9 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from rocmcfg.doctor.judging.match import Match
 from rocmcfg.doctor.judging.origin import Options, Origin, origin
-from rocmcfg.doctor.judging.ranking import Match, rank
+from rocmcfg.doctor.judging.ranking import rank
 from rocmcfg.doctor.judging.workarounds import HostState
 from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner

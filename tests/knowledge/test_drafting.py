@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.workflow import drafting
 from rocmcfg.workflow.drafting import HEALTHY, pattern_of
@@ -43,7 +43,7 @@ def test_what_was_drafted_is_known_from_then_on(root: Path, log: Path, tmp_path:
     made = rocmcfg("issues", "new", "--from-log", log, "--set", "amdgpu.runpm=0", "--root", root)
     assert made.code == 0, made.err
     document = toml.loads(made.out)
-    assert mistakes(document) == []
+    assert mistakes(document, catalogue.load().fixes) == []
     assert document["gfx"] == ["gfx1100"], "by the GPU's id, not by its board's, which is AMD's too"
     assert document["workaround"] == {"settings": ["amdgpu.runpm=0"]}
     assert len(document["signature"]) == 2, "lines that differ in numbers are one"

@@ -220,7 +220,7 @@ _READ: dict[str, Callable[[], object]] = {
     "parameter_notes": catalogue._notes,
     "environment": lambda: tuple(catalogue.load().variables),
     "gpus": catalogue.gpu_models,
-    "issues": lambda: tuple(drop_ins.issues()),
+    "issues": lambda: tuple(drop_ins.issues(catalogue.load().fixes)),
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import Checked, check
+from rocmcfg.lint.check import check
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.version import parse_kernel

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
-from rocmcfg.lint.check import Checked, check
+from rocmcfg.lint.check import check
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge

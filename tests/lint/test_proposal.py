@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
-from rocmcfg.lint.check import Checked, check, mended, verdicts
+from rocmcfg.lint.check import check, mended, verdicts
+from rocmcfg.lint.checked import Checked
 from rocmcfg.lint.kinds import PASTED
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity

@@ -12,16 +12,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 
+from rocmcfg.doctor.judging.match import AppliedSetting, InForce, Match, Stages, damped
 from rocmcfg.doctor.judging.origin import Origin, Reason, conditions, fixes
 from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.spelling import Spelling
 
-TOLD = 0.5
 _SHOWN = 0.2
 _BASE = {"specific": 0.7, "typical": 0.55, "generic": 0.37}
 _MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "gpus": 0.03, "firmware": 0.1}
@@ -34,62 +32,6 @@ _ELSEWHERE = (0.5, 0.6)  # a line that names the issue, where its reports are of
 _SURE = {"confirmed": 1.0, "reported": 0.97, "unverified": 0.9}
 _KINDS = {"fault": 0, "advice": 1, "spelling": 2}
 _RANK = {"specific": 0, "typical": 1, "generic": 2}
-
-
-class InForce(NamedTuple):
-    """A setting of a workaround that was in force when the log was written, and where it was set."""
-
-    setting: Spelling
-    where: str
-
-
-class AppliedSetting(NamedTuple):
-    """A setting of a workaround that is in force now or from the next boot on; whether it was when the log
-    was written is not known."""
-
-    setting: Spelling
-    state: str
-
-
-class Stages(NamedTuple):
-    """`wanted` are all stages in their order, `seen` those that a log shows, `in_order` the longest series of
-    them that one boot shows one after the other."""
-
-    wanted: tuple[str, ...]
-    seen: tuple[str, ...]
-    in_order: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """0 to 1: how much of the failure was seen as it should be. One stage alone is no order."""
-        return len(self.in_order) / len(self.wanted) if len(self.in_order) > 1 else 0.0
-
-
-class Match(NamedTuple):
-    """`hits` are the signatures that were found, the strongest first. `in_force` and `applied` are settings
-    of the workaround, which need not be recommended again."""
-
-    issue: KnownIssue
-    score: float
-    hits: tuple[Hits, ...]
-    reasons: tuple[Reason, ...]
-    stages: Stages | None
-    in_force: tuple[InForce, ...]
-    applied: tuple[AppliedSetting, ...] = ()
-
-    @property
-    def told(self) -> bool:
-        return self.score >= TOLD
-
-    @property
-    def there(self) -> bool:
-        """Told, or not told for the sole reason that its workaround is in force, which did not help."""
-        return self.score >= TOLD * _damped(self.issue, len(self.in_force))
-
-    @property
-    def remaining(self) -> tuple[Spelling, ...]:
-        done = {setting for setting, _ in (*self.in_force, *self.applied)}
-        return tuple(setting for setting in self.issue.workaround.settings if setting not in done)
 
 
 def rank(
@@ -146,7 +88,7 @@ def _judge(
         for setting in settings
         if kargs is not None and (place := where_in_force(setting, kargs, then, known))
     )
-    score *= _damped(issue, len(tried))
+    score *= damped(issue, len(tried))
     waiting = tuple(
         AppliedSetting(setting, said)
         for setting in settings
@@ -163,13 +105,6 @@ def _judge(
         tried,
         waiting,
     )
-
-
-def _damped(issue: KnownIssue, tried: int) -> float:
-    """The factor for a score where `tried` settings of the workaround were in force and did not help."""
-    if not tried:
-        return 1.0
-    return 0.8 if tried == len(issue.workaround.settings) else 0.95
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from rocmcfg.doctor.judging.match import Match
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.parameters import is_default, reaches
 from rocmcfg.model.catalogue import Catalogue, matches
@@ -32,10 +33,6 @@ from rocmcfg.model.state import (
     root_option,
 )
 from rocmcfg.state.values import Running
-
-if TYPE_CHECKING:
-    from rocmcfg.doctor.judging.ranking import Match
-
 
 IssueState = Literal["open", "pending", "worked_around", "reported"]
 

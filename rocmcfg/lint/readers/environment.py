@@ -10,8 +10,8 @@ from rocmcfg.judging import names
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.readers import lines
-from rocmcfg.lint.readers.words import Word
+from rocmcfg.lint.readers import lines, shell
+from rocmcfg.lint.readers.words import add_word
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span, joined
@@ -119,8 +119,6 @@ def _read_directives(
     directive: re.Pattern[str], found_lines: Iterable[Span], out: Reading, where: Where
 ) -> None:
     """Lines that set words, or run them as a shell does."""
-    from rocmcfg.lint.readers import shell
-
     for line in found_lines:
         found = directive.match(line.text)
         rest = line.cut(found.end()) if found else line
@@ -154,20 +152,6 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
         if equals and names.concerns(name):
             add_word(piece, word, out, where, statement)
     out.only_if_all(before, len(words))
-
-
-def add_word(
-    piece: Span,
-    word: Word,
-    out: Reading,
-    where: Where,
-    statement: tuple[int, int] | None = None,
-    start: int = 0,
-) -> None:
-    """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
-    written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
-    span = word.span(piece)
-    out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
 def _pair(line: Span, found: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:

@@ -12,8 +12,8 @@ from os.path import basename
 from rocmcfg.judging import names
 from rocmcfg.languages import Effect, shell
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.lint.readers import environment, kernel, lines
-from rocmcfg.lint.readers.words import Command
+from rocmcfg.lint.readers import kernel, lines
+from rocmcfg.lint.readers.words import Command, add_word
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span, joined
@@ -185,7 +185,7 @@ class _Reader:
             statement = self._range(0, len(self.words) - 1) if bare else None
             lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
             where = self.where._replace(removable=alone.removable) if lasts else alone
-            environment.add_word(self.piece, self.command.words[at], self.out, where, statement)
+            add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
         """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
@@ -303,7 +303,7 @@ class _Reader:
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
                 if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
                     alone = alone._replace(removable=False)  # which the option before would be given
-                environment.add_word(self.piece, raw, self.out, alone, goes, inside)
+                add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 

@@ -1,6 +1,6 @@
 """Splits text into a shell's commands and words, each with its place, and never fails.
 
-`loaders.shared.grub_files.shell_assignments` evaluates what a shell would make of a file and gives up where
+`loaders.shared.shell_assignments` evaluates what a shell would make of a file and gives up where
 it is not sure. This reader wants the place of every word in any script, whole or broken, and so it guesses:
 what stands inside `$( )` and backticks are commands of their own, and a quote without an end is a character.
 Every character is looked at a bounded number of times.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocmcfg.lint.assignment import Reading, What, Where
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
@@ -57,6 +58,20 @@ class Command:
 
 def commands(piece: Span) -> Iterator[Command]:
     return _Lexer(piece.text).run()
+
+
+def add_word(
+    piece: Span,
+    word: Word,
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int] | None = None,
+    start: int = 0,
+) -> None:
+    """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
+    written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
+    span = word.span(piece)
+    out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
 
 
 class _Lexer:

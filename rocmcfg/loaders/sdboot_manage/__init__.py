@@ -28,8 +28,8 @@ from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_a
 from rocmcfg.loaders.shared.chain import EntryChain, set_anew
 from rocmcfg.loaders.shared.contract import Owned
 from rocmcfg.loaders.shared.entry_options import CARRIER
-from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment
 from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.loaders.shared.shell_assignments import Environment
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, split

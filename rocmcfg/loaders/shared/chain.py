@@ -14,9 +14,9 @@ from rocmcfg.loaders.shared import appended_assignment, entry_options, loader_en
 from rocmcfg.loaders.shared.contract import BootReader, BootTrial, Observed, Owned
 from rocmcfg.loaders.shared.efi import handed_over
 from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE, Written
-from rocmcfg.loaders.shared.grub_files.shell_assignments import arguments
 from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT
 from rocmcfg.loaders.shared.menu import MISSING, Menu, Role, behind_separator, size, too_long
+from rocmcfg.loaders.shared.shell_assignments import arguments
 from rocmcfg.loaders.shared.specials import Special, not_handed_on
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment
+from rocmcfg.loaders.shared.shell_assignments import Environment
 from tests.support.tools import HANG, require_tool
 
 DEFAULT, ALWAYS = "GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX"

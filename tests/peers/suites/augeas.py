@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from rocmcfg.files import modprobe
 from rocmcfg.host.local import LocalHost
-from rocmcfg.loaders.shared.grub_files import environment_block, shell_assignments
+from rocmcfg.loaders.shared import shell_assignments
+from rocmcfg.loaders.shared.grub_files import environment_block
 from rocmcfg.model.kargs import canonical
 from tests.peers import literals, reading
 from tests.peers.judgement import CANNOT_TELL, Answer, CannotTell, Case

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocmcfg.loaders.shared.grub_files import shell_assignments
+from rocmcfg.loaders.shared import shell_assignments
 from tests.peers import reading
 from tests.peers.judgement import CANNOT_TELL, Case
 from tests.peers.suites.suite import Suite

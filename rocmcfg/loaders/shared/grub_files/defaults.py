@@ -16,8 +16,8 @@ from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, script
 from rocmcfg.loaders.shared.grub_files.mkconfig import Refused, cut_off, parse_entries, sections
-from rocmcfg.loaders.shared.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.loaders.shared.menu import Menu, Role, behind_separator, no_entry, size, too_long
+from rocmcfg.loaders.shared.shell_assignments import Environment, arguments
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.named_tuple import NamedTuple
