@@ -1,4 +1,4 @@
-"""Finds the boot loader that a host uses, by evidence, and the backend that configures it.
+"""Find the backend of a boot loader by the loader's name.
 
 A loader is a folder beside this file, which has the loader's name with `_` for `-`; see `shared.contract`.
 """
@@ -9,16 +9,13 @@ import importlib
 import os
 from typing import TYPE_CHECKING, cast
 
-from rocmcfg.host.view import HostView
-from rocmcfg.loaders.shared import marked_arguments
-from rocmcfg.model.kargs import Karg
+from rocmcfg.host.view import Host, HostView
 
 if TYPE_CHECKING:
     from rocmcfg.loaders.shared.chain import Chain, EntryChain
-    from rocmcfg.loaders.shared.contract import BootReader, BootTrial, Keeper
+    from rocmcfg.loaders.shared.contract import BootTrial, Keeper
     from rocmcfg.loaders.shared.kept_arguments import KeptChain
-    from rocmcfg.loaders.shared.menu import Entry, Menu
-    from rocmcfg.model.facts import BootChain, Detection
+    from rocmcfg.loaders.shared.menu import Entry
 
 
 def names() -> tuple[str, ...]:
@@ -45,26 +42,40 @@ def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
-def possible(view: HostView) -> list[Chain]:
-    """Those of which nothing says at once that they are not on this host."""
-    return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
-
-
-def writes_entries(name: str) -> bool:
-    """Whether we write the entries of this loader ourselves."""
+def entry_writer(name: str) -> EntryChain | None:
+    """Return the backend of a loader whose entries we write ourselves; None for any other name."""
     from rocmcfg.loaders.shared.chain import EntryChain
 
-    return name in NAMES and isinstance(backend(name), EntryChain)
+    chain = reader(name)
+    return chain if isinstance(chain, EntryChain) else None
 
 
-def keeps_arguments(name: str) -> bool:
-    """Whether a program keeps the arguments of this loader."""
+def write_entries(host: Host, name: str) -> None:
+    """Write our arguments into the entries of a loader, where those are ours to write. Raises Unwritable."""
+    writer = entry_writer(name)
+    if writer is not None:
+        writer.write_entries(host)
+
+
+def argument_keeper(name: str) -> KeptChain | None:
+    """Return the backend of a loader of which a program keeps the arguments; None for any other name."""
     from rocmcfg.loaders.shared.kept_arguments import KeptChain
 
-    return name in NAMES and isinstance(backend(name), KeptChain)
+    chain = reader(name)
+    return chain if isinstance(chain, KeptChain) else None
 
 
-def reader(name: str) -> BootReader | None:
+def argument_keepers() -> tuple[KeptChain, ...]:
+    """Return the backends of all loaders of which programs keep the arguments."""
+    return tuple(filter(None, map(argument_keeper, NAMES)))
+
+
+def may_be_entries(path: str) -> bool:
+    """Say whether a file of this name may hold a boot entry of others in which we write."""
+    return any(chain.may_write(path) for chain in filter(None, map(entry_writer, NAMES)))
+
+
+def reader(name: str) -> Chain | None:
     """What reads a supported loader's menu; None for any other name."""
     return backend(name) if name in NAMES else None
 
@@ -72,12 +83,6 @@ def reader(name: str) -> BootReader | None:
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
     return backend(name).read(view).entries if name in NAMES else ()
-
-
-def entries_here(view: HostView) -> tuple[Entry, ...]:
-    """The same of every loader whose menu this host has, whichever of them boots."""
-    here = (chain for chain in possible(view) if chain.here(view))
-    return tuple(entry for chain in here for entry in chain.read(view).entries)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -120,112 +125,3 @@ def keeper(tool: str) -> Keeper | None:
 def keepers() -> tuple[Keeper, ...]:
     once = dict.fromkeys(keeper for loader in trials().values() for keeper in loader.KEEPERS)
     return (*once, *argument_keepers())
-
-
-def argument_keeper(name: str) -> KeptChain:
-    """The backend of a loader of which a program keeps the arguments."""
-    return cast("KeptChain", backend(name))
-
-
-def argument_keepers() -> tuple[KeptChain, ...]:
-    return tuple(map(argument_keeper, filter(keeps_arguments, NAMES)))
-
-
-def writer(name: str) -> EntryChain:
-    """The backend of a loader whose entries we write ourselves."""
-    return cast("EntryChain", backend(name))
-
-
-def may_be_entries(path: str) -> bool:
-    """Whether a file of this name is one of those in which we write entries of others."""
-    return any(writer(name).may_write(path) for name in filter(writes_entries, NAMES))
-
-
-def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has, of several that which the firmware names; None where
-    something above its loader owns the arguments, too."""
-    from rocmcfg.loaders import nixos, recognised
-    from rocmcfg.loaders.shared import efi
-
-    here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
-    replaced = {name for chain in here for name in chain.INSTEAD_OF}
-    declared = next((chain for chain in here if chain.NAME not in replaced), None)
-    above = recognised.decisive(view) if declared is None else None
-    if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
-        return nixos
-    if declared is not None or above is not None:
-        return declared
-    told = efi.text(view, "LoaderInfo").lower()
-    chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
-    return next((chain for chain in chains if chain.here(view)), None)
-
-
-def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
-    """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
-    if keeps_arguments(name):
-        return ()
-    if not writes_entries(name):
-        return backend(name).observe(view).foreign
-    return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
-
-
-def may_be_here(view: HostView, name: str) -> bool:
-    """Whether this loader could have made something of our files."""
-    return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
-
-
-def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
-    """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.loaders import recognised
-    from rocmcfg.loaders.shared import efi, loader_entries
-    from rocmcfg.model.facts import NO_LOADER, BootChain
-
-    chains = possible(view)
-    declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
-    decisive = next(declared, None) or recognised.decisive(view)
-    seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
-    candidates = tuple(one for one in seen if one is not None)
-    chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
-    replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
-    chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
-    another = loader_entries.passed_on(view)
-    if another and not forced:  # what shows its own entries alone did not boot this host
-        candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))
-    if not chosen and not forced and len(candidates) == 1:
-        chosen = [*candidates]
-    names, refusal, hidden = [one.name for one in candidates], "", ""
-    if forced and not chosen:
-        refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
-    elif names and not chosen:
-        refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
-    elif not chosen:
-        told = efi.text(view, "LoaderInfo")
-        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
-        hidden = next(filter(view.hidden, folders), "")
-        empty = loader_entries.unmounted(view)
-        refusal = NO_LOADER
-        if hidden:
-            refusal = f"only root may look into {hidden}: run the command as root"
-        elif another:
-            refusal = (
-                f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
-                "that can be seen: is its partition mounted?"
-            )
-        elif told:
-            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
-        elif empty:
-            refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
-    loader = chosen[0] if chosen else None
-    return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
-
-
-def _shows_entries(name: str) -> bool:
-    return name in NAMES and backend(name).LOADER == "systemd-boot"
-
-
-def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
-    texts = [karg.text for karg in kargs] or ["<the arguments>"]
-    strings = [f'"{text}"' for text in texts]
-    said = detection.manual.replace("{kargs}", " ".join(texts))
-    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))

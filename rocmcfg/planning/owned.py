@@ -46,7 +46,7 @@ def owned_files(
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
-    written = registry.writes_entries(loader)  # later entries get the arguments by the hook
+    written = registry.entry_writer(loader) is not None  # later entries get the arguments by the hook
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():

@@ -9,7 +9,7 @@ from rocmcfg import initramfs
 from rocmcfg.files import environment_targets, kernel_hook, modprobe
 from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import menu as menus
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.menu import Entry
@@ -72,7 +72,7 @@ def _without(
     yours = warning(
         "RC3030",
         f"{why}; the kernel's arguments are yours to add: {join(kargs)}",
-        detail=registry.manual_lines(loader, kargs) if loader else "",
+        detail=detection.manual_lines(loader, kargs) if loader else "",
         hint="put them on the kernel's line in the loader's configuration and reboot; "
         "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
     )
@@ -134,8 +134,9 @@ def _plan(
     problems += [*wrong, *unproven]
     problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
     tools: tuple[ToolChange, ...] = ()
-    if boot is not None and registry.keeps_arguments(loader):
-        tools = registry.argument_keeper(loader).changes(view, boot, kargs)
+    keeper = registry.argument_keeper(loader)
+    if boot is not None and keeper is not None:
+        tools = keeper.changes(view, boot, kargs)
     return Plan(
         profiles=names,
         changes=tuple(changes),
@@ -216,7 +217,7 @@ def _menu(
     source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
-        if registry.writes_entries(loader):
+        if registry.entry_writer(loader) is not None:
             reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
     else:
         gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]

@@ -12,7 +12,7 @@ from rocmcfg.initramfs import Generator, Image
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.menu import Entry, behind_separator
 from rocmcfg.model.catalogue import Catalogue
@@ -107,7 +107,7 @@ def _loader_problems(
             "`rocmcfg run --profile NAME -- PROGRAM`",
         )
     elif not loader.supported:
-        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader", request)
+        yield _by_hand("RC3015", loader, detection.manual_lines(loader, kargs), "the boot loader", request)
 
 
 def _generator_problems(

@@ -27,7 +27,8 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     if _taken_back(view, path):
         from rocmcfg.loaders import registry
 
-        due = " and ".join(sorted(tool for tool in receipt.activations if not registry.writes_entries(tool)))
+        programs = (tool for tool in receipt.activations if registry.entry_writer(tool) is None)
+        due = " and ".join(sorted(programs))
         until = f"the next boot may have the settings still, until {due} has been run; " if due else ""
         hint = f"undo.sh is not finished: {until}`sudo rocmcfg rollback` finishes it, or undo.sh, run again"
         return "undo.sh took it back", hint

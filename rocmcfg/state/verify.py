@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.files import env_update, environment, environment_targets, modprobe
 from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
 from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
@@ -93,7 +93,7 @@ def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
 def _look(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
 ) -> _Host:
-    reader = registry.reader(receipt.boot_backend) if receipt else registry.reader_on(view)
+    reader = registry.reader(receipt.boot_backend) if receipt else detection.reader_on(view)
     variables = any(s.kind is Kind.ENV for s in settings)
     targets = receipt.request.env_target if receipt else ()
     return _Host(
@@ -238,7 +238,8 @@ def _menu_lacks_it(host: _Host) -> Verdict:
             f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
         )
-    generates = host.menu is not None and host.menu.tool and not registry.keeps_arguments(host.loader)
+    kept = registry.argument_keeper(host.loader) is not None
+    generates = host.menu is not None and host.menu.tool and not kept
     by_hand = f", or run {host.menu.tool}" if host.menu is not None and generates else ""
     return CheckStatus.DRIFT, f"the boot menu does not have it: apply again{by_hand}"
 

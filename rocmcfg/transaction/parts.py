@@ -143,7 +143,7 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What
     is done without them leaves our part in them, or makes a folder where the partition should be."""
     reader = registry.reader(found.header.expect.backend)
-    wrote = any(registry.writes_entries(step.tool) for step in found.of(ToolRun))
+    wrote = any(registry.entry_writer(step.tool) is not None for step in found.of(ToolRun))
     menu = reader.read(view) if reader is not None and wrote else None
     folders = {os.path.dirname(step.path) for step in found.of(FileChanged)}
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
@@ -165,7 +165,7 @@ def _boots_from_noted(view: HostView, found: Journal) -> bool:
     that a program removed or spoiled since are no entries any more, and the undo puts them back."""
     noted = found.before.images if found.before is not None else {}
     return any(
-        registry.writes_entries(image.tool) and view.is_dir(os.path.dirname(path))
+        registry.entry_writer(image.tool) is not None and view.is_dir(os.path.dirname(path))
         for path, image in noted.items()
     )
 

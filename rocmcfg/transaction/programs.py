@@ -13,7 +13,7 @@ from rocmcfg import initramfs
 from rocmcfg.files import env_update, environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unreadable
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import menu as menus
 from rocmcfg.loaders.shared.menu import Entry, Menu
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
@@ -32,7 +32,7 @@ def programs(view: HostView) -> dict[str, Activation]:
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()
     with suppress(Unreadable):  # what a program left in the place of an entry is put back later
-        entries = registry.entries_here(view)
+        entries = detection.entries_here(view)
     known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
     known += [env_update.activation(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
@@ -45,11 +45,11 @@ def reading(
     `loaders` that it may have."""
     due: list[Activation] = []
     for name in loaders:
-        if paths & registry.inputs(name) and registry.may_be_here(view, name):
+        if paths & registry.inputs(name) and detection.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
     generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None
     if generator is not None:
-        due += generator.activations(view, reason, registry.entries_here(view))
+        due += generator.activations(view, reason, detection.entries_here(view))
     due += environment_targets.activations(view, paths, reason)
     return due
 
@@ -87,7 +87,7 @@ def run_tool(
 def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:
     """Do all that a derived step takes. Raises ToolFailed, and Unwritable for our own work."""
     if step.own:
-        registry.writer(step.tool).write_entries(host)
+        registry.write_entries(host, step.tool)
     for argv in step.commands:
         run_tool(host, argv, progress, mark)
 
@@ -111,5 +111,5 @@ def menu_problems(
     view: HostView, loader: str, menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]
 ) -> list[Diagnostic]:
     """As `menus.check`, where what others ask for as well may stay."""
-    others = registry.asked_by_others(view, loader, menu)
+    others = detection.asked_by_others(view, loader, menu)
     return [*menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])]

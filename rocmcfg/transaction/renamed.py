@@ -19,9 +19,9 @@ def take_back(host: Host, transaction: steps.Journal) -> None:
     is ours: the file held none of any rocmcfg before the apply. Raises Unwritable and BadJournal."""
     noted = transaction.before_apply.files if transaction.before_apply is not None else {}
     loader = transaction.header.expect.backend
-    if not noted or not registry.writes_entries(loader):
+    chain = registry.entry_writer(loader)
+    if not noted or chain is None:
         return
-    chain = registry.writer(loader)
     for path, rewritten in chain.taken_from_others(host):
         real = host.real_path(path)
         saved, state = noted.get(real), host.state(real)
@@ -45,8 +45,8 @@ def _may_change(chain: EntryChain, host: Host, path: str) -> bool:
 def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
     """Warn of each entry that names another system and holds our marks. The name of this host, or of
     its root file system, may have changed since the apply."""
-    reader = registry.reader(loader) if registry.writes_entries(loader) else None
-    for entry in reader.read(view).entries if reader is not None else ():
+    chain = registry.entry_writer(loader)
+    for entry in chain.read(view).entries if chain is not None else ():
         if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
             yield warning(
                 "RC4015",

@@ -305,7 +305,7 @@ def mend(
     if back:
         for step in done:
             if step.own:
-                registry.writer(step.tool).write_entries(host)
+                registry.write_entries(host, step.tool)
         problems = look()
     whole = frozenset(output.maker for output in made if output.original and same(host, output))
     return Mended(problems, tuple(remarks), whole)

@@ -117,6 +117,7 @@ class Purpose:
         """The changes to our own state, in the order in which they are made."""
         found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old, loader = receipt.load_quietly(host), self.plan.boot_backend
+        keeper = registry.argument_keeper(loader)
         earlier = old.activations.items() if old else ()
         pending = {tool: state for tool, state in earlier if state is ActivationState.LEFT_TO_USER}
         ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
@@ -130,7 +131,7 @@ class Purpose:
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
-                registry.argument_keeper(loader).deployment(host) if registry.keeps_arguments(loader) else "",
+                keeper.deployment(host) if keeper is not None else "",
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]

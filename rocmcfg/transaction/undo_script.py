@@ -21,6 +21,7 @@ from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import appended_assignment, entry_options, kept_arguments, marked_arguments
 from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.kept_arguments import KeptChain
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
@@ -180,9 +181,8 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
         listed += _of_partitions(view, chain)
     for chain in chains:
         listed += _of_entries(view, chain)
-    for name in now.loaders:
-        if registry.keeps_arguments(name):
-            listed += _of_keeper(view, name, now)
+    for keeper_of in filter(None, map(registry.argument_keeper, now.loaders)):
+        listed += _of_keeper(view, keeper_of, now)
     for chain in chains:
         for keeper in chain.TRIAL.KEEPERS if chain.TRIAL is not None else ():
             listed.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
@@ -228,8 +228,7 @@ def _of_entries(view: HostView, chain: Chain) -> Iterator[Fact]:
         yield ("sealed", sealed.suffix, sealed.behind, sealed.cure, *sealed.programs)
 
 
-def _of_keeper(view: HostView, name: str, now: InForce) -> Iterator[Fact]:
-    chain = registry.argument_keeper(name)
+def _of_keeper(view: HostView, chain: KeptChain, now: InForce) -> Iterator[Fact]:
     planned = [change.ours for change in now.planned.tools] if now.planned else []
     words = [word for line in (entry_options.asked(view), *planned) for word in kept_arguments.words(line)]
     if not words:

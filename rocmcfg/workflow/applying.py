@@ -125,9 +125,9 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     said, harmful = judged_on(kernel, known, catalogue.load())
     if harmful:
         said += _withdraw(host, known, harmful, release, progress)
-    if registry.writes_entries(known.boot_backend):
+    if registry.entry_writer(known.boot_backend) is not None:
         with host.lock():
-            registry.writer(known.boot_backend).write_entries(host)
+            registry.write_entries(host, known.boot_backend)
             undo_script.renew_quietly(host)
     return said
 

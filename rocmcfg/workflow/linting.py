@@ -20,7 +20,7 @@ from rocmcfg.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode, is_binary
 from rocmcfg.lint.wording import Knowledge, spelled
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
@@ -137,7 +137,7 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
     """What makes the boot menu of the running host, where one of the changed files is read for it."""
     if view.offline or not any(path.startswith(("/etc/", "/boot/", "/efi/")) for path in changed):
         return ()
-    reader = registry.reader_on(view)
+    reader = detection.reader_on(view)
     if reader is None or reader.NAME not in registry.NAMES:
         return ()
     chain = registry.backend(reader.NAME)
@@ -276,7 +276,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 def _entries(view: HostView) -> Iterator[str]:
     """The files with entries that no program generates, of this system."""
-    reader = registry.reader_on(view)
+    reader = detection.reader_on(view)
     menu = reader.read(view) if reader is not None else None
     if menu is not None and not menu.tool:
         lines = (entry.kargs for entry in menu.normal)

@@ -60,7 +60,7 @@ def collect_facts(
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
     from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.loaders import registry
+    from rocmcfg.loaders import detection
 
     rocm, rocm_source = read_rocm(view)
     return Facts(
@@ -70,7 +70,7 @@ def collect_facts(
         gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,
         rocm=rocm,
         rocm_source=rocm_source,
-        boot=registry.detect(view, initramfs.detect(view), boot_backend),
+        boot=detection.detect(view, initramfs.detect(view), boot_backend),
         container=read_container(view),
         offline=view.offline,
         pytorch=read_pytorch(view, environments),

@@ -30,7 +30,7 @@ from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, diagnosis, profiles, toml
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import pe_image
 from rocmcfg.loaders.shared.ostree import deployments, gvariant
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
@@ -177,7 +177,7 @@ def _boot(host: LocalHost) -> None:
         observed = backend.observe(host)
         list(backend.preflight(host, observed, ["amdgpu.runpm=0"]))
         list(backend.unmanaged(host) or ())
-    registry.detect(host, initramfs.detect(host))
+    detection.detect(host, initramfs.detect(host))
 
 
 def _facts(host: LocalHost) -> None:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import toml
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection
 from tests.support import recorded
 from tests.support.fake_tools import members_of
 from tests.support.hosts.pe import shown_sections
@@ -154,7 +154,7 @@ def play(case: Case, applied_to: Callable[[Path], object] | None = None) -> Play
     with empty_folder() as place:
         stage = stage_of(case, place)
         view = LocalHost(str(place / "host"))
-        loader = registry.detect(view, initramfs.detect(view)).loader
+        loader = detection.detect(view, initramfs.detect(view)).loader
         pristine = _without_rocmcfg(stage, case)
     with empty_folder() as place:
         stage = stage_of(case, place)

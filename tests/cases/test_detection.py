@@ -9,7 +9,7 @@ import pytest
 
 from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
-from rocmcfg.loaders import recognised, registry
+from rocmcfg.loaders import detection, recognised, registry
 from rocmcfg.model.facts import Detection
 from tests.support.hosts import OTHER_HOSTS
 from tests.support.stage import empty_folder
@@ -44,7 +44,7 @@ def test_exactly_the_right_backend_says_yes(name: str) -> None:
         lay_out(read(FOLDERS[name]), place)
         view = LocalHost(str(place / "host"))
         said = {one.name: one for one in sayers(view)}
-        chain = registry.detect(view, initramfs.detect(view))
+        chain = detection.detect(view, initramfs.detect(view))
     assert chain.loader is not None, chain.refusal
     assert chain.loader.name == expected
     proven = {one for one in said if said[one].proof} if said[expected].proof else {*said}

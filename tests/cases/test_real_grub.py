@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared.menu import Role
 from tests.support.boots import MENUS
 from tests.support.real_mkconfig import Mkconfig
@@ -46,7 +46,7 @@ def test_the_real_program_makes_the_same_entries(name: str, tmp_path: Path) -> N
 def entries(root: Path) -> Entries:
     """Arguments by kernel, and by whether the entry is for recovery; 10_linux adds root= itself."""
     found: Entries = {}
-    reader = registry.reader_on(LocalHost(str(root)))
+    reader = detection.reader_on(LocalHost(str(root)))
     assert reader is not None
     for entry in reader.read(LocalHost(str(root))).entries:
         if entry.role is not Role.FOREIGN:

@@ -289,14 +289,14 @@ def test_its_reader_gets_what_was_asked_for(format: str, case: str, tmp_path: Pa
 
 def test_what_nixos_is_to_get_by_hand_is_nix(tmp_path: Path) -> None:
     """The line as a refusal prints it, for somebody to copy."""
-    from rocmcfg.loaders import recognised, registry
+    from rocmcfg.loaders import detection, recognised
     from rocmcfg.model.facts import Detection
     from rocmcfg.model.kargs import split as kargs
 
     nix = require_tool("nix-instantiate", package="nix-bin")
     (chain,) = (one for one in recognised.CHAINS if one.name == "nixos")
     found = Detection(chain.name, chain.title, (), False, False, chain.manual)
-    said = registry.manual_lines(found, kargs("amdgpu.runpm=0 iommu=pt", ""))
+    said = detection.manual_lines(found, kargs("amdgpu.runpm=0 iommu=pt", ""))
     line = next(line for line in said.splitlines() if "kernelParams" in line)
     script = f"let boot = {{}}; in {{ {line} }}.boot.kernelParams"
     done = subprocess.run(

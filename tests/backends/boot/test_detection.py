@@ -9,7 +9,7 @@ import pytest
 from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared.efi import handed_over
 from rocmcfg.model.facts import BootChain
 from tests.support.hosts import (
@@ -29,7 +29,7 @@ from tests.support.hosts import (
 
 def detect(root: Path, forced: str = "") -> BootChain:
     view = LocalHost(str(root))
-    return registry.detect(view, initramfs.detect(view), forced)
+    return detection.detect(view, initramfs.detect(view), forced)
 
 
 @pytest.mark.parametrize("efi", [True, False])
@@ -170,7 +170,7 @@ def test_of_several_menus_the_one_that_the_firmware_names_is_read(
     files = {**arch_systemd_boot(), "boot/limine.conf": "", **firmware(told)}
     if not told:
         files = {p: f for p, f in files.items() if "LoaderInfo" not in p}
-    found = registry.reader_on(LocalHost(str(make_root(tmp_path, files))))
+    found = detection.reader_on(LocalHost(str(make_root(tmp_path, files))))
     assert found is not None
     assert read == found.NAME
 
@@ -184,7 +184,7 @@ def test_a_menu_of_debians_grub_that_shows_entries_as_files_is_another_chain(tmp
     own, to_files = menu.read_text(), "insmod blsuki\nblscfg\n"
     for text, name in ((own + to_files, "grub"), (to_files, "grub-bls")):
         menu.write_text(text)
-        loader, reader = detect(root).loader, registry.reader_on(LocalHost(str(root)))
+        loader, reader = detect(root).loader, detection.reader_on(LocalHost(str(root)))
         assert loader is not None
         assert reader is not None
         assert (loader.name, reader.NAME) == (name, name)

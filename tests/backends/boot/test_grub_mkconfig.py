@@ -8,7 +8,7 @@ import pytest
 
 from rocmcfg import initramfs
 from rocmcfg.host.local import LocalHost
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection
 from rocmcfg.loaders.grub_mkconfig import BACKEND
 from rocmcfg.loaders.shared import appended_assignment
 from rocmcfg.loaders.shared.menu import Role
@@ -48,7 +48,7 @@ def without_drop_ins(tmp_path: Path, **more: str) -> tuple[Path, Mkconfig]:
 
 
 def loader(root: Path) -> Detection | None:
-    return registry.detect(view(root), initramfs.detect(view(root))).loader
+    return detection.detect(view(root), initramfs.detect(view(root))).loader
 
 
 # -- whose it is ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
-from rocmcfg.loaders import registry
+from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.uki import BACKEND, addons, built_in, reader
 from rocmcfg.model.diagnostic import Diagnostic
@@ -122,7 +122,7 @@ def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
     root = host(tmp_path)
     entry = f"title Arch (entry)\nlinux /vmlinuz-linux\noptions {ROOT_ARGUMENT}\n"
     make_root(tmp_path, {"efi/loader/entries/arch.conf": entry})
-    assert registry.reader_on(LocalHost(str(root))) is BACKEND
+    assert detection.reader_on(LocalHost(str(root))) is BACKEND
     (said,) = BACKEND.unmanaged(LocalHost(str(root)))
     assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
     planned = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root, "--json").document
@@ -133,11 +133,11 @@ def test_secure_boot_is_a_fact_of_the_host(tmp_path: Path) -> None:
     root = host(tmp_path)
     for content, state in ((None, ""), (b"\6\0\0\0\0", "off"), (b"\6\0\0\0\1", "on"), (b"\6", "")):
         make_root(tmp_path, {SECURE_BOOT: content} if content is not None else {})
-        assert registry.detect(LocalHost(str(root)), ()).secure_boot == state
+        assert detection.detect(LocalHost(str(root)), ()).secure_boot == state
     make_root(
         tmp_path, {SECURE_BOOT: b"\6\0\0\0\0", SECURE_BOOT.replace("SecureBoot", "SetupMode"): b"\6\0\0\0\1"}
     )
-    assert registry.detect(LocalHost(str(root)), ()).secure_boot == "off, in setup mode"
+    assert detection.detect(LocalHost(str(root)), ()).secure_boot == "off, in setup mode"
     assert "Secure Boot is on" not in rocmcfg("status", "--root", str(root)).out
     make_root(tmp_path, {SECURE_BOOT: b"\6\0\0\0\1"})
     assert "Secure Boot is on" in rocmcfg("status", "--root", str(root)).out

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.loaders.registry import reader_on
+from rocmcfg.loaders.detection import reader_on
 from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.kargs import read_by_kernel
 from tests.peers import debian, kernel

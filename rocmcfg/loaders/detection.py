@@ -1,0 +1,109 @@
+"""Find the boot loader that a host uses, by evidence, and what reads its menu."""
+
+from __future__ import annotations
+
+from rocmcfg.host.view import HostView
+from rocmcfg.loaders import nixos, recognised
+from rocmcfg.loaders.registry import NAMES, argument_keeper, backend, backends, entry_writer
+from rocmcfg.loaders.shared import efi, loader_entries, marked_arguments
+from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.contract import BootReader
+from rocmcfg.loaders.shared.menu import Entry, Menu
+from rocmcfg.model.facts import NO_LOADER, BootChain, Detection
+from rocmcfg.model.kargs import Karg
+
+
+def possible(view: HostView) -> list[Chain]:
+    """Those of which nothing says at once that they are not on this host."""
+    return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
+
+
+def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
+    """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+
+    chains = possible(view)
+    declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
+    decisive = next(declared, None) or recognised.decisive(view)
+    seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
+    candidates = tuple(one for one in seen if one is not None)
+    chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
+    replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
+    chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
+    another = loader_entries.passed_on(view)
+    if another and not forced:  # what shows its own entries alone did not boot this host
+        candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))
+    if not chosen and not forced and len(candidates) == 1:
+        chosen = [*candidates]
+    names, refusal, hidden = [one.name for one in candidates], "", ""
+    if forced and not chosen:
+        refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
+    elif names and not chosen:
+        refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
+    elif not chosen:
+        told = efi.text(view, "LoaderInfo")
+        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
+        hidden = next(filter(view.hidden, folders), "")
+        empty = loader_entries.unmounted(view)
+        refusal = NO_LOADER
+        if hidden:
+            refusal = f"only root may look into {hidden}: run the command as root"
+        elif another:
+            refusal = (
+                f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
+                "that can be seen: is its partition mounted?"
+            )
+        elif told:
+            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        elif empty:
+            refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
+    loader = chosen[0] if chosen else None
+    return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
+
+
+def _shows_entries(name: str) -> bool:
+    return name in NAMES and backend(name).LOADER == "systemd-boot"
+
+
+def reader_on(view: HostView) -> BootReader | None:
+    """The reader of the menu that this host has, of several that which the firmware names; None where
+    something above its loader owns the arguments, too."""
+
+    here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
+    replaced = {name for chain in here for name in chain.INSTEAD_OF}
+    declared = next((chain for chain in here if chain.NAME not in replaced), None)
+    above = recognised.decisive(view) if declared is None else None
+    if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
+        return nixos
+    if declared is not None or above is not None:
+        return declared
+    told = efi.text(view, "LoaderInfo").lower()
+    chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
+    return next((chain for chain in chains if chain.here(view)), None)
+
+
+def entries_here(view: HostView) -> tuple[Entry, ...]:
+    """The same of every loader whose menu this host has, whichever of them boots."""
+    here = (chain for chain in possible(view) if chain.here(view))
+    return tuple(entry for chain in here for entry in chain.read(view).entries)
+
+
+def may_be_here(view: HostView, name: str) -> bool:
+    """Whether this loader could have made something of our files."""
+    return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
+
+
+def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
+    """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
+    if argument_keeper(name) is not None:
+        return ()
+    if entry_writer(name) is None:
+        return backend(name).observe(view).foreign
+    return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
+
+
+def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
+    """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
+    texts = [karg.text for karg in kargs] or ["<the arguments>"]
+    strings = [f'"{text}"' for text in texts]
+    said = detection.manual.replace("{kargs}", " ".join(texts))
+    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))
