@@ -33,7 +33,7 @@ from generators import (
     schema,
 )
 
-from rocmcfg.transaction import undo_script
+from rocmcfg.change.transaction import undo_script
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FIRST = "rocmcfg/knowledge/compiled.tsv"  # the program reads it, and is run for the others

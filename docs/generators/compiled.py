@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocmcfg.doctor.reading import probes
+from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocmcfg.lint.remark import CLASSES
+from rocmcfg.advice.lint.remark import CLASSES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -106,8 +106,8 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.T
 
     They are applied for good, and no other reboot is needed.
     """
+    from rocmcfg.change.trial import ends
     from rocmcfg.cli import plan_view
-    from rocmcfg.trial import ends
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)

@@ -112,9 +112,9 @@ def _loaded(line: Line) -> Iterator[Profile]:
 
     names = list(line.profiles)
     if "auto" in names:
+        from rocmcfg.change.planning.automatic import expand_auto
         from rocmcfg.facts.gpus import read_gpus
         from rocmcfg.knowledge.catalogue import gpu_models
-        from rocmcfg.planning.automatic import expand_auto
 
         with contextlib.suppress(Exception):
             gpus = read_gpus(line.host, gpu_models())

@@ -17,9 +17,9 @@ from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from rocmcfg.doctor.judging.match import Match
-    from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.doctor.log_lines import LogLines
+    from rocmcfg.advice.doctor.judging.match import Match
+    from rocmcfg.advice.doctor.judging.origin import Options
+    from rocmcfg.advice.doctor.log_lines import LogLines
     from rocmcfg.model.issue import KnownIssue
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
@@ -117,7 +117,7 @@ def _cured(issue: KnownIssue) -> str:
 
 def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
     """Raises Misuse for what is no GPU target or no version, with what to write."""
-    from rocmcfg.doctor.judging.origin import Options
+    from rocmcfg.advice.doctor.judging.origin import Options
     from rocmcfg.model.version import parse_kernel, parse_version
 
     if kernel and parse_kernel(kernel) is None:
@@ -130,9 +130,9 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
+    from rocmcfg.change.planning import meant
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.spelling import closest
-    from rocmcfg.planning import meant
 
     known = {model.gfx for model in gpu_models()}
     chosen = []

@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -27,7 +28,6 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import entries, is_text
 from rocmcfg.model.state import CheckStatus, VerificationReport
-from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere

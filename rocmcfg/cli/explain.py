@@ -13,7 +13,7 @@ from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
 
 if TYPE_CHECKING:
-    from rocmcfg.explain.explanation import Caution, Explanation, OnKernel
+    from rocmcfg.advice.explain.explanation import Caution, Explanation, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
 
@@ -38,8 +38,8 @@ def explain(
     Of a mask every bit; of a known issue what cures it; of a line of GRUB each
     setting; a line of a log goes to doctor.
     """
+    from rocmcfg.advice.doctor.reading.logs import is_line
     from rocmcfg.cli.doctor import doctor
-    from rocmcfg.doctor.reading.logs import is_line
     from rocmcfg.workflow import explaining
 
     host, name = hosts.open_host(printer, root), " ".join(names)
@@ -207,7 +207,7 @@ def _on_kernel(on: OnKernel) -> str:
 def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared is None or what.default is None:
         return
-    from rocmcfg.explain.explanation import on_or_off
+    from rocmcfg.advice.explain.explanation import on_or_off
     from rocmcfg.model.spelling import hexint
 
     changed = [bit for bit in what.bits if bit.on != bit.default]

@@ -83,7 +83,7 @@ def require_rights(
 
 def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
     """What is asked, in names of ours; how it was understood is said. Raises as `meant.understood`."""
-    from rocmcfg.planning import meant
+    from rocmcfg.change.planning import meant
 
     command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]
     request, printer.understood = meant.understood(host, asked, meant.instead_in(command), alone=alone)

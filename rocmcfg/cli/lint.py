@@ -15,8 +15,8 @@ from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 
 if TYPE_CHECKING:
-    from rocmcfg.lint.check import Verdict
-    from rocmcfg.lint.remark import Finding
+    from rocmcfg.advice.lint.check import Verdict
+    from rocmcfg.advice.lint.remark import Finding
     from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.rendering.formats import FORMATS
 
 
 def render(

@@ -7,6 +7,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rocmcfg.change.trial.standing import PastTrial, past_trial
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
@@ -19,10 +20,9 @@ from rocmcfg.model.trial import Outcome
 from rocmcfg.records.journal import read_all
 from rocmcfg.records.receipt import load_quietly
 from rocmcfg.records.steps import FileChanged, Journal, JournalState
-from rocmcfg.trial.standing import PastTrial, past_trial
 
 if TYPE_CHECKING:
-    from rocmcfg.transaction.undo import Undo
+    from rocmcfg.change.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
 _FORCE = opt.switch("--force", help="Overwrite edits made to rocmcfg's files.")
@@ -44,7 +44,7 @@ def rollback(
 
     Files byte by byte, then the boot menu and images.
     """
-    from rocmcfg.transaction.undo import plan_rollback
+    from rocmcfg.change.transaction.undo import plan_rollback
     from rocmcfg.workflow import undoing
 
     if pristine and to is not None:

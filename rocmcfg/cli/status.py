@@ -14,9 +14,9 @@ from rocmcfg.model.diagnostic import has_errors
 from rocmcfg.model.state import OFFLINE, PASSES, PENDING, CheckStatus, Request, VerificationReport
 
 if TYPE_CHECKING:
+    from rocmcfg.change.trial.standing import TrialOnRecord
     from rocmcfg.model.facts import BootChain
     from rocmcfg.state.values import SetParameter
-    from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.records import journal, receipt
-from rocmcfg.trial import record as trial
 
 
 class HostAfter(str, Enum):

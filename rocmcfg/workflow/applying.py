@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import Host, Locked
 from rocmcfg.host.waiting import when_free
 from rocmcfg.loaders import registry
@@ -14,11 +15,10 @@ from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.trial import record as trial
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved, require_no_errors
 
 if TYPE_CHECKING:
-    from rocmcfg.transaction.programs import Progress
+    from rocmcfg.change.transaction.programs import Progress
 
 
 def apply(
@@ -37,11 +37,11 @@ def apply(
     means now. `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
     what happens."""
-    from rocmcfg.planning.plan import stale
-    from rocmcfg.transaction import transaction
-    from rocmcfg.transaction.lost_records import record_due
-    from rocmcfg.trial.ends import Confirmation
-    from rocmcfg.trial.plan import OfOneBoot
+    from rocmcfg.change.planning.plan import stale
+    from rocmcfg.change.transaction import transaction
+    from rocmcfg.change.transaction.lost_records import record_due
+    from rocmcfg.change.trial.ends import Confirmation
+    from rocmcfg.change.trial.plan import OfOneBoot
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
@@ -107,10 +107,10 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 
 
 def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
+    from rocmcfg.change.planning.refusals import judged_on
+    from rocmcfg.change.transaction import undo_script
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.refusals import judged_on
-    from rocmcfg.transaction import undo_script
 
     try:
         known = receipt.load(host)
@@ -135,7 +135,7 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
 def _withdraw(
     host: Host, known: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
-    from rocmcfg.planning.refusals import request_without
+    from rocmcfg.change.planning.refusals import request_without
 
     request = request_without(known, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.change.transaction.programs import Progress
+from rocmcfg.change.trial import ends, record, unattended
+from rocmcfg.change.trial.plan import beaten
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.host.waiting import when_free
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.transaction.programs import Progress
-from rocmcfg.trial import ends, record, unattended
-from rocmcfg.trial.plan import beaten
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved, Planned, require_no_errors
 

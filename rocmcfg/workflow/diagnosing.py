@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rocmcfg.doctor.judging import origin, workarounds
-from rocmcfg.doctor.judging.match import Match
-from rocmcfg.doctor.judging.origin import Options, Origin
-from rocmcfg.doctor.judging.ranking import alike, covered, rank
-from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
-from rocmcfg.doctor.log_lines import LogLines
-from rocmcfg.doctor.reading import log_facts, probes
-from rocmcfg.doctor.reading.log_facts import LogFacts
-from rocmcfg.doctor.reading.logs import read_host, read_named
-from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.doctor.reading.segments import LogRead
+from rocmcfg.advice.doctor.judging import origin, workarounds
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.judging.origin import Options, Origin
+from rocmcfg.advice.doctor.judging.ranking import alike, covered, rank
+from rocmcfg.advice.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
+from rocmcfg.advice.doctor.log_lines import LogLines
+from rocmcfg.advice.doctor.reading import log_facts, probes
+from rocmcfg.advice.doctor.reading.log_facts import LogFacts
+from rocmcfg.advice.doctor.reading.logs import read_host, read_named
+from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
@@ -110,7 +110,7 @@ class IssuesHere(NamedTuple):
 def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, every: bool) -> IssuesHere:
     """The known issues of this host's GPUs, on its running kernel and ROCm; with `words`, `gfx` or `every`
     those of any host that have the words and concern one of the GPUs."""
-    from rocmcfg.doctor.host_checks import in_effect
+    from rocmcfg.advice.doctor.host_checks import in_effect
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.workflow.planning import collect_facts
 
@@ -132,7 +132,7 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
-    from rocmcfg.doctor import host_checks, log_lines
+    from rocmcfg.advice.doctor import host_checks, log_lines
     from rocmcfg.facts.system import read_hardware
     from rocmcfg.files.environment import set_variables
     from rocmcfg.knowledge import catalogue, diagnosis

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.advice.report.redact import Redactor, redactor_of
 from rocmcfg.host.files import read_own_file
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
@@ -15,7 +16,6 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, info
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import parse
-from rocmcfg.report.redact import Redactor, redactor_of
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
 HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of machines with nothing wrong

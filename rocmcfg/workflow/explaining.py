@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rocmcfg.explain.explain import as_parameter, explain
-from rocmcfg.explain.explanation import Explanation, Question
+from rocmcfg.advice.explain.explain import as_parameter, explain
+from rocmcfg.advice.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
@@ -60,7 +60,7 @@ def explain_name(
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
     `environment` is the caller's, to say what a variable holds now."""
-    from rocmcfg.planning import meant as in_our_words
+    from rocmcfg.change.planning import meant as in_our_words
     from rocmcfg.workflow.planning import collect_facts
 
     if text.startswith("Cijk_"):
@@ -103,7 +103,7 @@ def explain_line(
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
     knows in it; None where the line is the name of one thing. `each` word was asked about,
     else what is nobody's of ours is passed over."""
-    from rocmcfg.planning import meant
+    from rocmcfg.change.planning import meant
 
     if meant.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
@@ -122,9 +122,9 @@ def explain_line(
 
 def _subject(view: HostView, text: str) -> Explanation | None:
     """What is no setting and has an id; None for everything else."""
-    from rocmcfg.explain import subjects
+    from rocmcfg.advice.explain import subjects
+    from rocmcfg.change.planning import meant
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.planning import meant
     from rocmcfg.workflow.planning import collect_facts
 
     name = text.lower()
@@ -132,7 +132,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.diagnostic(text.upper(), *row)
     issues = [one for one in catalogue.known_issues() if one.id == name] if "-" in name else []
     if issues:
-        from rocmcfg.doctor.judging.origin import known_here
+        from rocmcfg.advice.doctor.judging.origin import known_here
 
         here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
         return subjects.issue(issues[0], bool(here))

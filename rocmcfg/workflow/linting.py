@@ -7,19 +7,19 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from rocmcfg.advice.lint import proposal, superseded
+from rocmcfg.advice.lint.check import Verdict, check, mended, verdicts
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
+from rocmcfg.advice.lint.remark import Finding
+from rocmcfg.advice.lint.source import decode, is_binary
+from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
 from rocmcfg.judging.parameters import reaches
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
-from rocmcfg.lint import proposal, superseded
-from rocmcfg.lint.check import Verdict, check, mended, verdicts
-from rocmcfg.lint.checked import Checked
-from rocmcfg.lint.kinds import PASTED, FileKind, by_path
-from rocmcfg.lint.remark import Finding
-from rocmcfg.lint.source import decode, is_binary
-from rocmcfg.lint.wording import Knowledge, spelled
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
@@ -158,7 +158,7 @@ def _purposes(
     if stated:
         issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
     elif settings:
-        from rocmcfg.doctor.judging.origin import known_here
+        from rocmcfg.advice.doctor.judging.origin import known_here
         from rocmcfg.workflow.planning import collect_facts
 
         issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
@@ -210,7 +210,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             with open_callers_log(path) as stream:
                 content = read_at_most(stream.fileno(), LIMIT)
             if is_binary(content) and len(content) <= LIMIT:
-                from rocmcfg.doctor.reading.logs import text_of
+                from rocmcfg.advice.doctor.reading.logs import text_of
 
                 what, prints = text_of(content, path)
                 hint = "name a file with text in it"

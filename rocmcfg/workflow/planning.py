@@ -80,13 +80,13 @@ def collect_facts(
 
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.change.planning.automatic import expand_auto
+    from rocmcfg.change.planning.combine import parse_set
+    from rocmcfg.change.planning.plan import Known, make_plan
+    from rocmcfg.change.planning.resolve import modules_of
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.judging.hand_overs import hand_overs_first
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.combine import parse_set
-    from rocmcfg.planning.plan import Known, make_plan
-    from rocmcfg.planning.resolve import modules_of
 
     gpus = read_gpus(view, catalogue.gpu_models())
     names, remarks = expand_auto(view, request, gpus)
@@ -98,7 +98,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made, tried = make_plan(view, loaded, request, known), None
     if terms is not None:
-        from rocmcfg.trial.plan import trial_plan
+        from rocmcfg.change.trial.plan import trial_plan
 
         made, tried = trial_plan(view, made, terms, known)
     remarks += _state_of_ours(view)
@@ -114,8 +114,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 def misspelt(request: Request) -> list[Diagnostic]:
     """What is wrong with the words of a request on any host."""
+    from rocmcfg.change.planning import combine
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning import combine
 
     return combine.misspelt(request, catalogue.load())
 
@@ -143,9 +143,9 @@ class Approved(NamedTuple):
 
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
     """What it takes to have exactly these settings; no profile is read. Raises as `plan`."""
+    from rocmcfg.change.planning.plan import Known, plan_of_approved
+    from rocmcfg.change.planning.resolve import modules_of
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.plan import Known, plan_of_approved
-    from rocmcfg.planning.resolve import modules_of
 
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
     known = Known(facts, catalogue.load(), receipt_or_none(view))
@@ -156,8 +156,8 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
-    from rocmcfg.transaction.lost_records import record_lost
-    from rocmcfg.trial.record import require_none
+    from rocmcfg.change.transaction.lost_records import record_lost
+    from rocmcfg.change.trial.record import require_none
 
     found: tuple[Diagnostic, ...] = ()
     try:

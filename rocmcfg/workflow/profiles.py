@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from rocmcfg.change.planning.automatic import expand_auto
+from rocmcfg.change.planning.resolve import modules_of, resolve
 from rocmcfg.files.environment import is_as_written, user_file
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail
 from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Kind, Request
-from rocmcfg.planning.automatic import expand_auto
-from rocmcfg.planning.resolve import modules_of, resolve
 from rocmcfg.state.values import Effective
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 
@@ -32,7 +32,7 @@ def every(view: HostView) -> tuple[list[Profile], list[Diagnostic]]:
 
 def explain_profile(view: HostView, name: str) -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
-    from rocmcfg.planning.plan import Known, make_plan
+    from rocmcfg.change.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
     facts = collect_facts(view)

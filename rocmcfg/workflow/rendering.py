@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rocmcfg
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
@@ -31,12 +31,12 @@ class Rendered(NamedTuple):
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
     """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
     an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.change.planning.automatic import expand_auto
+    from rocmcfg.change.planning.resolve import resolve
+    from rocmcfg.change.rendering.formats import FORMATS, of_settings
+    from rocmcfg.change.rendering.formats import render as rendered
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.loaders.shared.specials import not_handed_on
-    from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.resolve import resolve
-    from rocmcfg.rendering.formats import FORMATS, of_settings
-    from rocmcfg.rendering.formats import render as rendered
     from rocmcfg.state.values import Effective, read_configured
     from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import rocmcfg
+from rocmcfg.advice.report.markdown import markdown, pack
+from rocmcfg.advice.report.redact import redactor_of
 from rocmcfg.files.environment import Assignment, for_everybody
 from rocmcfg.host.files import write_callers_file
 from rocmcfg.host.view import HostView
@@ -14,13 +16,11 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
 from rocmcfg.model.state import VerificationReport
-from rocmcfg.report.markdown import markdown, pack
-from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
-    from rocmcfg.doctor.log_lines import LogLines
-    from rocmcfg.doctor.reading.logs import Source
+    from rocmcfg.advice.doctor.log_lines import LogLines
+    from rocmcfg.advice.doctor.reading.logs import Source
     from rocmcfg.workflow.diagnosing import Diagnosis
 
 # Packages whose version decides what a GPU does, by the tool that knows them.
@@ -62,7 +62,7 @@ def _gather(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
-    from rocmcfg.doctor.judging.origin import Options
+    from rocmcfg.advice.doctor.judging.origin import Options
     from rocmcfg.facts.system import read_hardware, read_os
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
@@ -114,7 +114,7 @@ def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
 def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
     GPU. What was piped in is gone, but for its excerpt in the report."""
-    from rocmcfg.doctor.reading.logs import named, of_host
+    from rocmcfg.advice.doctor.reading.logs import named, of_host
 
     for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
         read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.doctor.judging.workarounds import IssueHere, holding, issues_of
+from rocmcfg.advice.doctor.judging.workarounds import IssueHere, holding, issues_of
+from rocmcfg.change.trial import record as trial
+from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -20,8 +22,6 @@ from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, read_configured, set_parameters
-from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
 
@@ -90,7 +90,7 @@ def status(view: HostView) -> Status:
         problems += problem.diagnostics
     parameters = set_parameters(view, catalogue.load().modules(), facts.boot.loader)
     if parameters:
-        from rocmcfg.planning.refusals import foreign_trouble
+        from rocmcfg.change.planning.refusals import foreign_trouble
 
         problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
     loaded, unread = _applied_profiles(view, known) if known else ((), ())

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rocmcfg.change.transaction import noting, programs, recovery
+from rocmcfg.change.transaction.programs import Progress
+from rocmcfg.change.transaction.undo import (
+    Undo,
+    carry_out,
+    joined,
+    plan_of,
+    plan_rollback,
+    receipt_left,
+    unfinished,
+)
+from rocmcfg.change.trial import ends, record, standing
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
@@ -11,10 +23,6 @@ from rocmcfg.model.state import DesiredSetting
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import noting, programs, recovery
-from rocmcfg.transaction.programs import Progress
-from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback, receipt_left, unfinished
-from rocmcfg.trial import ends, record, standing
 
 
 def rollback(
@@ -54,9 +62,9 @@ def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> l
     """Say which of these settings would keep the driver of a kernel that is installed now from loading."""
     if not settings:
         return []
+    from rocmcfg.change.planning.refusals import refused
+    from rocmcfg.change.planning.resolve import modules_of
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.refusals import refused
-    from rocmcfg.planning.resolve import modules_of
     from rocmcfg.workflow.planning import collect_facts
 
     facts = collect_facts(view, modules=modules_of(settings), name_system=False)

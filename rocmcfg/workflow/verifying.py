@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model import spelling
@@ -15,7 +16,6 @@ from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.verify import verify as check
-from rocmcfg.trial import record as trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
@@ -35,9 +35,9 @@ def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Dia
     for one in (one for one in report.checks if one.status is CheckStatus.IN_EFFECT and one.running):
         parameter = known.parameters.get(one.name)
         if parameter and any(trap.kind == "limited" for trap in parameter.traps):
+            from rocmcfg.change.planning.wording import worded
             from rocmcfg.facts import gpus, kernels
             from rocmcfg.judging.judge import judge
-            from rocmcfg.planning.wording import worded
 
             running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
             machine = Machine(running, gpus.read_gpus(view, known.gpus))
@@ -67,7 +67,7 @@ def _verify(view: HostView, names: Sequence[str], pid: int | None) -> Verificati
 def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
     """What is applied for good, whatever is tried."""
     if known is None:
-        from rocmcfg.transaction.lost_records import record_lost
+        from rocmcfg.change.transaction.lost_records import record_lost
 
         lost = record_lost(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
@@ -82,7 +82,7 @@ def _with_undone(view: HostView, report: VerificationReport) -> VerificationRepo
     """With what an undo left to the user."""
     if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) <= (report.transaction or 0):
         return report
-    from rocmcfg.transaction.undo import unfinished
+    from rocmcfg.change.transaction.undo import unfinished
 
     return report._replace(diagnostics=(*report.diagnostics, *unfinished(view)))
 
@@ -90,10 +90,10 @@ def _with_undone(view: HostView, report: VerificationReport) -> VerificationRepo
 def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
+    from rocmcfg.change.planning.automatic import expand_auto
+    from rocmcfg.change.planning.plan import Known, make_plan
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import profiles
-    from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None

@@ -21,10 +21,12 @@ from typing import Any, BinaryIO, ClassVar
 import pytest
 
 from rocmcfg import initramfs
-from rocmcfg.doctor.reading import probes
-from rocmcfg.doctor.reading.log_facts import read_facts
-from rocmcfg.doctor.reading.logs import unpacked
-from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.reading import probes
+from rocmcfg.advice.doctor.reading.log_facts import read_facts
+from rocmcfg.advice.doctor.reading.logs import unpacked
+from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.advice.report.redact import Redactor
+from rocmcfg.change.trial import record
 from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
@@ -35,9 +37,7 @@ from rocmcfg.loaders.shared import pe_image
 from rocmcfg.loaders.shared.ostree import deployments, gvariant
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.records import journal, receipt
-from rocmcfg.report.redact import Redactor
 from rocmcfg.state import values
-from rocmcfg.trial import record
 from rocmcfg.workflow import linting
 from tests.cases import case
 from tests.support import ostree

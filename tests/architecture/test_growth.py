@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from rocmcfg.doctor.reading.logs import unpacked
-from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.reading.logs import unpacked
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
@@ -201,7 +201,7 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
-    from rocmcfg.doctor.reading import probes
+    from rocmcfg.advice.doctor.reading import probes
     from rocmcfg.knowledge import catalogue, diagnosis
 
     wanted = probes.of_logs(diagnosis.log_knowledge()) + probes.of_issues(catalogue.known_issues())

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.reading.probes import required
+from rocmcfg.advice.doctor.reading.probes import required
+from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.model.catalogue import matches
@@ -20,7 +21,6 @@ from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.spelling import stored
 from rocmcfg.model.state import Kind
-from rocmcfg.planning.combine import parse_set
 from tests.support.tools import require_tool
 
 HERE = Path(__file__).resolve().parent

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
 from rocmcfg.model.diagnostic import Diagnostic
@@ -28,7 +29,6 @@ from rocmcfg.model.spelling import (
 )
 from rocmcfg.model.state import Kind
 from rocmcfg.model.version import parse_range
-from rocmcfg.planning.combine import parse_set
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.change.planning.resolve import Resolution, resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os, computing
 from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import KernelVersion, Version
-from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.state.values import Effective
 
 if sys.version_info >= (3, 11):

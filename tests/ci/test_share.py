@@ -17,7 +17,7 @@ from tests.support.program import SOURCE
 from tests.support.tools import PACKAGES, require_tool, summary_of_skips
 
 FOLDERS = ("vm", "loaders", "packages", "ansible", "crash", "peers")
-TRIAL, LINT = "rocmcfg/trial/ends.py", "rocmcfg/lint/wording.py"
+TRIAL, LINT = "rocmcfg/change/trial/ends.py", "rocmcfg/advice/lint/wording.py"
 
 
 @pytest.fixture(scope="module")

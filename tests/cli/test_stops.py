@@ -13,10 +13,10 @@ from unittest import mock
 
 import pytest
 
+from rocmcfg.change.transaction import recovery
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
-from rocmcfg.transaction import recovery
 from rocmcfg.workflow.aftermath import HostAfter, aftermath, on_record
 from tests.support import fake_tools
 from tests.support import usecases as use

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.trial import Terms
-from rocmcfg.trial import record as trial
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host

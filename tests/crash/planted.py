@@ -93,7 +93,7 @@ def no_write_errors() -> None:
 
 def no_looking() -> None:
     """What programs, or we ourselves, made is not looked at."""
-    from rocmcfg.transaction import results
+    from rocmcfg.change.transaction import results
 
     results.look_at_results = lambda *_: {}
 

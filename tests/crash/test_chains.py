@@ -178,5 +178,5 @@ def test_the_harness_finds_a_partition_whose_failure_is_not_told(
         memory / "planted",
     )
     monkeypatch.setattr(LocalHost, "write", quietly)
-    monkeypatch.setattr("rocmcfg.transaction.results.look_at_results", lambda *_: {})
+    monkeypatch.setattr("rocmcfg.change.transaction.results.look_at_results", lambda *_: {})
     assert struck(bench, 5, ("EROFS on",), most=1).wrong

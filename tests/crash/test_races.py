@@ -251,7 +251,7 @@ def test_a_forged_journal_installs_removes_and_runs_nothing(
 
 def test_a_journal_that_is_believed_does_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the look at what it names, the forgeries work: they are no straw men."""
-    monkeypatch.setattr("rocmcfg.transaction.recovery.require_ours", lambda *_: None)
+    monkeypatch.setattr("rocmcfg.change.transaction.recovery.require_ours", lambda *_: None)
     root = debian_grub_host(tmp_path)
     done(root, APPLY)
     _forged(root, _deletes)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.model.trial import Stage
-from rocmcfg.trial import record as trial
 from tests.support import usecases
 from tests.support.boots import next_boot, reboot
 from tests.support.hosts import debian_grub_host

@@ -6,12 +6,12 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocmcfg.doctor.judging.match import Match
-from rocmcfg.doctor.judging.origin import Options, Origin, origin
-from rocmcfg.doctor.judging.ranking import rank
-from rocmcfg.doctor.judging.workarounds import HostState
-from rocmcfg.doctor.reading import log_facts, probes
-from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.judging.origin import Options, Origin, origin
+from rocmcfg.advice.doctor.judging.ranking import rank
+from rocmcfg.advice.doctor.judging.workarounds import HostState
+from rocmcfg.advice.doctor.reading import log_facts, probes
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.knowledge.diagnosis import log_knowledge

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocmcfg.advice.doctor.judging.origin import Options, origin
+from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.cli.documents import DOCUMENTS
-from rocmcfg.doctor.judging.origin import Options, origin
-from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.status import status

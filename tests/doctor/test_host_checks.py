@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.files.environment import for_everybody
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import Diagnostic

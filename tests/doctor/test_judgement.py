@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.judging.match import Match
-from rocmcfg.doctor.judging.origin import Options
-from rocmcfg.doctor.judging.ranking import follow
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.ranking import follow
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.spelling import split

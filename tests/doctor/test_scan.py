@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.reading import probes, scan, segments
-from rocmcfg.doctor.reading.probes import Probe, bounded, probe, required, texts_foreign_to
-from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.reading import probes, scan, segments
+from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required, texts_foreign_to
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.diagnosis import log_knowledge

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pytest
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.host.local import LocalHost
 from rocmcfg.workflow import diagnosing
 from tests.support.hosts import debian_grub_host

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.reading.logs import unpacked
-from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.advice.doctor.reading.logs import unpacked
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host import files
 
 LOG = b"".join(b"[%5d.%06d] usb 1-%d: new device found\n" % (n, n * 7919 % 10**6, n) for n in range(6000))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.explain.explain import explain
-from rocmcfg.explain.explanation import Question
+from rocmcfg.advice.explain.explain import explain
+from rocmcfg.advice.explain.explanation import Question
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.host.files import log_from, open_callers_log
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable

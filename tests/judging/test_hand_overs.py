@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.judging.hand_overs import hand_overs
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.profile import Setting
-from rocmcfg.planning.combine import parse_set
 from tests.support.program import SOURCE
 
 KNOWN = catalogue.load()

@@ -10,22 +10,22 @@ from functools import cache
 
 import pytest
 
-from rocmcfg.doctor.log_lines import unknown_parameter
-from rocmcfg.explain.explain import explain
-from rocmcfg.explain.explanation import Explanation, Question
+from rocmcfg.advice.doctor.log_lines import unknown_parameter
+from rocmcfg.advice.explain.explain import explain
+from rocmcfg.advice.explain.explanation import Explanation, Question
+from rocmcfg.advice.lint.check import check
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.remark import Finding
+from rocmcfg.advice.lint.wording import Knowledge
+from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import check
-from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.remark import Finding
-from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
 from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.version import parse_kernel
-from rocmcfg.planning.resolve import resolve
 from rocmcfg.state.values import Effective
 
 KNOWN = catalogue.load()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.reading import probes
+from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rocmcfg.advice.lint.check import check
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.wording import Knowledge
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import check
-from rocmcfg.lint.checked import Checked
-from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.version import parse_kernel
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rocmcfg.advice.lint import proposal
+from rocmcfg.advice.lint.check import check
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.source import decode
+from rocmcfg.advice.lint.wording import Knowledge
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint import proposal
-from rocmcfg.lint.check import check
-from rocmcfg.lint.checked import Checked
-from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.source import decode
-from rocmcfg.lint.wording import Knowledge
 from tests.lint.judging import machine
 from tests.support.growth import AT_MOST, growth
 

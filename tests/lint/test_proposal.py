@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocmcfg.advice.lint import proposal
+from rocmcfg.advice.lint.check import check, mended, verdicts
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.kinds import PASTED
+from rocmcfg.advice.lint.wording import Knowledge
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint import proposal
-from rocmcfg.lint.check import check, mended, verdicts
-from rocmcfg.lint.checked import Checked
-from rocmcfg.lint.kinds import PASTED
-from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.facts import Machine
 from tests.lint.judging import judged, machine, told

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rocmcfg.advice.lint.check import check, mended
+from rocmcfg.advice.lint.wording import Knowledge
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import check, mended
-from rocmcfg.lint.wording import Knowledge
 from tests.lint.judging import machine
 
 KNOWLEDGE = Knowledge(catalogue.load(), machine("gfx1100"))

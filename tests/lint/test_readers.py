@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.lint.kinds import FileKind
+from rocmcfg.advice.lint.kinds import FileKind
 from tests.lint.judging import judged
 
 # file name, kind, text, [(line, column, token, class)]; the tokens are the same few so that readers compare

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.proposal import proposed
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.proposal import proposed
 from rocmcfg.model.diagnostic import Severity
 from tests.lint.judging import judged, machine, told
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.advice.lint.check import mended, verdicts
+from rocmcfg.advice.lint.wording import Knowledge
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import mended, verdicts
-from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Machine
 from tests.lint.judging import judged
 from tests.support.tools import require_tool

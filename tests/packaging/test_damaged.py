@@ -19,10 +19,10 @@ from tests.support.program import SOURCE
     ("file", "command"),
     [
         ("cli/apply.py", ("plan",)),
-        ("planning/plan.py", ("plan",)),
+        ("change/planning/plan.py", ("plan",)),
         ("workflow/verifying.py", ("verify",)),
         ("state/verify.py", ("verify",)),
-        ("transaction/transaction.py", ("apply", "--yes")),
+        ("change/transaction/transaction.py", ("apply", "--yes")),
     ],
 )
 @pytest.mark.parametrize("harm", ["missing", "empty", "half"])

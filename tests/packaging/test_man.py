@@ -95,7 +95,7 @@ def test_what_to_do_when_the_screen_stays_black_is_on_the_page() -> None:
 
 
 def test_every_exit_code_and_every_file_of_ours_is_on_the_page() -> None:
-    from rocmcfg.planning.owned import owned_paths
+    from rocmcfg.change.planning.owned import owned_paths
 
     text = rendered(PROGRAM)
     status, files = text.partition(" EXIT STATUS ")[2], text.partition(" FILES ")[2]

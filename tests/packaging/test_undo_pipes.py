@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction import undo_script
 from rocmcfg.loaders.shared import loader_entries
-from rocmcfg.transaction import undo_script
 from tests.packaging.test_undo_trust import FACTS as FILES
 from tests.packaging.test_undo_trust import SHELLS, undo
 from tests.support.hosts import debian_grub_host

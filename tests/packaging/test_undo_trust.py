@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction import undo_script
 from rocmcfg.loaders.shared import loader_entries
-from rocmcfg.transaction import undo_script
 from tests.support.program import SOURCE
 from tests.support.tools import HANG, require_root, require_tool
 from tests.support.trees import tree

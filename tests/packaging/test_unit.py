@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial import record as trial
 from rocmcfg.cli import app
-from rocmcfg.trial import record as trial
 from tests.crash.crashing import CrashingHost, apply, killed, seen
 from tests.support.hosts import debian_grub_host
 from tests.support.program import process, rocmcfg, tool_command

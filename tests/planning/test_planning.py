@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
+from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, HostView
 from rocmcfg.model.plan import ChangeKind
 from rocmcfg.model.state import ActivationState
-from rocmcfg.planning.resolve import resolve
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost

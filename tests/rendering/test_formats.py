@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from rocmcfg.change.rendering.formats import FORMATS, of_settings, render
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
-from rocmcfg.rendering.formats import FORMATS, of_settings, render
 from tests.support.tools import require_tool, run
 
 if sys.version_info >= (3, 11):

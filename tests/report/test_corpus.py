@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.advice.report.redact import Redactor
 from rocmcfg.knowledge import catalogue
-from rocmcfg.report.redact import Redactor
 
 DATA = Path(__file__).parent / "data"
 

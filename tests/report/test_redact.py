@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.report.redact import Redactor
+from rocmcfg.advice.report.redact import Redactor
 
 SECRETS = {
     "host in a syslog line": ("Nov 21 12:42:56 tower7 kernel: amdgpu: x", "tower7"),

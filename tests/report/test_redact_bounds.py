@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.report.redact import Names, Redactor
-from rocmcfg.report.rules import Rule, rules
+from rocmcfg.advice.report.redact import Names, Redactor
+from rocmcfg.advice.report.rules import Rule, rules
 from tests.support.growth import AT_MOST, growth
 
 pytestmark = pytest.mark.slow

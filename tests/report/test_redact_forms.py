@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.report.redact import Redactor
+from rocmcfg.advice.report.redact import Redactor
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.log_lines import LogLines
+from rocmcfg.advice.doctor.log_lines import LogLines
+from rocmcfg.advice.report.markdown import markdown, pack
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.model.facts import BootChain, Facts, Os
-from rocmcfg.report.markdown import markdown, pack
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.report.looks import LOOKS, data
-from rocmcfg.report.redact import Redactor
-from rocmcfg.report.rules import rules, rules_of
+from rocmcfg.advice.report.looks import LOOKS, data
+from rocmcfg.advice.report.redact import Redactor
+from rocmcfg.advice.report.rules import rules, rules_of
 from tests.report.test_corpus import PLANTED
 from tests.report.test_redact import SECRETS
 

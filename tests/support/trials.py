@@ -7,9 +7,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from rocmcfg.change.trial.standing import past_trial
 from rocmcfg.host.view import Host
 from rocmcfg.records.steps import Journal
-from rocmcfg.trial.standing import past_trial
 
 from . import usecases
 from .trees import Tree, tree

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction import programs, recovery
+from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.state import Request
 from rocmcfg.records import journal
-from rocmcfg.transaction import programs, recovery
-from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import plan
 from rocmcfg.workflow.undoing import recover, rollback

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction import transaction
+from rocmcfg.change.transaction.recovery import ThirdPartyEdit
+from rocmcfg.change.transaction.transaction import Purpose
 from rocmcfg.host.view import CommandResult, HostView
 from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.state import Request
 from rocmcfg.records.steps import ToolChanged
-from rocmcfg.transaction import transaction
-from rocmcfg.transaction.recovery import ThirdPartyEdit
-from rocmcfg.transaction.transaction import Purpose
 from rocmcfg.workflow import planning, undoing
 from tests.support import usecases as use
 from tests.support.hosts import debian_grub_host, make_root, programs

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.change.transaction.undo import plan_rollback
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records import journal
-from rocmcfg.transaction.undo import plan_rollback
 from tests.planning.test_planning import ReadOnly
 from tests.support import fake_tools, usecases
 from tests.support.hosts import debian_grub_host

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction import recovery, transaction, undo_script
 from rocmcfg.files.traces import Maker
 from rocmcfg.host.local import LocalHost
 from rocmcfg.records import journal
-from rocmcfg.transaction import recovery, transaction, undo_script
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, rocmcfg
 from tests.support.tools import HANG, require_tool

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial.evidence import evidence
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.state import Request
 from rocmcfg.model.trial import Terms, Trial
 from rocmcfg.records.steps import Evidence
-from rocmcfg.trial.evidence import evidence
 from tests.support import journald
 from tests.support.asked_host import Answer, AskedHost, answer
 from tests.support.hosts import FileMap, make_root

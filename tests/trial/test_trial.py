@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial import record as trial
+from rocmcfg.change.trial.standing import trial_on_record
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.state import CheckStatus, DesiredSetting, VerificationReport
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
-from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import trial_on_record
 from rocmcfg.workflow import undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify

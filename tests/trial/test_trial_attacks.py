@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.trial import ends
+from rocmcfg.change.trial import record as trial
+from rocmcfg.change.trial.standing import trial_on_record
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Host
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.state import CheckStatus, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
-from rocmcfg.trial import ends
-from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import trial_on_record
 from rocmcfg.workflow import planning, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.change.trial.unattended import unbound, unhealthy
 from rocmcfg.host.local import LocalHost
-from rocmcfg.trial.unattended import unbound, unhealthy
 from rocmcfg.workflow import confirming
 from rocmcfg.workflow.diagnosing import diagnose
 from tests.doctor.samples import HEALTHY, LOGS

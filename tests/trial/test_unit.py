@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rocmcfg.change.trial.plan import unit_ready
 from rocmcfg.host.local import LocalHost
-from rocmcfg.trial.plan import unit_ready
 from tests.support.hosts import File, FileMap, Link, make_root
 
 UNIT = "usr/lib/systemd/system/rocmcfg-trial.service"

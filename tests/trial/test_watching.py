@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from rocmcfg.change.trial import record as trial
+from rocmcfg.change.trial.standing import past_trial, trial_on_record
+from rocmcfg.change.trial.unattended import uptime
 from rocmcfg.host.view import CommandResult, Locked
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Terms
 from rocmcfg.records.steps import Event, TrialEvent
-from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import past_trial, trial_on_record
-from rocmcfg.trial.unattended import uptime
 from rocmcfg.workflow import confirming
 from rocmcfg.workflow.confirming import watch
 from rocmcfg.workflow.planning import Planned

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from rocmcfg.initramfs.mkinitcpio import GENERATOR
-from tests.backends.initramfs.images import host, image
+from tests.initramfs.images import host, image
 from tests.peers import debian
 from tests.peers.judgement import CANNOT_TELL, Answer
 from tests.peers.programs import words

@@ -1,0 +1,226 @@
+"""What is wrong with a host besides its logs. Each check is a small function that returns diagnostics; a host
+with nothing wrong gives none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from rocmcfg.advice.doctor import gpu_checks
+from rocmcfg.advice.doctor.judging.workarounds import failed, holding
+from rocmcfg.facts.gpus import gfx_name
+from rocmcfg.facts.system import HostHardware
+from rocmcfg.files.environment import untold
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.loaders import registry
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, info, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, canonical, contains, join, split
+from rocmcfg.model.spelling import as_number, same
+from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
+from rocmcfg.model.version import Version, format_version, parse_version
+from rocmcfg.records.journal import RecoveryRequired, require_finished
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.values import set_parameters
+from rocmcfg.state.verify import verify
+
+
+def check(
+    view: HostView,
+    facts: Facts,
+    hardware: HostHardware,
+    receipt: Receipt | None,
+    known: Catalogue,
+    variables: Mapping[str, tuple[str | None, str]],
+) -> list[Diagnostic]:
+    """All checks of this host. `variables` are those of `environment.set_variables`."""
+    # the version of AMD's own driver where it runs; the kernel's own driver has none
+    dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
+    return [
+        *_contested(view, facts, receipt, known),
+        *_not_generated(view, facts, known),
+        *_other_writers(view, receipt),
+        *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
+        *_bad_firmware(facts, hardware),
+        *_untold(known, variables),
+        *_target_override(facts, variables),
+        *_mixed_gpus(facts, variables),
+        *gpu_checks.check(view, facts, hardware, variables),
+    ]
+
+
+def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
+    """Of what rocmcfg applied, what the host has, at the latest after a reboot; and what there is to say of
+    the rest, or of a transaction that was cut off."""
+    try:
+        require_finished(view)
+        report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None
+    except RecoveryRequired as problem:
+        return (), list(problem.diagnostics)
+    except RocmcfgError:
+        report = None  # `verify` tells why
+    if receipt is None or report is None:
+        return receipt.settings if receipt else (), []
+    return holding(receipt.settings, report), list(_not_in_effect(view, report))
+
+
+def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
+    pending = [check.name for check in report.checks if check.status in PENDING]
+    what = "run what apply left to you, then reboot" if report.program_due else "reboot"
+    what += " that host" if view.offline else ""
+    if pending:
+        said = f"applied, and not in force yet: {', '.join(pending)}"
+        yield info("RC8101", said, hint=f"{what}; `rocmcfg verify` then proves it")
+    for check in failed(report):
+        said = f"{check.name} was applied and is not in effect"
+        hint = "`rocmcfg verify -v` shows desired, configured and running"
+        yield warning("RC8102", said, detail=check.detail, location=check.source, hint=hint)
+
+
+def _contested(
+    view: HostView, facts: Facts, receipt: Receipt | None, known: Catalogue
+) -> Iterator[Diagnostic]:
+    """Parameters that several files set to different values: all but one of them wrote in vain."""
+    ours = {setting.parameter for setting in receipt.settings} if receipt else set()
+    for parameter in set_parameters(view, known.modules(), facts.boot.loader):
+        if parameter.overridden and parameter.name not in ours:
+            wins = "what cannot be told" if parameter.untold else parameter.next_boot
+            yield warning(
+                "RC8103",
+                f"{parameter.name} is set to different values; {wins} of {parameter.source} wins",
+                detail=f"without effect: {', '.join(parameter.overridden)}",
+                location=parameter.source,
+                hint="keep one of them and remove the others",
+            )
+
+
+def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
+    """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
+    loader = facts.boot.loader
+    if loader is None or not loader.supported:
+        return
+    backend = registry.backend(loader.name)
+    observed = backend.observe(view)
+    if observed.unknown_at or not observed.menu.normal:
+        return
+    booted = observed.menu.normal[0].kargs
+    written = (*observed.foreign, *observed.ours)
+    missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
+    left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
+    differ = (("lacks", missing), ("still has", left))
+    said = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
+    if said:
+        command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
+        yield warning(
+            "RC8106",
+            f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
+            location=missing[0].source if missing else booted[0].source,
+            hint=f"sudo {command}, then reboot" + (", all inside that host" if view.offline else ""),
+        )
+
+
+def _concerns(karg: Karg, known: Catalogue) -> bool:
+    module, dot, _ = karg.key.partition(".")
+    return (bool(dot) and module in known.modules()) or karg.name in known.arguments
+
+
+def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
+    """Programs that write an argument which rocmcfg applied too, with another value."""
+    wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
+    for writer in host_knowledge().writers if wanted else ():
+        texts = writer.key.findall(text_or_empty(view, writer.file))
+        written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
+        for karg, setting in product(dict.fromkeys(written), wanted):
+            ours = canonical(setting.parameter or setting.name)
+            if karg.key == ours and not same(karg.value or "", setting.text or ""):
+                said = f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}"
+                yield warning("RC8104", said, location=writer.file, hint=writer.stop)
+
+
+def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
+    """AMD's DKMS driver of one release under a ROCm that it was not made for. `where` is who has them."""
+    version = parse_version(driver)
+    if version is None or rocm is None:
+        return
+    row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
+    if row is not None and not row.rocm.contains(rocm):
+        said = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
+        detail = f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}"
+        hint = "install the driver of the same release, or use the kernel's own: remove amdgpu-dkms"
+        yield warning("RC8110", said, detail=detail, location=source, hint=hint)
+
+
+def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
+    """Block to version, of the first GPU that says it."""
+    found: dict[str, int] = {}
+    for device in reversed(hardware.devices):
+        found |= {block: n for block, text in device.firmware.items() if (n := as_number(text)) is not None}
+    return found
+
+
+def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
+    """Firmware that is known to be bad for the GPU that runs it."""
+    by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
+    for device in hardware.devices:
+        gfx = by_address.get(device.address)
+        for row in host_knowledge().firmware:
+            version = as_number(device.firmware.get(row.block))
+            if version is not None and row.is_bad(version) and gfx in row.gfx:
+                said = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
+                place = f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version"
+                hint = f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}"
+                yield warning("RC8111", said, location=place, hint=hint)
+
+
+def _untold(known: Catalogue, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
+    """Variables that a file sets in a way that only a program can tell: nothing else is said of them."""
+    for name, (value, where) in variables.items():
+        if value is None and name in known.variables:
+            hint = f"`printenv {name}` in a new login shows what it gets"
+            yield untold(name, where, hint)._replace(severity=Severity.INFO)
+
+
+def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
+    """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
+    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_([0-9]{1, 9}))?")
+    for name, (value, where) in variables.items():
+        match = per_node.fullmatch(name)
+        if match is None or not value:
+            continue
+        numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
+        gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
+        if numbers is None:
+            said = f"{name}={value} is no version: ROCm refuses it"
+            hint = "write numbers such as 10.3.0, or take it away"
+            yield warning("RC8120", said, location=where, hint=hint)
+            continue
+        target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
+        # Another generation has other instructions. Targets of one generation differ in the last digit; which
+        # of them run each other's code was not measured for all, so they are not judged.
+        wrong = [gpu for gpu in gpus if (gpu.gfx or "")[:-1] != target[:-1]]
+        if wrong:
+            names = ", ".join(f"{gpu.gfx} ({gpu.name})" for gpu in wrong)
+            rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
+            hint = "take it away: `unset` in a shell, and remove the line"
+            if rest and rest[0].node is not None:
+                one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
+                hint = f"set it for one GPU only: {one} (the number is the KFD node)"
+            said = f"{name}={value} passes {names} off as {target}, which has other instructions"
+            detail = "programs crash on it, or report memory faults at address (nil)"
+            yield warning("RC8121", said, location=where, detail=detail, hint=hint)
+
+
+def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
+    """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
+    cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
+    inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
+    if not cards or not inside or facts.rocm is None:
+        return
+    if not any(name in variables for name in host_knowledge().choosers):
+        said = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
+        detail = "programs that take every GPU, and variables for every GPU, hit both"
+        hint = "ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids"
+        yield info("RC8123", said, detail=detail, hint=hint)

@@ -1,0 +1,225 @@
+"""The machine that wrote a log: what the options say of it, else the log, else this host; and which known
+issues it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.advice.doctor.reading.log_facts import LogFacts
+from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.version import Version, VersionRange, comparable, format_version, parse_kernel, span
+
+
+class Options(NamedTuple):
+    """What the user says of the machine; empty or None where nothing is said."""
+
+    gfx: tuple[str, ...] = ()
+    kernel: str = ""
+    rocm: Version | None = None
+
+
+class Origin(NamedTuple):
+    """`host` is None where the logs are certainly another machine's, so that this host says nothing of them.
+    `gfx` are the targets, `possible` those that it may be where only a generation is known. `same_boots`: the
+    logs may be of kernels that this host has, so that what runs here now says something of them. `rocm_up_to`
+    is given where `rocm` is only the oldest that it may be.
+    """
+
+    options: Options
+    log: LogFacts
+    host: Facts | None
+    gfx: tuple[str, ...]
+    gfx_source: str
+    possible: tuple[str, ...]
+    rocm: Version | None
+    rocm_source: str
+    dkms: str
+    same_boots: bool
+    rocm_up_to: Version | None = None
+
+    def kernel_at(self, position: int) -> tuple[str, str]:
+        """The release that wrote a line, and who says so."""
+        if self.options.kernel:
+            return self.options.kernel, "--kernel"
+        said = self.log.kernel_at(position)
+        if said:
+            return said, "the log"
+        return (self.host.running, "this host") if self.host and self.host.running else ("", "")
+
+    def rocm_is(self, wanted: VersionRange | None) -> bool | None:
+        """Whether its ROCm is in a range; None where that cannot be told."""
+        return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
+
+
+def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False) -> Origin:
+    """Where the options or the log name a GPU that this host has not, it is another machine's; so is a log
+    that somebody `named` on a host without any."""
+    here = None if _is_foreign(options.gfx or log.gfx or log.family, host, named) else host
+    possible: tuple[str, ...] = ()
+    if options.gfx:
+        gfx, source = options.gfx, "--gfx"
+    elif log.gfx:
+        gfx, source = log.gfx, "the log"
+    elif here and here.gfx:
+        fitting = tuple(g for g in here.gfx if not log.family or g in log.family)
+        gfx, source = fitting or here.gfx, "this host"
+    else:
+        gfx, possible, source = (), log.family, "the log" if log.family else ""
+    rocm, up_to, rocm_source = _rocm(options, log, here)
+    runs_dkms = here is not None and any(kernel.running and kernel.dkms for kernel in here.kernels)
+    dkms = log.dkms or ("of this host" if runs_dkms else "")
+    installed = {kernel.release for kernel in host.kernels} | {host.running}
+    has_kernels = not log.kernels or any(kernel.text in installed for kernel in log.kernels)
+    same_boots = here is not None and not options.gfx and not options.kernel and has_kernels
+    return Origin(options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to)
+
+
+def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version | None, Version | None, str]:
+    """From the oldest to the newest ROCm that it may be (None where the oldest is the only one), and who
+    says so."""
+    if options.rocm or log.rocm:
+        return options.rocm or log.rocm, None, "--rocm" if options.rocm else "the log"
+    if log.rocm_named or here is None:
+        return None, None, ""
+    return (here.rocm, None, "this host") if here.rocm else _of_wheels(here)
+
+
+def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
+    """The ROCm that PyTorch brings, from the oldest to the newest that it may be, and who says so."""
+    torches = [torch for torch in host.pytorch if torch.rocm]
+    if not torches:
+        return None, None, ""
+    spans = [span(torch.rocm) for torch in torches if torch.rocm]
+    said = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
+    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), said
+
+
+def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
+    if not host.gpus and (host.offline or named):  # a disk shows no GPU
+        return not host.offline
+    return bool(gfx) and not set(gfx) & set(host.gfx)
+
+
+class Reason(NamedTuple):
+    """A part of the judgement on an issue. `met` is None where it cannot be told."""
+
+    what: str
+    met: bool | None
+    text: str
+
+
+def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
+    """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
+    found = []
+    if issue.gfx:
+        found.append(_gfx_met(issue, where))
+    if issue.kernel:
+        found.append(_kernel_met(issue.kernel, where, position))
+    if issue.rocm:
+        found.append(_rocm_met(issue.rocm, where))
+    if issue.several_gpus and where.host and where.host.gpus:
+        count = len(where.host.computing)
+        found.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
+    return found
+
+
+def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:
+    wanted = ", ".join(issue.gfx)
+    common = [gfx for gfx in where.gfx or where.possible if matches(gfx, issue.gfx)]
+    affected = ", ".join(common)
+    if where.gfx and common:
+        return Reason("gfx", True, f"{affected} ({where.gfx_source}) is affected")
+    if where.gfx:
+        seen = ", ".join(where.gfx)
+        return Reason("gfx", False, f"reported on {wanted}, not on {seen} ({where.gfx_source})")
+    if not where.possible:
+        return Reason("gfx", None, f"it is known of {wanted}; which GPU it was cannot be told")
+    if not common:
+        return Reason("gfx", False, f"reported on {wanted}; the log is of another generation")
+    if len(common) == len(where.possible):
+        return Reason("gfx", True, f"the log is of a generation that is affected ({wanted})")
+    return Reason("gfx-generation", None, f"the log is of the generation of {affected}")
+
+
+def _kernel_met(wanted: VersionRange, where: Origin, position: int) -> Reason:
+    release, source = where.kernel_at(position)
+    version = parse_kernel(release)
+    inside = wanted.between(*version.span) if version and not where.dkms else None
+    if version is None:
+        said = f"it is known of kernels {wanted.text}; which it was cannot be told"
+    elif where.dkms:
+        said = f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
+    elif inside is None:
+        said = f"kernels {wanted.text}; {release} hides its stable release"
+    else:
+        said = f"kernel {release} ({source}){'' if inside else ' is not affected'} (affected: {wanted.text})"
+    return Reason("kernel", inside, said)
+
+
+def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
+    inside = where.rocm_is(wanted)
+    found = f"ROCm {format_version(where.rocm)} ({where.rocm_source})" if where.rocm else ""
+    if not found:
+        said = f"it is known of ROCm {wanted.text}; which it was cannot be told"
+    elif inside is None:
+        said = f"it is known of ROCm {wanted.text}; {found} does not tell enough"
+    else:
+        said = f"{found}{'' if inside else ' is not affected'} (affected: {wanted.text})"
+    return Reason("rocm", inside, said)
+
+
+def fixes(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> list[Reason]:
+    """Where kernel or ROCm carry the fix already: `met` is False for what speaks against the issue."""
+    kernel, kernel_why = _kernel_fixed(issue, where, position, known)
+    rocm = where.rocm_is(issue.fixed_rocm)
+    halves = [kernel_why] if kernel else []
+    if rocm and where.rocm:
+        halves.append(f"ROCm {format_version(where.rocm)} ({where.rocm_source}) has the fix")
+    if not halves:
+        return []
+    if issue.fixed_by == "both" and not (kernel and rocm):
+        rest = "ROCm" if kernel else "the kernel"
+        return [Reason("fix", None, f"{halves[0]}; {rest} needs its half too")]
+    return [Reason("fix", False, "; ".join(halves))]
+
+
+def _kernel_fixed(
+    issue: KnownIssue, where: Origin, position: int, known: Catalogue
+) -> tuple[bool | None, str]:
+    release, source = where.kernel_at(position)
+    version = parse_kernel(release)
+    if version is None:
+        return None, ""
+    fix = known.fixes.get(issue.lacks_fix)
+    runs = where.host is not None and any(k.running and k.release == release for k in where.host.kernels)
+    properties = {name for gpu in where.host.gpus for name in gpu.properties} if where.host and runs else ()
+    if fix and fix.kfd_property and properties:
+        told = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
+        return fix.kfd_property in properties, told
+    if where.dkms:
+        return None, ""
+    said = f"kernel {release} ({source}) has the fix"
+    if fix:
+        return fix.present_in(version), said
+    return (issue.fixed_kernels.between(*version.span), said) if issue.fixed_kernels else (None, "")
+
+
+def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> tuple[KnownIssue, ...]:
+    """Faults known of this host's GPUs, on its running kernel and ROCm, and not fixed there.
+
+    Only what is certain: an issue with a condition that cannot be told is left out, for it would be shown to
+    nearly everybody.
+    """
+    where = origin(Options(), LogFacts(), host)
+    stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
+    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, known))
+
+
+def is_certain(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> bool:
+    if issue.kind != "fault" or issue.confidence == "unverified":
+        return False
+    fixed = any(reason.met is False for reason in fixes(issue, where, position, known))
+    return not fixed and all(reason.met for reason in conditions(issue, where, position))

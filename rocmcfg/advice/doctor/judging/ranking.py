@@ -1,0 +1,233 @@
+"""How much a log speaks for each known issue: a score from 0 to 1, with its reasons.
+
+From 0.5 on we would tell the user so. A specific line alone gets there, also on a GPU that no report names,
+since a list of reports is no limit. A typical one needs a condition of the issue that is met, or a log of the
+GPU's generation; a generic one only ever adds. What cannot be on this kernel or ROCm, or is fixed there,
+stays below. The numbers order issues against each other; they are no probabilities.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
+
+from rocmcfg.advice.doctor.judging.match import AppliedSetting, InForce, Match, Stages, damped
+from rocmcfg.advice.doctor.judging.origin import Origin, Reason, conditions, fixes
+from rocmcfg.advice.doctor.judging.workarounds import HostState, done, where_in_force
+from rocmcfg.advice.doctor.reading.scan import Hits
+from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.issue import KnownIssue, Signature
+
+_SHOWN = 0.2
+_BASE = {"specific": 0.7, "typical": 0.55, "generic": 0.37}
+_MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "gpus": 0.03, "firmware": 0.1}
+_UNKNOWN = {
+    "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
+    "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.13},
+}
+_LOW = 0.45  # at most, for what we would not tell
+_ELSEWHERE = (0.5, 0.6)  # a line that names the issue, where its reports are of other GPUs
+_SURE = {"confirmed": 1.0, "reported": 0.97, "unverified": 0.9}
+_KINDS = {"fault": 0, "advice": 1, "spelling": 2}
+_RANK = {"specific": 0, "typical": 1, "generic": 2}
+
+
+def rank(
+    issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, host: HostState, known: Catalogue
+) -> tuple[Match, ...]:
+    """Best first."""
+    found: dict[str, list[Hits]] = {}
+    for hit in hits:
+        if hit.probe.role == "signature" and hit.positions:
+            found.setdefault(hit.probe.issue, []).append(hit)
+    telling = {at for own in found.values() for hit in own if _is_telling(hit, own) for at in hit.positions}
+    judged = (_judge(issue, found[issue.id], where, host, known) for issue in issues if issue.id in found)
+    matched = [match for match in judged if match is not None and match.score >= _SHOWN]
+    certain = any(match.told for match in matched)
+    matched = [
+        match
+        for match in matched
+        if any(_is_telling(hit, match.hits) for hit in match.hits)
+        # what fits in general lines alone is worth a word where another fault's line is left unexplained
+        or (not certain and any(telling.intersection(hit.positions) for hit in match.hits))
+    ]
+    return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
+
+
+def _judge(
+    issue: KnownIssue, hits: Sequence[Hits], where: Origin, host: HostState, known: Catalogue
+) -> Match | None:
+    weighed = sorted(
+        ((_strength(hit, hits), hit) for hit in hits), key=lambda one: (_RANK[one[0]], one[1].positions[0])
+    )
+    strengths = _kinds(weighed)
+    best = strengths[0]
+    position = weighed[0][1].positions[-1]
+    stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
+    against = fixes(issue, where, position, known)
+    if best == "generic" and not _may_be(stated, against):
+        return None
+    reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
+    # each further kind of line that fits makes it likelier, to a limit
+    score = _BASE[best] + min(sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:]), 0.1)
+    stages = _stages(issue, hits, where)
+    if stages is not None and len(stages.in_order) > 1:
+        score += 0.08 * stages.share
+        said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
+        reasons.append(Reason("stages", True, said))
+    for reason in stated if best != "generic" else ():
+        score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
+    score = _limited(score * _SURE[issue.confidence], best, stated, against)
+    then = host if where.same_boots else None
+    kargs = where.log.kargs_at(position)
+    settings = issue.workaround.settings
+    tried = tuple(
+        InForce(setting, place)
+        for setting in settings
+        if kargs is not None and (place := where_in_force(setting, kargs, then, known))
+    )
+    score *= damped(issue, len(tried))
+    waiting = tuple(
+        AppliedSetting(setting, said)
+        for setting in settings
+        if where.host is not None and setting not in dict(tried)
+        if (said := done(setting, kargs, host, known))
+    )
+    helpless = [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
+    return Match(
+        issue,
+        round(min(max(score, 0.0), 0.99), 2),
+        tuple(hit for _, hit in weighed),
+        (*reasons, *stated, *against, *helpless),
+        stages,
+        tried,
+        waiting,
+    )
+
+
+def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:
+    """What speaks against an issue: versions do for certain, the GPU only where no line names the issue."""
+    unmet = {reason.what for reason in (*stated, *against) if reason.met is False}
+    if best == "specific" and unmet and unmet <= {"gfx", "gpus"}:
+        low, high = _ELSEWHERE
+        return min(max(0.8 * score, low), high)
+    if unmet:
+        return min(0.6 * score, _LOW)
+    supported = any(reason.met or reason.what == "gfx-generation" for reason in stated)
+    return min(score, _LOW) if best == "typical" and stated and not supported else score
+
+
+def _signature(hit: Hits) -> Signature:
+    assert hit.probe.signature is not None
+    return hit.probe.signature
+
+
+def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
+    """The strength of a signature. A signature that counts only `beside` another one is generic where the
+    other was not found."""
+    signature = _signature(hit)
+    if signature.beside and all(_signature(other).name != signature.beside for other in hits):
+        return "generic"
+    return signature.strength
+
+
+def _is_telling(hit: Hits, hits: Sequence[Hits]) -> bool:
+    return _strength(hit, hits) != "generic"
+
+
+def _may_be(stated: Sequence[Reason], against: Sequence[Reason]) -> bool:
+    """Whether an issue of this GPU, which nothing speaks against, may be behind lines that other faults print
+    as well."""
+    of_this_gpu = any(reason.what == "gfx" and reason.met for reason in stated)
+    return of_this_gpu and all(reason.met is not False for reason in (*stated, *against))
+
+
+def _kinds(weighed: Sequence[tuple[str, Hits]]) -> list[str]:
+    """The strengths, without those of signatures that only read lines which a stronger one read before."""
+    found, read = [], set[int]()
+    for strength, hit in weighed:
+        if not read.issuperset(hit.positions):
+            found.append(strength)
+        read.update(hit.positions)
+    return found
+
+
+def _kinds_of_lines(strengths: Sequence[str]) -> str:
+    said = {"specific": "unique", "typical": "typical", "generic": "fitting"}
+    counted = [f"{n} {said[strength]}" for strength in _RANK if (n := strengths.count(strength))]
+    return f"evidence: {', '.join(counted)} line{'' if len(strengths) == 1 else 's'}"
+
+
+def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | None:
+    if not issue.stages:
+        return None
+    positions: dict[str, list[int]] = {}
+    for hit in hits:
+        name = _signature(hit).name
+        if name in issue.stages:
+            positions[name] = sorted([*positions.get(name, ()), *hit.positions])
+    return follow(issue.stages, positions, [said.position for said in where.log.kernels])
+
+
+def follow(wanted: Sequence[str], positions: Mapping[str, Sequence[int]], boots: Sequence[int]) -> Stages:
+    """`positions` are sorted, by name of the stage; `boots` are the positions at which a boot begins.
+
+    Drivers retry: a stage may come back many times, and between two stages others may stand.
+    """
+    seen = tuple(name for name in wanted if positions.get(name))
+    spans = list(pairwise((-1, *boots, 1 << 63)))
+    for length in range(len(seen), 1, -1):
+        for chosen in combinations(seen, length):
+            if any(_one_after_the_other(chosen, positions, start, end) for start, end in spans):
+                return Stages(tuple(wanted), seen, chosen)
+    return Stages(tuple(wanted), seen, seen[:1])
+
+
+def _one_after_the_other(
+    names: Sequence[str], positions: Mapping[str, Sequence[int]], start: int, end: int
+) -> bool:
+    at = start - 1
+    for name in names:
+        found = positions[name]
+        index = bisect_right(found, at)
+        if index == len(found) or found[index] >= end:
+            return False
+        at = found[index]
+    return True
+
+
+def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
+    """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
+    row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
+    if row is None:
+        return []
+    version, name = loaded.get(row.block), row.block.upper()
+    if version is None:
+        return [Reason("firmware", None, f"which {name} firmware is loaded cannot be told")]
+    bad, counted = row.is_bad(version), version & row.counted
+    return [Reason("firmware", bad, f"{name} firmware {counted:#x} is {'' if bad else 'not '}the bad one")]
+
+
+def alike(
+    match: Match, issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, known: Catalogue
+) -> tuple[KnownIssue, ...]:
+    """Other faults of this machine that print the lines of a match, where no line names the issue."""
+    if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
+        return ()
+    lines = {position for hit in match.hits for position in hit.positions}
+    printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
+    return tuple(
+        issue
+        for issue in issues
+        if issue.id in printing
+        and issue.kind == "fault"
+        and issue.confidence != "unverified"
+        and _may_be(conditions(issue, where, min(lines)), fixes(issue, where, min(lines), known))
+    )
+
+
+def covered(found: Sequence[Match]) -> set[int]:
+    """The positions of lines that are explained by an issue which doctor names."""
+    return {position for match in found if match.told for hit in match.hits for position in hit.positions}

@@ -1,0 +1,248 @@
+"""Whether a workaround was in force when a log was written, since what did not help is not recommended again;
+what of it is still to be done on a host, and the command that applies it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.host.view import HostView
+from rocmcfg.judging.parameters import is_default, reaches
+from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.facts import BootChain, Facts, Kernel
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.published import published
+from rocmcfg.model.spelling import Spelling, same
+from rocmcfg.model.state import (
+    PASSES,
+    PENDING,
+    Check,
+    CheckStatus,
+    DesiredSetting,
+    Kind,
+    Request,
+    VerificationReport,
+    command_line,
+    render_line,
+    root_option,
+)
+from rocmcfg.state.values import Running
+
+IssueState = Literal["open", "pending", "worked_around", "reported"]
+
+
+@published(
+    "issue=issue.id title=issue.title state",
+    "issue: confidence cost settings=workaround.settings",
+)
+class IssueHere(NamedTuple):
+    issue: KnownIssue
+    state: IssueState
+
+
+class HostState(NamedTuple):
+    """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
+    environment of the caller. `applied` are the settings that rocmcfg applied last and that hold. `firmware`
+    is the version of each block that the GPUs run, where it is known."""
+
+    running: Running
+    variables: Mapping[str, tuple[str | None, str]]
+    applied: Sequence[DesiredSetting] = ()
+    firmware: Mapping[str, int] = MappingProxyType({})
+
+
+def where_in_force(
+    setting: Spelling, kargs: Sequence[Karg] | None, host: HostState | None, known: Catalogue
+) -> str:
+    """Where a setting is in force; empty where it is not or cannot be told.
+
+    `kargs` is the command line of a boot that wrote a log; None asks for what is in force now. `host` is None
+    where the log is another machine's.
+    """
+    if setting.kind is Kind.ENV:  # no log shows what its process was given
+        found = host.variables.get(setting.name) if host and kargs is None else None
+        return found[1] if found and found[0] == setting.value else ""
+    if setting.kind is Kind.KARG:
+        wanted = setting.name if setting.value is None else f"{setting.name}={setting.value}"
+        seen = kargs if kargs is not None else (host.running.kargs if host else ())
+        return "the kernel's command line" if contains(read_by_kernel(seen), wanted) else ""
+    feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
+    id = feature.parameter if feature else setting.id
+    current, where = _parameter(id, kargs, host)
+    return where if current is not None and reaches(setting, id, current, known) else ""
+
+
+def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known: Catalogue) -> str:
+    """What to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and that is
+    not known to have been in force when the log was written; empty for any other. `kargs` is the command line
+    of that boot, if the log shows it."""
+    where = where_in_force(setting, None, host, known)
+    if where:
+        absent = setting.kind is Kind.KARG and kargs is not None
+        then = "it was not then" if absent else "this log does not say whether it was then"
+        return f"in force now ({where}); {then}"
+    if any(reaches(setting, one.parameter or one.id, one.text, known) for one in host.applied):
+        return "applied, not in effect before the reboot"
+    return ""
+
+
+def _stands(
+    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], known: Catalogue
+) -> IssueHere | None:
+    """How a host stands to an issue that it may have. None where its cure is what kernels do by themselves,
+    and nobody has them do otherwise here."""
+    cure = issue.workaround.settings
+    said = [done(setting, None, host, known) for setting in cure]
+    state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
+    if said and all(said):
+        state = "pending" if any(text.startswith("applied") for text in said) else "worked_around"
+        if state != "pending" and all(is_default(setting, kernels, known) for setting in cure):
+            return None
+    return IssueHere(issue, state)
+
+
+def failed(report: VerificationReport) -> list[Check]:
+    """What was applied and is not in effect, nor will be after a reboot. What only somebody with other rights
+    may read is of no consequence, nor is what cannot be told."""
+    fine = PASSES | PENDING | {CheckStatus.NOT_READABLE, CheckStatus.CANNOT_BE_TOLD}
+    return [check for check in report.checks if check.status not in fine]
+
+
+def holding(
+    applied: Sequence[DesiredSetting], report: VerificationReport | None
+) -> tuple[DesiredSetting, ...]:
+    """Those that did not fail; all of them where nobody could look."""
+    lost = {check.name for check in failed(report)} if report else set()
+    return tuple(setting for setting in applied if setting.id not in lost)
+
+
+def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
+    """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
+    from rocmcfg.advice.doctor.judging.origin import known_here
+    from rocmcfg.files.environment import set_variables
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    found = known_here(catalogue.known_issues(), facts, known)
+    state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
+    kernels = [kernel for kernel in facts.driven if kernel.running] or facts.driven
+    return tuple(one for one in (_stands(one, state, kernels, known) for one in found) if one is not None)
+
+
+def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
+    """Those of any host that have all the words, in any case, and concern one of the GPUs; none: any."""
+    from rocmcfg.knowledge import catalogue
+
+    found = []
+    for one in catalogue.known_issues():
+        cure = (*map(str, one.workaround.settings), *one.workaround.steps)
+        lines = (text for signature in one.signatures for text in (signature.pattern, *signature.samples))
+        text = " ".join((one.id, one.title, one.summary, *one.notes, *cure, *lines)).lower()
+        concerned = not gfx or not one.gfx or any(matches(name, one.gfx) for name in gfx)
+        if concerned and all(word.lower() in text for word in words):
+            found.append(IssueHere(one, "open" if one.confidence == "confirmed" else "reported"))
+    return tuple(found)
+
+
+def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) -> tuple[str | None, str]:
+    """The value that a module parameter had, and who says so."""
+    written = last(kargs or (), name)
+    if written is not None:
+        return written.value, written.source
+    # where two boots had one command line, what a driver holds now stands for both
+    if host is None or (kargs is not None and join(kargs) != join(host.running.kargs)):
+        return None, ""
+    return host.running.parameter(name).value, "the running driver"
+
+
+class Cure(NamedTuple):
+    """What of a workaround is still to be done. `command` applies what rocmcfg can apply of it, on top of
+    what is applied; `once` runs one program with it. Empty where that is nothing."""
+
+    settings: tuple[Spelling, ...]
+    unset: tuple[str, ...]
+    steps: tuple[str, ...]
+    profile: str
+    command: str
+    once: str = ""
+
+
+def cure(
+    match: Match,
+    asked: Request,
+    by_profile: Mapping[Spelling, str],
+    suggested: Mapping[str, str],
+    root: str,
+    boot: BootChain | None,
+) -> Cure:
+    """`asked` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
+    GPUs here, by those that they extend; `boot` is how the host boots, None where it is for another one."""
+    workaround = match.issue.workaround
+    profile = suggested.get(workaround.profile, workaround.profile)
+    command = once = ""
+    if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
+        whole = all(by_profile.get(setting) == "" for setting in match.remaining)
+        each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
+        once = f"rocmcfg run {f'-p {profile}' if whole else each}"
+    if match.remaining or not (match.in_force or match.applied or not workaround.profile):
+        profiles = asked.profiles or ((profile,) if profile else ())
+        options = by_profile if {workaround.profile, profile} & {*profiles} else {}
+        wanted = [*asked.set, *(str(s) for s in match.remaining if s not in options)]
+        with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
+        named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
+        command = _for_good(asked._replace(profiles=profiles, set=named, with_=opted), root, boot)
+    return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
+
+
+def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
+    """The command that applies a request; where apply refuses the host, the one that says what to write by
+    hand. Variables need no boot loader."""
+    apply = command_line(request, root)
+    if boot is None or boot.supported:
+        return f"sudo {apply}"
+    if boot.loader is not None and boot.loader.renders:
+        return render_line(request, boot.loader.renders) + root_option(root)
+    variables = [text.startswith("env.") for text in request.set]
+    alone = not request.profiles and all(variables)
+    some = boot.left_to_user and (request.profiles or any(variables))
+    return f"sudo {apply}" if alone or some else apply.replace("rocmcfg apply", "rocmcfg plan", 1)
+
+
+def suggested(view: HostView, facts: Facts) -> dict[str, str]:
+    """The profiles of the GPUs that are here, by the profile that they extend."""
+    from rocmcfg.knowledge import profiles
+
+    try:
+        here = profiles.load(view, profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx]))
+    except RocmcfgError:
+        return {}  # a local file of such a name is wrong
+    return {profile.extends or profile.name: profile.name for profile in here}
+
+
+def by_profile(view: HostView, match: Match, facts: Facts, known: Catalogue) -> dict[Spelling, str]:
+    """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
+    option --with and the text. A setting whose conditions do not hold here is not among them."""
+    from rocmcfg.judging.conditions import decide
+    from rocmcfg.knowledge import profiles
+
+    name = match.issue.workaround.profile
+    if not name or not match.told:
+        return {}
+    try:
+        (profile,) = profiles.load(view, [name])
+    except RocmcfgError:
+        return {}  # a local file of that name is wrong: the settings are named one by one
+    return {
+        asked: setting.id if setting.optional else ""
+        for asked in match.remaining
+        for setting in profile.settings
+        if setting.id == asked.id
+        and same(str(setting.value), asked.value or "True")
+        and decide(setting.when, facts, known).holds is not False
+    }

@@ -1,0 +1,111 @@
+"""What a reader is shown of a log: lines with their count and place, for an issue or for no issue at all, and
+the parameters that the driver did not take."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
+from rocmcfg.advice.doctor.reading.scan import Hits, Scanner
+from rocmcfg.knowledge.kernel_names import KernelName, decode
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.facts import Machine
+from rocmcfg.model.issue import Strength
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.published import published
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import parameter
+
+_UNKNOWN = regex(r"^(\w+): unknown parameter '([^']+)' ignored$")
+_ILLEGAL = regex(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
+
+
+@published("log", "line", "last_line", "count=times", "more", "text", "strength")
+class LogLines(NamedTuple):
+    """Lines that differ in numbers only, as one. `more`: there are more than were counted."""
+
+    log: str
+    line: int
+    last_line: int
+    times: int
+    more: bool
+    text: str
+    strength: Literal[Strength, ""] = ""
+
+
+def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
+    """The strongest signatures first."""
+    return tuple(_lines(match.hits, scanner).values())
+
+
+def unknown(
+    hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
+) -> tuple[LogLines, ...]:
+    """Errors of driver and libraries that no issue explains, in the order of the log. `ours` is False for a
+    log that names another vendor's software: errors that such software prints too are then left out, unless
+    the log also has an error that only AMD's prints."""
+    errors = [hit for hit in hits if hit.probe.role == "error"]
+    ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
+    found = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
+    return tuple(found[position] for position in sorted(found) if position not in covered)
+
+
+def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
+    """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
+    found = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
+    return tuple(found[position] for position in sorted(found))
+
+
+def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
+    """The GEMM kernels that the lines name, decoded, each once."""
+    return tuple({name.name: name for one in evidence if (name := decode(one.text)) is not None}.values())
+
+
+def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
+    """Each group of lines, by the position of its first line; a group that several probes found once."""
+    found: dict[int, LogLines] = {}
+    for hit in hits:
+        strength = hit.probe.signature.strength if hit.probe.signature else ""
+        for group in hit.groups:
+            log, line = scanner.place(group.first)
+            _, last = scanner.place(group.last)
+            lines = LogLines(log, line, last, group.count, hit.full, group.text, strength)
+            found.setdefault(group.first, lines)
+    return found
+
+
+def refused_parameters(log: LogFacts, scanner: Scanner, known: Catalogue) -> Iterator[Diagnostic]:
+    for said in log.illegal_values:
+        if match := _ILLEGAL.match(said.text):
+            module, value, name = match.groups()
+            summary = f"{module} did not load: {name}={value} is no legal value"
+            hint = f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it"
+            yield error("RC8131", summary, location=_place(said, scanner), hint=hint)
+    for said in log.unknown_parameters:
+        if match := _UNKNOWN.match(said.text):
+            yield unknown_parameter(match[1], match[2], _place(said, scanner), known)
+
+
+def _place(said: Said, scanner: Scanner) -> str:
+    name, line = scanner.place(said.position)
+    return f"{name}:{line}"
+
+
+def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
+    """What to write in its place, as far as anybody can tell."""
+    from rocmcfg.judging.judge import of_the_name
+    from rocmcfg.judging.verdict import About
+
+    verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)
+    hint = "remove it; `rocmcfg lint` finds the file that sets it"
+    if verdict is not None and verdict.about is About.MISNAMED and verdict.instead is not None:
+        given = "" if verdict.instead.value is not None else "=…"
+        hint = f"{verdict.why} Write --set {verdict.instead}{given}".lstrip()
+    elif verdict is not None and verdict.names:
+        near = verdict.names[0]
+        hint = f"is {near} meant? `rocmcfg explain {near}` tells what it does"
+    said = f"the kernel ignores {module}.{name}: there is no such parameter"
+    return warning("RC8130", said, location=place, hint=hint)

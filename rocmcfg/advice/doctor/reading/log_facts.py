@@ -1,0 +1,143 @@
+"""What logs tell about the machine that wrote them. They may come from another machine than this one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rocmcfg.model.catalogue import GpuModel, matches
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+from rocmcfg.model.version import Version, parse_kernel, parse_version
+
+if TYPE_CHECKING:
+    from rocmcfg.advice.doctor.reading.scan import Scanner
+    from rocmcfg.knowledge.diagnosis import LogKnowledge
+
+_GFX = regex(r"gfx\d{1,2}[0-9a-f]{2}")
+
+
+class Said(NamedTuple):
+    """One thing that a log says, and where."""
+
+    text: str
+    position: int
+    weight: int
+
+
+class LogFacts(NamedTuple):
+    """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
+    functions tell (empty: they do not). `rocm_named`: it names a release of ROCm, and if `rocm` is None it
+    cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
+
+    gfx: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    kernels: tuple[Said, ...] = ()
+    command_lines: tuple[Said, ...] = ()
+    rocm: Version | None = None
+    rocm_named: bool = False
+    dkms: str = ""
+    mes: int | None = None
+    unknown_parameters: tuple[Said, ...] = ()
+    illegal_values: tuple[Said, ...] = ()
+    kernel_names: tuple[Said, ...] = ()
+    other_vendor: bool = False
+
+    @property
+    def is_another_vendors(self) -> bool:
+        ours = self.gfx or self.family or self.rocm or self.rocm_named or self.dkms or self.kernel_names
+        return self.other_vendor and not ours
+
+    def kernel_at(self, position: int) -> str:
+        """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
+        said = _before(self.kernels, position) or next(reversed(self.kernels), None)
+        return said.text if said else ""
+
+    def kargs_at(self, position: int) -> tuple[Karg, ...] | None:
+        """The kernel's arguments in that boot; None where no log shows them: a command line that comes after
+        the line is that of a later boot."""
+        said = _before(self.command_lines, position)
+        return split(said.text, "the log's command line") if said else None
+
+
+def _before(said: Sequence[Said], position: int) -> Said | None:
+    index = bisect_right([one.position for one in said], position)
+    return said[index - 1] if index else None
+
+
+def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:
+    """The scanner looked for `known.facts`, in their order."""
+    found: dict[str, list[Said]] = {}
+    hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
+    for hit, pattern in zip(hits, known.facts, strict=True):
+        for position, line in zip(hit.positions, hit.lines, strict=True):
+            for match in re.finditer(pattern.pattern, line, re.ASCII):
+                said = Said(match[pattern.group], position, pattern.weight)
+                found.setdefault(pattern.kind, []).append(said)
+    rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
+    named = [known.families.get(s.text.partition("_v")[2], ()) for s in found.get("family", ())]
+    mes = [int(said.text, 16) for said in found.get("mes", ())]
+    return LogFacts(
+        _gfx(found, models),
+        tuple(sorted({m.gfx for m in models if any(matches(m.gfx, patterns) for patterns in named)})),
+        _sorted(s for s in found.get("kernel", ()) if parse_kernel(s.text)),
+        _sorted(s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)),
+        rocm,
+        rocm_named,
+        next((said.text for said in found.get("dkms", ())), ""),
+        mes[-1] if mes else None,
+        _unique(found.get("unknown_parameter", ())),
+        _unique(found.get("illegal_value", ())),
+        _unique(found.get("kernel_name", ())),
+        "other_vendor" in found,
+    )
+
+
+def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
+    words = command_line.split()
+    return any(w.startswith(m) if m.endswith("=") else w == m for w in words for m in boot_words)
+
+
+def _sorted(said: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple(sorted(said, key=lambda one: one.position))
+
+
+def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple({one.text: one for one in reversed(_sorted(said))}.values())[::-1]
+
+
+def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
+    """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
+    by_pci = {pci: model.gfx for model in models for pci in model.pci}
+    said = [s._replace(text=by_pci.get(s.text.lower(), "")) for s in found.get("pci", ())]
+    said += found.get("gfx", ())
+    said += [s._replace(text=f"gfx{s.text}") for s in found.get("isa", ())]
+    said = [s for s in said if _GFX.fullmatch(s.text)]
+    if not said:
+        return ()
+    heaviest = max(one.weight for one in said)
+    counted = Counter(one.text for one in said if one.weight == heaviest)
+    names = list(counted)
+    if heaviest == 1:
+        name, count = counted.most_common(1)[0]
+        if len(names) > 1 and count < 0.75 * counted.total():
+            return ()
+        names = [name]
+    return tuple(names)
+
+
+def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | None, bool]:
+    """The newest release that programs print, of the heaviest statements; None where a sentence names another
+    one. And whether sentences name any at all: then the log is about a certain release, whichever."""
+    named = {parse_version(said.text) for said in prose} - {None}
+    if not printed:
+        return None, bool(named)
+    heaviest = max(one.weight for one in printed)
+    newest = max(filter(None, (parse_version(one.text) for one in printed if one.weight == heaviest)))
+    if any(other and any(a != b for a, b in zip(newest, other, strict=False)) for other in named):
+        return None, True
+    return newest, bool(named)

@@ -1,0 +1,279 @@
+"""Where logs come from: named files and pipes, this host's journal or ring buffer, the files of another root.
+
+Compressed ones are known by their first bytes, not by their names. Of a damaged one, what comes before the
+damage is read, but for a few KiB: Python's own readers throw away a whole block. Like `zcat`, this ignores
+what stands behind the packed data and is not packed.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import os
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, cast
+
+from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.host import files
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+_CHUNK = 4 << 10  # bytes that are read, and unpacked, at once: what a damage can take along
+_XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
+# How a packed file begins, and what unpacks it.
+_PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", "zlib", lambda zlib: zlib.decompressobj(31)),
+    (b"\xfd7zXZ\0", "lzma", lambda lzma: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)),
+    (b"BZh", "bz2", lambda bz2: bz2.BZ2Decompressor()),
+)
+# How begins what is no text, what it is, and what makes one of it.
+_NO_TEXT = (
+    (b"\x1f\x8b", "packed with gzip", "zcat"),
+    (b"\xfd7zXZ\0", "packed with xz", "xz -dc"),
+    (b"BZh", "packed with bzip2", "bzip2 -dc"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "zstd -dc"),
+    (b"\x04\x22\x4d\x18", "packed with lz4", "lz4 -dc"),
+    (b"PK\3\4", "a zip", "unzip -p"),
+    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    # HEADER_SIGNATURE in journal-def.h of systemd
+    (b"LPKSHHRH", "a journal", "journalctl -k --file"),
+)
+_START = 512  # bytes that tell what a file is
+_JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
+# The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
+_FILES = regex(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
+# At least three words, and no path: a line that somebody copied.
+_LINE = regex(r"(?![/.~])(?!.*\.\w{1,4}$)\s*\S+\s+\S+\s+\S")
+_KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
+
+
+class Source(NamedTuple):
+    """A log that can be opened. `open` returns None where there is none after all, and raises Unreadable."""
+
+    name: str
+    open: Callable[[], BinaryIO | None]
+
+
+def named(path: str) -> Source:
+    """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
+    if is_line(path):
+        return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
+    name = "standard input" if path == "-" else path
+    return Source(name, lambda: unpacked(files.open_callers_log(path), path))
+
+
+def is_line(text: str) -> bool:
+    return bool(_LINE.match(text)) and not os.path.lexists(text)
+
+
+def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
+    """The ways to the kernel's logs of this host, best first; one that gives anything is enough. The logs of
+    a way are in the order of time. `this_boot`: only logs of the boot that runs now, so no files."""
+    before = _program(view, "the journal of the boot before", (*_JOURNAL, "-b", "-1"))
+    journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
+    ring_buffer = _program(view, "dmesg", ("dmesg",))
+    if this_boot:
+        return [[journal], [ring_buffer]]
+    files = _files(view)
+    ways = [[before, journal], [ring_buffer]] if view.runs_tools else []
+    return [*ways, files] if files else ways
+
+
+def _program(view: HostView, name: str, argv: tuple[str, ...]) -> Source:
+    return Source(name, lambda: view.stream_query(argv))
+
+
+def _files(view: HostView) -> list[Source]:
+    """Rotated ones first. Where the kernel has a file of its own, those that mix everything are left out."""
+    names = [name for name in view.names("/var/log") if _FILES.match(name)]
+    main = next((stem for stem in _KERNEL_FIRST if stem in names), "")
+    chosen = [name for name in names if name.split(".")[0] == "dmesg" or (main and name.startswith(main))]
+    return [_file(view, f"/var/log/{name}") for name in sorted(chosen or names, key=_age, reverse=True)]
+
+
+def _age(name: str) -> tuple[int, int]:
+    """Numbers of logrotate count up with age, dates in its other naming count down."""
+    found = re.search(r"[.-]([0-9]{1,8})(?:\.|$)", name)
+    if found is None:
+        return 0, 0
+    number = int(found[1])
+    return (1, number) if number < 10_000 else (1, 99_999_999 - number)
+
+
+def _file(view: HostView, path: str) -> Source:
+    return Source(path, lambda: unpacked(stream, path) if (stream := view.stream(path)) else None)
+
+
+def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
+    """The stream itself, or what a compressed one holds. Raises Unreadable for what is no text, with what
+    makes a text of it."""
+    buffered = io.BufferedReader(stream, 1 << 17)  # type: ignore[type-var]
+    try:
+        start = buffered.peek(_START)[:_START]
+    except OSError as problem:
+        raise Unreadable(name, problem) from problem
+    opened: Any = buffered
+    for magic, module, new in _PACKED:
+        if start.startswith(magic):
+            opened = _Unpacked(buffered, magic, functools.partial(new, importlib.import_module(module)))
+            start = opened.peek(_START)[:_START]
+            break
+    what, command = text_of(start, name)
+    if command and opened is buffered:
+        hint = f"pipe its text in: `{command} | rocmcfg doctor -`; other commands that read logs take - too"
+        raise Unreadable(name, f"it is {what}", hint)
+    if not _may_be_text(start):
+        raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
+    return cast(BinaryIO, opened)
+
+
+def text_of(start: bytes, name: str) -> tuple[str, str]:
+    """What a file is that begins so, and the command that prints its text; empty where that is not known."""
+    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
+    known = (row for row in _NO_TEXT if start.startswith(row[0]))
+    return next(((what, f"{command} {file}") for _, what, command in known), ("no text", ""))
+
+
+def _may_be_text(start: bytes) -> bool:
+    """Whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them in a
+    log, and archives pad with them. Programs that show how far they are leave backspaces."""
+    said = start.replace(b"\0", b"")
+    return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in said) <= len(said)
+
+
+class _Unpacked(io.RawIOBase):
+    """`new` makes a decompressor of zlib, bz2 or lzma, `magic` is what a member begins with. Reading raises
+    the decompressor's error, or EOFError for a stream that is cut, after all that comes before it was handed
+    out."""
+
+    def __init__(self, packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> None:
+        self._packed = packed
+        self._pieces = _pieces(packed, magic, new)
+        self._ready = bytearray()
+        self._problem: Exception | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """At least as many bytes as are asked for, while there are any. `readline` looks for ends in them."""
+        try:
+            while size < 0 or len(self._ready) < size:
+                self._ready += next(self._pieces)
+        except StopIteration:
+            pass
+        except Exception as problem:  # of the decompressor or of the file
+            self._problem = problem
+        return bytes(self._ready)
+
+    def read(self, size: int = -1) -> bytes:
+        """Never holds more than `size` bytes and one piece."""
+        given = self.peek(size)
+        given = given if size < 0 else given[:size]
+        if not given and self._problem is not None:
+            raise self._problem
+        del self._ready[: len(given)]
+        return given
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
+    """What the members of a file hold, one after the other."""
+    waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
+    taken, given = len(waiting), 0
+    while waiting.startswith(magic):
+        decompressor = new()
+        while not decompressor.eof:
+            # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
+            if not waiting and getattr(decompressor, "needs_input", True):
+                waiting = packed.read(_CHUNK)
+                taken += len(waiting)
+                if not waiting:
+                    raise EOFError("it is cut short")
+            piece = decompressor.decompress(waiting, _CHUNK)
+            given += len(piece)
+            yield piece
+            waiting = getattr(decompressor, "unconsumed_tail", b"")
+            if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
+                raise OSError(
+                    f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
+                )
+        waiting = decompressor.unused_data.lstrip(b"\0")  # tapes pad with them
+        while len(waiting) < len(magic) and (more := packed.read(_CHUNK)):
+            taken += len(more)
+            waiting = (waiting + more).lstrip(b"\0")
+
+
+def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
+    """What one log refuses hides no other; a stop only where nothing could be read at all."""
+    problems: list[Diagnostic] = []
+    for path in paths:
+        try:
+            source = named(path)
+            problems += _read(scanner, source, progress)
+            if not scanner.logs[-1].size and not scanner.logs[-1].problem:
+                told = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                problems.append(told)
+        except Unreadable as problem:
+            problems += problem.diagnostics
+    if not scanner.logs:
+        raise RocmcfgError(*problems)
+    return problems
+
+
+def read_host(
+    scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
+) -> list[Diagnostic]:
+    """The journal, else the ring buffer, else files: the first way that gives anything."""
+    problems: list[Diagnostic] = []
+    for way in of_host(view, this_boot=this_boot):
+        for source in way:
+            try:
+                problems += _read(scanner, source, progress)
+            except Unreadable as problem:
+                problems += [warning("RC8002", d.summary, hint=d.hint) for d in problem.diagnostics]
+        if any(log.size for log in scanner.logs):
+            return problems
+    return [*problems, _nothing_readable(view)]
+
+
+def _nothing_readable(view: HostView) -> Diagnostic:
+    summary = "no kernel log of this host could be read"
+    if view.offline:
+        if view.is_dir("/var/log/journal"):
+            command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
+            return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
+        return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
+    detail = "`journalctl -k` and `dmesg` show nothing; on many hosts they do so to root alone"
+    hint = "name a log: rocmcfg doctor --log FILE; or, if you are not root: sudo rocmcfg doctor"
+    return warning("RC8001", summary, detail=detail, hint=hint)
+
+
+def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
+    stream = source.open()
+    if stream is None:
+        return []
+
+    began = time.monotonic()
+
+    def tell(size: int) -> None:
+        rate = (size >> 20) / (time.monotonic() - began)
+        progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
+
+    with stream:
+        log = scanner.read(source.name, stream, tell)
+    if not log.problem:
+        return []
+    said = f"{source.name} was not read to its end: {log.problem}"
+    hint = "what follows comes from the part that was read; copy or unpack the file again"
+    return [warning("RC8006", said, detail=f"{log.size} bytes of it were read", hint=hint)]

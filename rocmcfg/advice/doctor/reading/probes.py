@@ -1,0 +1,189 @@
+"""What is looked for in a log: the signatures of known issues, facts about the machine, errors of the driver.
+
+Every pattern means the same to Python's `re` and to `grep -E` in the C locale: no look-around, no lazy
+repeats, no `\\d`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge.diagnosis import LogKnowledge
+from rocmcfg.model import regex_tree
+from rocmcfg.model.issue import KnownIssue, Signature
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import UnshippedPattern, regex
+from rocmcfg.model.regex import bounded as bounded_time
+
+DIGITS = b"0123456789"
+Role = Literal["signature", "fact", "error", "reset"]
+# A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
+# says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
+ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
+ENOUGH_BYTES = 1 << 20
+READY = "advice/doctor/required"  # in compiled.tsv
+_KEPT = 2  # bytes that a text keeps at least
+
+
+class Probe(NamedTuple):
+    """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
+    `bare_literals` are the same without digits; of each of the `others` its line must hold one too. `issue`
+    and `signature` are set for signatures; `shared`: another vendor's software prints such a line too."""
+
+    role: Role
+    pattern: str
+    literals: tuple[bytes, ...]
+    bare_literals: tuple[bytes, ...]
+    others: tuple[tuple[bytes, ...], ...]
+    issue: str = ""
+    signature: Signature | None = None
+    shared: bool = False
+
+    def match(self, line: bytes) -> re.Match[bytes] | None:
+        for literal in self.literals:
+            if literal in line:
+                break
+        else:
+            return None
+        for texts in self.others:
+            if not any(text in line for text in texts):
+                return None
+        if isinstance(self.pattern, UnshippedPattern):
+            return bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line))
+        return _compiled(self.pattern).search(line)
+
+
+def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
+    """`needs` are texts of which a line must hold one besides. Raises re.error for a pattern that is none."""
+    ready = _ready().get(pattern)
+    if ready is not None:
+        texts, *others = (tuple(map(str.encode, one)) for one in ready)
+    else:
+        texts, *others = bounded_time(pattern, lambda: required(pattern), len(pattern)) or [(b"",)]
+    bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
+    others += [tuple(map(str.encode, needs))] if needs else []
+    return Probe(role, pattern, texts, bare, tuple(others), **more)
+
+
+@functools.cache
+def _ready() -> dict[str, list[list[str]]]:
+    """What the patterns of the program require; to read it off them takes a quarter of doctor's start."""
+    return compiled.known(READY, b"") or {}
+
+
+def texts_foreign_to(storm: bytes, probes: Sequence[Probe]) -> list[bytes] | None:
+    """Texts of which a line holds one if any of the probes matches it, and lines like these of a storm hold
+    none; None where a probe has no such texts. GNU grep finds plain texts twice as fast as patterns in long
+    lines, if they begin with characters that are rare there: each text is cut to begin so.
+    """
+    common = Counter(storm)
+
+    def rarely(text: bytes) -> bytes:
+        start = min(range(max(len(text) - _KEPT, 0) + 1), key=lambda at: common[text[at]] if text else 0)
+        return text[start:]
+
+    found: list[bytes] = []
+    for one in probes:
+        sets = [[rarely(text) for text in texts] for texts in (one.literals, *one.others)]
+        foreign = [texts for texts in sets if not any(text in storm for text in texts)]
+        if not foreign:
+            return None
+        found += min(foreign, key=lambda texts: sum(common[text[0]] for text in texts))
+    return found
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    """Most logs hold what few of the patterns look for."""
+    return re.compile(bounded(pattern).encode())
+
+
+# One piece of a pattern (an escape, a set, any other character) and the repeat behind it.
+_PIECE = regex(r"(\\.|\[\^?\]?[^]]*\]|[^\\\[])([*+](?![?+]))?", re.DOTALL)
+_GAP = 256  # characters; those in names of GEMM kernels take up to 90
+
+
+def bounded(pattern: str) -> str:
+    """The pattern with its gaps limited to `_GAP` characters, where it has several of them.
+
+    Python's `re` tries every combination of ends: with three gaps in a line of 4 KiB it would take minutes.
+    """
+    pieces = _PIECE.findall(pattern)
+    gaps = [piece for piece, repeat in pieces if repeat and _is_wide(piece)]
+    if len(gaps) < 2 or "".join(piece + repeat for piece, repeat in pieces) != pattern:
+        return pattern
+    return "".join(
+        f"{piece}{{{int(repeat == '+')},{_GAP}}}" if repeat and _is_wide(piece) else piece + repeat
+        for piece, repeat in pieces
+    )
+
+
+def _is_wide(piece: str) -> bool:
+    return piece in (".", r"\w", r"\S") or (piece.startswith("[") and piece not in ("[0-9]", "[0-9.]"))
+
+
+def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
+    """What is looked for in every log; with `resets` in one that must not hold any."""
+    facts = [probe("fact", fact.pattern) for fact in known.facts]
+    errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in known.errors]
+    return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in known.resets if resets]
+
+
+def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
+    return [
+        probe("signature", signature.pattern, issue=issue.id, signature=signature)
+        for issue in issues
+        for signature in issue.signatures
+    ]
+
+
+def required(pattern: str) -> list[tuple[bytes, ...]]:
+    """Sets of texts: every match of the pattern holds one of each set. The most telling set comes first, the
+    one whose shortest text is longest; the only one holds the empty text where none can be told."""
+    found = sorted(_sets(regex_tree.parsed(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
+    return [tuple(sorted(text.encode() for text in texts)) for texts in found]
+
+
+def _telling(texts: frozenset[str]) -> tuple[int, int]:
+    return min(map(len, texts)), -len(texts)
+
+
+def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
+    return max(_sets(parsed), key=_telling, default=None)
+
+
+def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
+    """What a sequence requires, part by part."""
+    found: list[frozenset[str]] = []
+    run = ""
+    for operator, argument in parsed:
+        name = str(operator)
+        if name == "LITERAL" and argument < 128:
+            run += chr(argument)
+            continue
+        if run:
+            found.append(frozenset((run,)))
+            run = ""
+        inner = _of_part(name, argument)
+        if inner:
+            found.append(inner)
+    if run:
+        found.append(frozenset((run,)))
+    return found
+
+
+def _of_part(name: str, argument: Any) -> frozenset[str] | None:
+    if name == "SUBPATTERN":
+        return _required(argument[-1])
+    if name in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] > 0:
+        return _required(argument[2])
+    if name == "BRANCH":
+        branches = [_required(branch) for branch in argument[1]]
+        if all(branches):
+            return frozenset(text for branch in branches for text in branch or ())
+    return None

@@ -1,0 +1,240 @@
+"""One pass over logs: which probe matched where, how often, in which wording.
+
+Two ways that give the same answers: GNU grep picks the lines worth looking at, or Python looks at every line.
+What counts is always decided by Python's `re`, line by line, in the order of the log.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import BinaryIO
+
+from rocmcfg.advice.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
+from rocmcfg.advice.doctor.reading.segments import Line, LogRead, Segment, Segments
+from rocmcfg.host.files import has_gnu_grep, start_grep
+from rocmcfg.model.diagnostic import cut
+from rocmcfg.model.regex import UnshippedPattern, regex
+
+_AT_ONCE = 3  # greps that run side by side, each with a segment of its own
+# Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
+# bytes that they should come to.
+_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
+_SMALL = 32 << 10  # bytes that Python has looked at before grep has read its patterns
+_REMEMBERED = 4 << 10  # lines, without their digits, that are remembered
+_LONG = 400  # bytes of a line of which the length matters
+_SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
+_LINE_BITS = 44
+_LINE_MASK = (1 << _LINE_BITS) - 1
+_MOST = 200  # wordings of one pattern that are kept apart
+_SHOWN = 400  # characters of a line that are kept
+# at the start of a line: syslog, journalctl (short, short-iso, short-precise), dmesg (seconds, -T), ISO times
+_STAMPS = regex(
+    r"^(?:\[[^\]]{6,32}\]\s*|<\d+>"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?\s+)+"
+)
+_SENDER = regex(r"^(?:\S+ )?(?:kernel|klogd)(?:\[\d+\])?: ?(?:\[\s*\d+\.\d+\]\s*)?")
+_NUMBER = regex(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b|\d+")
+
+
+class Group:
+    """`text` is the first line of its kind without its time stamp; positions as in Hits."""
+
+    def __init__(self, text: str, first: int) -> None:
+        self.text, self.count, self.first, self.last = text, 0, first, first
+
+
+class Groups:
+    """Groups in the order in which they first appear; beyond `_MOST` kinds, lines go to the last one."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, Group] = {}
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._by_key.values())
+
+    def add(self, line: bytes, position: int) -> None:
+        text = message(line)
+        key = _NUMBER.sub("#", text)
+        group = self._by_key.get(key)
+        if group is None and len(self._by_key) >= _MOST:
+            group = next(reversed(self._by_key.values()))
+        if group is None:
+            group = self._by_key[key] = Group(text, position)
+        group.count += 1
+        group.last = position
+
+
+def message(line: bytes) -> str:
+    """The line without time stamp, host and sender, cut to a length that can be shown."""
+    text = line[: 4 * _SHOWN].decode("utf-8", "replace").strip()
+    text = _SENDER.sub("", _STAMPS.sub("", text), count=1)
+    return cut(text, _SHOWN)
+
+
+class Hits:
+    """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
+    there are never more than ENOUGH of its role, and little more than ENOUGH_BYTES of them (`size`). Facts
+    keep their `lines` as they are, one per position; the others are grouped."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe, self.positions, self.groups = probe, array("Q"), Groups()
+        self.lines: list[str] = []
+        self.size = 0
+
+    def add(self, text: bytes, position: int) -> None:
+        self.positions.append(position)
+        self.size += len(text)
+        if self.probe.role == "fact":
+            self.lines.append(text.decode("utf-8", "replace"))
+        else:
+            self.groups.add(text, position)
+
+    @property
+    def full(self) -> bool:
+        return len(self.positions) >= ENOUGH[self.probe.role] or self.size >= ENOUGH_BYTES
+
+
+class Scanner:
+    """Feed it logs, oldest first, then read `hits` (one per probe, in their order) and `logs`."""
+
+    def __init__(self, probes: Sequence[Probe], *, use_grep: bool = True) -> None:
+        self.hits = [Hits(probe) for probe in probes]
+        self.logs: list[LogRead] = []
+        self._wanted = list(self.hits)
+        self._suspects: dict[bytes, tuple[Hits, ...]] = {}
+        self._literals: dict[bytes, list[Hits]] = {}
+        self._forget()
+        self._batch = _BATCH_FIRST
+        self._storm = b""  # some lines of a storm of long ones
+        self._searched: list[bytes] = []  # what grep is to look for; empty: to be made anew
+        self._fixed = False  # as texts, not as patterns
+        # without grep Python looks at every line: slower, and just as right; None: nobody asked yet
+        self._uses_grep = None if use_grep else False
+
+    def read(self, name: str, stream: BinaryIO, progress: Callable[[int], None] = lambda _: None) -> LogRead:
+        """One log to its end, or to where it is damaged. `progress` gets the bytes read so far."""
+        log = LogRead(name)
+        base = len(self.logs) << _LINE_BITS
+        self.logs.append(log)
+        for number, text in self._candidates(stream, log, progress):
+            self._look(text.removesuffix(b"\r"), base + number)
+        return log
+
+    def place(self, position: int) -> tuple[str, int]:
+        """The log's name and the line's number."""
+        return self.logs[position >> _LINE_BITS].name, position & _LINE_MASK
+
+    def _look(self, text: bytes, position: int) -> None:
+        bare = text.translate(None, DIGITS)
+        suspects = self._suspects.get(bare)
+        if suspects is None:
+            suspects = self._suspected(bare)
+        filled = False
+        for hits in suspects:
+            if hits.probe.match(text):
+                hits.add(text, position)
+                filled = filled or hits.full
+        if filled:
+            self._wanted = [hits for hits in self._wanted if not hits.full]
+            self._forget()
+
+    def _suspected(self, bare: bytes) -> tuple[Hits, ...]:
+        """The probes that may match a line of which `bare` is what remains without its digits. Logs repeat
+        themselves in all but the digits, so that this is mostly looked up."""
+        held = [literal for literal in self._literals if literal in bare]
+        names = {id(hits) for literal in held for hits in self._literals[literal]}
+        found = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
+        if len(self._suspects) >= _REMEMBERED:
+            self._suspects.clear()
+        self._suspects[bare] = found
+        return found
+
+    def _forget(self) -> None:
+        """What a line may match changes with the probes that are full."""
+        self._suspects.clear()
+        self._searched = []
+        self._literals = {}
+        for hits in self._wanted:
+            for literal in hits.probe.bare_literals:
+                self._literals.setdefault(literal, []).append(hits)
+
+    def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
+        """Several greps search a segment each, while the next one is read and unpacked."""
+        segments = Segments(stream, log, progress)
+        running: deque[tuple[Segment, BinaryIO | None]] = deque()
+        first = 1
+        try:
+            while True:
+                while len(running) < _AT_ONCE and (filled := segments.next()) is not None:
+                    running.append((filled, self._start(filled)))
+                if not running:
+                    return
+                first = yield from self._drain(*running[0], first)
+                segments.give_back(running.popleft()[0])
+        finally:
+            for segment, searched in running:
+                segment.file.close()
+                if searched is not None:
+                    searched.close()
+            segments.close()
+
+    def _start(self, segment: Segment) -> BinaryIO | None:
+        """None where grep is of no use, or no program can be started any more."""
+        if segment.size < _SMALL:
+            return None
+        if self._uses_grep is None:
+            self._uses_grep = has_gnu_grep()
+        if not self._uses_grep:
+            return None
+        if not self._searched:
+            wanted = [hits.probe for hits in self._wanted]
+            texts = texts_foreign_to(self._storm, wanted) if self._storm else None
+            self._fixed = texts is not None
+            patterns = (pattern for one in wanted for pattern in _for_grep(one))
+            self._searched = list(dict.fromkeys(patterns if texts is None else texts))
+        mark = segment.mark if self._fixed else b"^%s$" % segment.mark
+        try:
+            return start_grep([mark, *self._searched], segment.file.fileno(), self._batch, fixed=self._fixed)
+        except OSError:
+            return None
+
+    def _drain(self, segment: Segment, searched: BinaryIO | None, first: int) -> Generator[Line, None, int]:
+        """The lines worth looking at; returns the number of the line behind the segment."""
+        sample = b""
+        before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
+        while searched is not None:
+            printed = size = 0
+            try:
+                for raw in searched:
+                    printed += 1
+                    size += len(raw)
+                    number, _, text = raw.removesuffix(b"\n").partition(b":")
+                    seen = before + int(number)
+                    sample = text
+                    if text == segment.mark:
+                        return first + seen - 1 - len(segment.cuts)
+                    yield first + segment.line(seen), text
+            except OSError:  # killed, or patterns that this grep does not take
+                break
+            finally:
+                searched.close()
+            if printed == self._batch and size > _LONG * printed:
+                self._storm = (self._storm + sample + b"\n")[-_SAMPLE:]
+                self._searched = []
+            if printed:
+                self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
+            before = seen
+            searched = self._start(segment)
+        return (yield from segment.without_grep(first, seen))
+
+
+def _for_grep(probe: Probe) -> list[bytes]:
+    """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR.
+    What a pattern that is not shipped would cost grep, in memory too, nobody has looked at."""
+    if "$" in probe.pattern or "\\Z" in probe.pattern or isinstance(probe.pattern, UnshippedPattern):
+        return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
+    return [probe.pattern.encode()]

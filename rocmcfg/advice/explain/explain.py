@@ -1,0 +1,353 @@
+"""What is known of one name: a parameter, a feature bit, a kernel argument or a variable. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from rocmcfg.advice.explain.explanation import (
+    Bit,
+    Explanation,
+    OnKernel,
+    Question,
+    described,
+    mentions,
+    on_hardware,
+    on_or_off,
+    those,
+)
+from rocmcfg.judging import names
+from rocmcfg.judging.judge import judge, of_the_name, strange_words
+from rocmcfg.judging.kernels import declarations
+from rocmcfg.judging.parameters import default_mask, features_of
+from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
+from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
+from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
+from rocmcfg.model.kargs import canonical
+from rocmcfg.model.spelling import Spelling, as_number, closest, hexint, parameter, split, well_named
+from rocmcfg.model.state import Kind
+
+_Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
+
+
+def explain(question: Question) -> Explanation:
+    """A name without a scope is looked for among parameters, variables, features and kernel arguments, in
+    this order. Raises RocmcfgError for an unknown one, with what to write in its place."""
+    asked, known = question.asked, question.catalogue
+    if not well_named(asked):
+        raise _unknown(question, None)
+    if asked.kind is Kind.KARG and names.split_parameter(asked.name) is not None:
+        asked = parameter(asked.name, asked.value)
+        question = question._replace(asked=asked)
+    for reading in _readings(asked, known):
+        entry = _entry(reading, known)
+        if entry is not None:
+            # a feature that is taken for a parameter is judged as what was written
+            judged = asked if reading.kind is Kind.FEATURE and asked.module else reading
+            question = _judged(question._replace(asked=reading), judged)
+            return _with_verdicts(_of_its_kind(question, entry), question)
+    return _new(question) or _misnamed(question)
+
+
+def _judged(question: Question, asked: Spelling) -> Question:
+    """With the verdicts on what is asked; there are none where it has no value."""
+    if asked.value is None:
+        return question
+    return question._replace(verdicts=tuple(judge(asked, question.machine, question.catalogue)))
+
+
+def _readings(asked: Spelling, known: Catalogue) -> Iterator[Spelling]:
+    """The settings that a text may mean."""
+    name, value = asked.name, asked.value
+    if asked.kind is not Kind.PARAMETER:
+        yield asked
+        return
+    for module in (asked.module,) if asked.module else known.modules():
+        yield asked._replace(module=module)
+    if not asked.module:
+        yield Spelling(Kind.ENV, name, value)
+        yield Spelling(Kind.ENV, name.upper(), value)
+    feature = known.features.get(name) or known.features.get(name.replace("_", "-"))
+    if feature is not None and asked.module in ("", known.parameters[feature.parameter].module):
+        yield split(f"feature.{feature.name}" if value is None else f"feature.{feature.name}={value}")
+    yield Spelling(Kind.KARG, asked.id if asked.module else name, value)
+
+
+def _entry(asked: Spelling, known: Catalogue) -> _Entry | None:
+    if asked.kind is Kind.PARAMETER:
+        return known.parameters.get(asked.id)
+    if asked.kind is Kind.FEATURE:
+        return known.features.get(asked.name)
+    return names.variable(asked.name) if asked.kind is Kind.ENV else names.argument(asked.name)
+
+
+def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
+    if isinstance(entry, Parameter):
+        return _parameter(question, entry)
+    if isinstance(entry, Variable):
+        return _variable(question, entry)
+    return _feature(question, entry) if isinstance(entry, Feature) else _argument(question, entry)
+
+
+def _with_verdicts(found: Explanation, question: Question) -> Explanation:
+    asked = question.asked
+    of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
+    instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
+    octal = (
+        f"{asked.value} is octal because of its leading 0, and means {v.why}"
+        for v in _of(question, About.OCTAL)
+    )
+    taints = ("{} on taints kernels {}".format(*v.names) for v in _of(question, About.FEATURE_TAINTS))
+    refused = next(filter(None, (_refusal(v, asked) for v in question.verdicts)), "")
+    return found._replace(
+        remarks=(*octal, *found.remarks, *(taints if asked.kind is Kind.PARAMETER else ())),
+        instead=str(instead) if instead is not None else found.instead,
+        meaning="" if refused else found.meaning,
+        verdict=refused,
+    )
+
+
+def _of(question: Question, about: About) -> list[Verdict]:
+    return [verdict for verdict in question.verdicts if verdict.about is about]
+
+
+def _refusal(verdict: Verdict, asked: Spelling) -> str:
+    """Why the value is not taken, or has no meaning. What a kernel refuses is said of each kernel."""
+    value = asked.value or ""
+    if verdict.about is About.OUT_OF_RANGE:
+        return "{} is out of range: its meanings run from {} to {}".format(value, *verdict.names)
+    illegal = verdict.about is About.ILLEGAL
+    if asked.kind is Kind.FEATURE and illegal:
+        return f"{value!r} is neither true nor false"
+    variable = names.variable(asked.name) if asked.kind is Kind.ENV else None
+    if variable is not None and illegal:
+        reader = variable.reader or "its reader"
+        if verdict.strict:
+            return f"{value!r} is not a value that {reader} takes"
+        return f"{value!r} is none of the values that are documented; {reader} may pass over it"
+    argument = names.argument(asked.name) if asked.kind is Kind.KARG else None
+    if argument is None or not (illegal or verdict.about is About.MISNAMED or not verdict.strict):
+        return ""
+    if argument.pattern:
+        return f"{value!r} is no value that it takes"
+    return f"{', '.join(map(repr, strange_words(value, argument)))} is no word that it takes"
+
+
+def as_parameter(asked: Spelling) -> Spelling | None:
+    """The module parameter that a text may name; None where it names none."""
+    if asked.kind is Kind.KARG and "." in asked.name:
+        asked = parameter(asked.name, asked.value)
+    if asked.kind is not Kind.PARAMETER or not well_named(asked):
+        return None
+    return asked if asked.module else asked._replace(module=names.MODULE_OF_TRAPS)
+
+
+def _new(question: Question) -> Explanation | None:
+    """A parameter that the host's own module declares or shows, and that the catalogue does not have."""
+    asked = as_parameter(question.asked)
+    if asked is None:
+        return None
+    declared = any(asked.name in k.parameters.get(asked.module, {}) for k in question.machine.kernels)
+    if not declared and question.seen(asked.id) is not True:
+        return None
+    question = _judged(question._replace(asked=asked), asked)
+    return Explanation(
+        asked.id,
+        "new",
+        f"This host has it; `modinfo -p {asked.module}` may say what it is for.",
+        ("new: the catalogue does not have it, so that its default, its range and its traps are not known",),
+        kernels=_on_kernels(question),
+        issues=mentions(question, [asked.id]),
+        sources=("modinfo of this host's kernels, or its sysfs",),
+    )
+
+
+def _misnamed(question: Question) -> Explanation:
+    """A name that people write for another one. Raises RocmcfgError where it is none either."""
+    asked, machine, known = question.asked, question.machine, question.catalogue
+    meant = asked if asked.kind is not Kind.PARAMETER else as_parameter(asked) or asked
+    verdict = next(of_the_name(meant, machine, known), None)
+    if verdict is None or verdict.about is not About.MISNAMED or not (verdict.why or asked.kind is Kind.KARG):
+        if meant != asked:
+            kernel, login = (Spelling(kind, asked.name, asked.value) for kind in (Kind.KARG, Kind.ENV))
+            of_logins = next(of_the_name(login, machine, known), None)
+            verdict = next(of_the_name(kernel, machine, known), of_logins)
+        raise _unknown(question, verdict)
+    said = verdict.why or f"{asked.name} without its module reaches nobody on a kernel command line"
+    issues = mentions(question, [meant.id, meant.name])
+    return Explanation(_written(asked), "misnomer", said, instead=str(verdict.instead or ""), issues=issues)
+
+
+def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
+    asked, name, known = question.asked, _written(question.asked), question.catalogue
+    near: Sequence[str] = ()
+    if verdict is not None:
+        near = (str(verdict.instead),) if verdict.instead is not None else verdict.names
+    if not near:
+        parameters = [p.name for p in known.parameters.values()]
+        every = [*dict.fromkeys(parameters), *known.features, *known.variables, *known.arguments]
+        by_scope = asked.kind is not Kind.PARAMETER or asked.module in ("", *known.modules())
+        near = closest(asked.name if by_scope else asked.id, every)
+    hint = "name a setting, a GPU, a known issue or a profile; a line of a log goes to `rocmcfg doctor`"
+    hint = f"did you mean {', '.join(near)}?" if near else hint
+    return fail("RC6001", f"nothing is known of {cut(name)!r}", hint=hint)
+
+
+def _written(asked: Spelling) -> str:
+    return asked.name if asked.kind is Kind.PARAMETER and not asked.module else asked.id
+
+
+def _parameter(question: Question, parameter: Parameter) -> Explanation:
+    features = features_of(parameter, question.catalogue)
+    found = Explanation(parameter.id, "parameter", parameter.summary, _remarks(parameter, question))
+    found = found._replace(unit=parameter.unit, kernels=_on_kernels(question))
+    used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
+    found = described(question, found, used, parameter)
+    return _with_bits(found, parameter, features, question)
+
+
+def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
+    low, high = parameter.bounds or (0, 0)
+    remarks = those(
+        (parameter.dkms_only, "exists only in AMD's DKMS driver, not in the one that comes with a kernel"),
+        (parameter.since, f"came with kernel {parameter.since}"),
+        (parameter.removed, f"removed in kernel {parameter.removed}"),
+        (parameter.deprecated, f"deprecated: {parameter.deprecated}"),
+        (parameter.config, f"exists only in kernels built with {parameter.config}"),
+        (parameter.rewritten, "the driver may replace the value when it starts"),
+        (parameter.bounds, f"values with a meaning: {low} to {high}"),
+    )
+    fixes = [
+        f"the fix {fix.name} came with kernel {fix.releases}; "
+        "other series below {}.{} never got it".format(*fix.mainline.series)
+        for fix in question.catalogue.fixes.values()
+        if any(fix.name in note for note in parameter.notes)
+    ]
+    return (*remarks, *parameter.notes, *fixes)
+
+
+def _on_kernels(question: Question) -> tuple[OnKernel, ...]:
+    id, value = question.asked.id, question.asked.value
+    illegal = next(iter(_of(question, About.ILLEGAL)), None)
+    found = []
+    for declared in declarations(id, question.machine, question.catalogue, question.seen):
+        why, refused = "", False
+        if illegal is not None and declared.release not in illegal.others:
+            why = "; ".join(dict.fromkeys(declared.reasons(value)))
+            refused = illegal.holds is True and declared.release in illegal.kernels
+        found.append(
+            OnKernel(
+                declared.release,
+                declared.present,
+                declared.types,
+                declared.defaults,
+                declared.variants[-1].permission if declared.variants else "",
+                declared.taints,
+                declared.asked,
+                declared.reads_back(value),
+                why if refused else "",
+                "" if refused else why,
+            )
+        )
+    return tuple(found)
+
+
+def _with_bits(
+    found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
+) -> Explanation:
+    unnamed = parameter.bits
+    default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
+    if default is None:
+        return found
+    number = as_number(question.asked.value)
+    mask = default if number is None or number < 0 else number
+    bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
+    bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
+    return found._replace(
+        compared=mask,
+        default=default,
+        bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
+        unnamed=(mask ^ default) & ~sum(bit.bit for bit in bits),
+    )
+
+
+def _feature(question: Question, feature: Feature) -> Explanation:
+    asked, parameter = question.asked, question.catalogue.parameters[feature.parameter]
+    default = default_mask(parameter, question.machine.kernels)
+    ids = [f"feature.{feature.name}", f"{parameter.module}.{canonical(feature.name)}"]
+    on = asked.enabled if asked.value in ("true", "false") else None
+    word = "true" if on else "false"
+    spelling = f"features.{feature.name} = {word} in a profile, or --set feature.{feature.name}={word}"
+    tainting = feature.taints and question.machine.runs(feature.taints) is not False
+    found = Explanation(
+        f"feature.{feature.name}",
+        "feature",
+        feature.summary,
+        (
+            f"bit {feature.bit:#x} of {feature.parameter}; no kernel has a parameter called {feature.name}",
+            *those(
+                (default is not None, _by_default(feature, default)),
+                (tainting, f"switching it on taints kernels {feature.taints}"),
+                (asked.value is None or on is not None, f"write {spelling}"),
+            ),
+            *feature.notes,
+        ),
+        meaning=_switched(feature, on, default),
+        kernels=_on_kernels(
+            Question(split(parameter.id), question.machine, question.catalogue, seen=question.seen)
+        ),
+        issues=mentions(question, ids),
+        sources=feature.sources,
+    )
+    return on_hardware(question, found, feature.acts_on)
+
+
+def _by_default(feature: Feature, default: int | None) -> str:
+    if default is None:
+        return ""
+    on = bool(feature.is_on(default))
+    other = hexint(feature.compose(default, not on))
+    now = f"{on_or_off(on)} by default"
+    return f"{now}; switched {on_or_off(not on)}, and nothing else changed, the mask is {other}"
+
+
+def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
+    """What the value that was asked about makes of the feature and of its mask."""
+    if on is None:
+        return ""
+    said = f"{feature.name} is switched {on_or_off(on)}"
+    if default is None:
+        return said
+    mask = feature.compose(default, on)
+    if mask == default:
+        return f"{said}, as it is by default"
+    return f"{said}: {feature.parameter} becomes {hexint(mask)}"
+
+
+def _argument(question: Question, argument: KernelArgument) -> Explanation:
+    remarks = those(
+        (argument.flag, "a flag: it stands without a value"),
+        (argument.words_join, "several words may be joined by commas"),
+    )
+    found = Explanation(f"karg.{argument.name}", "argument", argument.summary, (*remarks, *argument.notes))
+    return described(question, found, [found.name, argument.name], argument)
+
+
+def _variable(question: Question, variable: Variable) -> Explanation:
+    shown = question.asked.name
+    remarks = those(
+        (variable.unknown, "nothing reads it"),
+        (variable.build_only, "read while software is compiled, and never when it runs"),
+        (variable.presence_only, "only its presence counts: any value, also 0, switches it on"),
+        (variable.reader, f"read by {variable.reader}"),
+        (variable.indexed, f"{variable.name}_<n> exists as well; n is {variable.indexed}"),
+        (variable.since, f"since: {variable.since}"),
+        (variable.until, f"until: {variable.until}"),
+        (variable.deprecated, f"deprecated: {variable.deprecated}"),
+    )
+    found = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
+    found = found._replace(instead=variable.instead.name if variable.instead else "")
+    found = described(question, found, [f"env.{variable.name}", variable.name, shown], variable)
+    if variable.presence_only and question.asked.value is not None:
+        found = found._replace(meaning="on, as with any other value")
+    return found

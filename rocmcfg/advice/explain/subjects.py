@@ -1,0 +1,80 @@
+"""What has an id and is no setting: known issues, GPUs, profiles, and diagnostics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rocmcfg.advice.explain.explanation import Explanation, Meaning
+from rocmcfg.model.catalogue import GpuModel, matches
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.profile import Profile, ProfileParameter
+from rocmcfg.model.regex import search
+
+
+def issue(known: KnownIssue, here: bool) -> Explanation:
+    """`here`: it is known of this host's GPU, kernel and ROCm."""
+    cure = known.workaround
+    no_cure = [] if cure.settings or cure.unset or cure.steps else ["no parameter cures this"]
+    rows = [
+        ("here", ["known of this host"] if here else ["not known of this host, or it cannot be told"]),
+        ("GPUs", [", ".join(known.gfx)] if known.gfx else []),
+        *((name, [found.text]) for name, found in (("kernel", known.kernel), ("ROCm", known.rocm)) if found),
+        ("cure", [*map(str, cure.settings), *(f"take away {name}" for name in cure.unset), *no_cure]),
+        ("do", cure.steps),
+        ("see", [f"rocmcfg plan --profile {cure.profile}"] if cure.profile else []),
+        ("costs", [known.cost] if known.cost else []),
+        ("fixed", [known.fixed_in] if known.fixed_in else []),
+        ("no help", known.does_not_help),
+        ("note", known.notes),
+    ]
+    summary = f"{known.title} ({known.confidence})\n{known.summary}"
+    return Explanation(known.id, "issue", summary, details=_details(rows), sources=known.evidence)
+
+
+def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[KnownIssue]) -> Explanation:
+    """A gfx target, which several models may share."""
+    named = [f"{model.codename} ({model.products})" if model.products else model.codename for model in models]
+    about = [one.id for one in issues if one.kind == "fault" and matches(models[0].gfx, one.gfx)]
+    rows = [
+        ("GPUs", list(dict.fromkeys(filter(None, named)))),
+        ("see", [f"rocmcfg profile show {name}" for name in profiles]),
+        ("issues", [", ".join(about)] if about else []),
+    ]
+    sources = tuple(dict.fromkeys(source for model in models for source in model.sources))
+    return Explanation(models[0].gfx, "gpu", models[0].family, details=_details(rows), sources=sources)
+
+
+def profile(known: Profile) -> Explanation:
+    details = _details([("see", [f"rocmcfg profile show {known.name}"])])
+    return Explanation(known.name, "profile", known.summary, known.notes, details=details)
+
+
+def number(known: ProfileParameter, profile: str) -> Explanation:
+    given = f"profile.{known.name}={(known.unit or 'number').upper()}"
+    details = _details([("see", [f"rocmcfg plan --profile {profile} --set {given}"])])
+    return Explanation(f"profile.{known.name}", "number", known.summary, unit=known.unit, details=details)
+
+
+def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
+    """What a library returned: `number`, and the words that it `prints` for it."""
+    number, prints = int(row["number"]), str(row.get("prints", ""))
+    signs = [(one.id, sign.pattern) for one in issues for sign in one.signatures]
+    about = dict.fromkeys(id for id, text in signs if name in text or (prints and search(text, prints)))
+    rows = [
+        ("from", [f"{'HIP' if prints else 'ROCr'}, number {number} ({number:#x})"]),
+        ("printed", [prints] if prints else []),
+        ("issues", [f"{', '.join(about)}: these print it"] if about else []),
+        ("see", ["rocmcfg doctor FILE, with the log: the first error in it is the one that matters"]),
+    ]
+    summary = str(row.get("means", "An error in a call of the program; its name says which."))
+    return Explanation(name, "status", summary, details=_details(rows))
+
+
+def diagnostic(id: str, severity: str, summary: str, hint: str) -> Explanation:
+    details = _details([("kind", [severity]), ("help", [hint] if hint else [])])
+    return Explanation(id, "diagnostic", summary, details=details)
+
+
+def _details(rows: Iterable[tuple[str, Iterable[str]]]) -> tuple[Meaning, ...]:
+    return tuple(Meaning(name, text) for name, texts in rows for text in texts)

@@ -1,0 +1,109 @@
+"""One text through all of it: its kind, its reader, the rules, and the findings with their places; and what
+becomes of each of its settings: kept, changed or taken out, and why."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from rocmcfg.advice.lint import kinds, readers, superseded
+from rocmcfg.advice.lint.assignment import Reading, What
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
+from rocmcfg.advice.lint.remark import GRAVITY, Remark, Spelt
+from rocmcfg.advice.lint.source import Source, whole
+from rocmcfg.advice.lint.wording import Knowledge, remarks
+from rocmcfg.judging import names
+from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.published import published
+
+_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
+_ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
+
+
+def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None = None) -> Checked:
+    """Judges a text alone. `file` is its path, which may tell its kind."""
+    reading = Reading()
+    read_as = kind or kinds.of(file, text)
+    if len(text) < _LARGE or names.mentions_anything(text):
+        readers.read(read_as, whole(text), reading)
+    checked = Checked(file, read_as, Source(text), reading)
+    for start, stop, slip in reading.slips:
+        checked.add_at(start, stop, slip, Spelt(slip.literal))
+    # words that nothing tells the place of may be for a shell as well
+    anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
+    anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
+    said: dict[object, tuple[Remark, ...]] = {}
+    for each in reading.assignments:
+        where = each.where._replace(listed=-1) if anywhere else each.where
+        intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
+        found = each._replace(where=where, beside=checked.beside(each) if intended else "")
+        # equal assignments are judged once: a text of megabytes repeats itself
+        key = (*found[:3], found.opaque, where.trust, where.builds, where.listed < 0, found.beside)
+        if key not in said:
+            said[key] = tuple(remarks(found, knowledge))
+        for remark in said[key]:
+            checked.add(found, remark, knowledge)
+    write_once(checked, knowledge)
+    for loser, remark in superseded.repeated(reading.assignments, checked.within):
+        checked.add(loser, remark, knowledge)
+    checked.settle()
+    return checked
+
+
+def mended(checked: Checked, knowledge: Knowledge) -> str:
+    """The text with the proposals, and with those for what they leave or bring, until there is none."""
+    text = proposed(checked)
+    for _ in range(0 if text == checked.source.text else _ROUNDS):
+        before, text = text, proposed(check(checked.file, text, knowledge, kind=checked.kind))
+        if text == before:
+            break
+    return text
+
+
+class Fate(str, Enum):
+    TAKE_OUT = "take out"
+    CHANGE = "change"
+    BY_HAND = "by hand"  # wrong, and in a text in which nothing may be replaced
+    KEEP = "keep"
+
+
+@published("file", "line", "column", "text", "verdict=fate", "replacement", "setting", "summary", "severity")
+class Verdict(NamedTuple):
+    """`replacement` is what stands there in the end, and `setting` the same for --set; both are empty but for
+    a change. `summary` is the gravest of what is said of it, empty with no `severity` where nothing is."""
+
+    file: str
+    line: int
+    column: int
+    text: str
+    fate: Fate
+    replacement: str
+    setting: str
+    summary: str
+    severity: Severity | None
+
+
+def verdicts(checked: Checked) -> list[Verdict]:
+    """Worst first."""
+    become = becoming(checked)
+    said: dict[tuple[int, int], Remark] = {}
+    for one in sorted(checked.findings, key=lambda f: GRAVITY[f.remark.severity]):
+        said.setdefault((one.start, one.stop), one.remark)
+    found = []
+    for each in checked.assignments:
+        token = each.start, each.stop
+        worst, spelt = said.get(token), become.get(token, Spelt())
+        fate = Fate.KEEP if spelt.text is None else Fate.CHANGE if spelt.text else Fate.TAKE_OUT
+        if fate is Fate.KEEP and worst is not None and worst.severity is not Severity.INFO:
+            fate = Fate.BY_HAND
+        summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
+        text, replacement = checked.source.text[slice(*token)], spelt.text or ""
+        setting = spelt.setting if replacement else ""
+        if fate is Fate.TAKE_OUT and spelt.setting:
+            summary += f"; {spelt.setting} stands for it"
+        place = checked.source.place(each.start)
+        found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
+    rank = {fate: number for number, fate in enumerate(Fate)}
+    return sorted(found, key=lambda v: (rank[v.fate], GRAVITY[v.severity or Severity.INFO], v.line, v.column))

@@ -1,0 +1,82 @@
+"""A text while lint judges it: its settings, and the findings so far with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocmcfg.advice.lint.assignment import Assignment, Reading, Trust
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.remark import Finding, Remark, Spelt
+from rocmcfg.advice.lint.replacement import spell
+from rocmcfg.advice.lint.source import Source
+from rocmcfg.advice.lint.wording import Knowledge
+
+# A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
+IGNORE = "rocmcfg: ignore"
+_WORDS = 200  # characters before and behind a setting that may speak of it
+_BY_HAND = "Take it out by hand: --fix cannot, without harm to what stands around it."
+MOST = 1000  # findings of one text that are told
+
+
+class Checked:
+    """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
+    are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
+    that override one of another file which stays there; `masks` what tokens become that get the features
+    which are proposed beside them."""
+
+    def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
+        self.file, self.kind, self.source = file, kind, source
+        self.assignments: Sequence[Assignment] = reading.assignments
+        self.anew = frozenset(reading.anew)
+        self.findings: list[Finding] = []
+        self.needed: set[tuple[int, int]] = set()
+        self.masks: dict[tuple[int, int], Spelt] = {}
+        self.left_out = 0
+        self.ignores = IGNORE in source.text
+
+    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
+        if len(self.findings) >= MOST:
+            self.left_out += 1
+            return
+        spelt = spell(found, remark, self.source, knowledge)
+        if remark.remove and spelt.text is None and (found.where.depth or found.where.trust is Trust.FILE):
+            remark = remark._replace(why=f"{remark.why} {_BY_HAND}".strip())
+        self.add_at(found.start, found.stop, remark, spelt)
+
+    def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
+        if not self.ignored(start):
+            place, text = self.source.place(start), self.source.text[start:stop]
+            self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
+
+    def ignored(self, offset: int) -> bool:
+        text = self.source.text
+        return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
+
+    def together(self, found: Assignment) -> object:
+        """Equal for the assignments among which a proposal writes a name once."""
+        where = found.where
+        return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(found)
+
+    def place(self, found: Assignment) -> str:
+        return f"in {self.file} {self.within(found)}"
+
+    def line(self, found: Assignment) -> int:
+        return self.source.place(found.start)[0]
+
+    def within(self, found: Assignment) -> str:
+        return "at line {}, column {}".format(*self.source.place(found.start))
+
+    def beside(self, found: Assignment) -> str:
+        """The words of its line, without other settings, and those of a comment on the line above."""
+        number = self.line(found)
+        start, stop = self.source.line(number)
+        text = self.source.text
+        words = text[max(start, found.start - _WORDS) : found.start] + " "
+        words += text[found.stop : min(stop, found.stop + _WORDS)]
+        if number > 1:
+            above = text[slice(*self.source.line(number - 1))][:_WORDS].strip()
+            words = f"{above} {words}" if above.startswith(("#", "//")) else words
+        return " ".join(word for word in words.split() if "=" not in word)
+
+    def settle(self) -> None:
+        self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))

@@ -1,0 +1,186 @@
+"""A proposal, as its place wants it: on a command line, in an `options` line, in a script, in a path; and the
+findings of a file as a diff. Nothing is written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from rocmcfg.advice.lint.assignment import Assignment, What
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
+from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spell
+from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
+from rocmcfg.advice.lint.wording import Knowledge, spelled, written
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
+from rocmcfg.model.state import Kind
+
+
+class _Feature(NamedTuple):
+    """The finding of this number proposes it for a token."""
+
+    number: int
+    token: Assignment
+    asked: Spelling
+
+
+def write_once(checked: Checked, knowledge: Knowledge) -> None:
+    """What one process or one boot gets has each name once: what stands there already is not written again
+    beside it, and features go into one mask."""
+    assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
+    standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
+    features: dict[tuple[object, str], list[_Feature]] = {}
+    renamed: list[tuple[int, int, int, Assignment, Spelling]] = []
+    for number, finding in enumerate(checked.findings):
+        found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
+        target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
+        if found is None or instead is None or target is None:
+            continue
+        place = checked.together(found), key(target)
+        if instead.kind is Kind.FEATURE:
+            features.setdefault(place, []).append(_Feature(number, found, instead))
+        elif place[1] != key(spelled(found)):
+            renamed.append((found.where.turn[0], -found.where.turn[1], -number, found, target))
+    # the last one counts and stays; of recovery entries, which get no more than the first carrier, theirs
+    for _, _, number, found, target in sorted(renamed):
+        other = standing.setdefault((checked.together(found), key(target)), found)
+        later = counts_once(found._replace(name=target.name)) and other.where.turn[0] == found.where.turn[0]
+        value = found.value if target.value is None else target.value
+        if other is not found and may_go(found, checked.source) and (later or same(other.value, value)):
+            why = f"{target.name} is set already {checked.within(other)}."
+            checked.findings[-number] = _left_to(checked.findings[-number], why, Spelt(""))
+    for place, beside in features.items():
+        mask = standing.get(place)
+        if mask is not None or beside[1:]:
+            _into_one_mask(checked, knowledge, mask, beside)
+
+
+def _into_one_mask(
+    checked: Checked, knowledge: Knowledge, mask: Assignment | None, features: Sequence[_Feature]
+) -> None:
+    """Into the `mask` that stands beside the features, else into what the first of them becomes."""
+    findings, known = checked.findings, knowledge.catalogue.features
+    holder, start = mask or features[0].token, written(features[0].asked, knowledge)
+    if mask is not None:
+        own = (f.remark.proposal for f in findings if (f.start, f.stop) == (mask.start, mask.stop))
+        start = next(filter(None, own), spelled(mask))
+    value = as_number(start.value) if start is not None else None
+    moved = [one.token for one in features if one.token is not holder]
+    if (
+        value is None
+        or checked.ignored(holder.start)
+        or not all(may_go(one, checked.source) for one in moved)
+    ):
+        if mask is None and all(one.asked == features[0].asked for one in features):
+            return  # a sentence that names one feature twice
+        for one in features:
+            findings[one.number] = findings[one.number]._replace(spelt=Spelt())
+        return
+    for one in features:
+        value = known[one.asked.name].compose(value, one.asked.enabled)
+    meant = parameter(known[features[0].asked.name].parameter, hexint(value))
+    into = spell(holder, Remark("", "", instead=meant), checked.source, knowledge)
+    checked.masks[holder.start, holder.stop] = into
+    why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
+    for one in features:
+        spelt = into if one.token is holder else Spelt("", into.setting)
+        findings[one.number] = _left_to(findings[one.number], why, spelt)
+    for number, finding in enumerate(findings):  # what was proposed for the mask alone
+        if finding.spelt.text and (finding.start, finding.stop) == (holder.start, holder.stop) and mask:
+            findings[number] = _left_to(finding, why, into)
+
+
+def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
+    said = f"{finding.remark.why} {why}".strip()
+    return finding._replace(remark=finding.remark._replace(why=said), spelt=spelt)
+
+
+def chosen(checked: Checked) -> list[Finding]:
+    """The findings whose proposals are made. Of several for one token, one counts: that another assignment
+    makes the token needless, else the gravest; a line around it is mended after it. What overrides a token
+    that stays is not taken out."""
+    taken: list[Finding] = []
+    changes = [f.start for f in checked.findings if f.spelt.text and f.remark.literal is None]
+    for finding in sorted(
+        checked.findings, key=lambda f: (f.start, not _loses(f), GRAVITY[f.remark.severity], -f.stop)
+    ):
+        inside = finding.remark.literal and any(finding.start <= start < finding.stop for start in changes)
+        if not inside and finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
+            taken.append(finding)
+    removed = {(f.start, f.stop) for f in taken if f.spelt.text == ""}
+    needed = checked.needed | {
+        (group[-1].start, group[-1].stop)
+        for group in rivals(checked.assignments)
+        if any((each.start, each.stop) not in removed for each in group[:-1])
+    }
+    return [f for f in taken if f.spelt.text or _loses(f) or (f.start, f.stop) not in needed]
+
+
+def _loses(finding: Finding) -> bool:
+    return finding.spelt.text == "" and finding.remark.kind in ("conflict", "duplicate")
+
+
+def becoming(checked: Checked) -> dict[tuple[int, int], Spelt]:
+    """By token, what becomes of those that do not stay."""
+    return {(f.start, f.stop): f.spelt for f in chosen(checked)} | checked.masks
+
+
+def proposed(checked: Checked) -> str:
+    become = becoming(checked)
+    edits = [(*token, spelt.text) for token, spelt in become.items() if spelt.text]
+    removed = {token for token, spelt in become.items() if not spelt.text}
+    return applied(checked.source.text, [*edits, *_removals(checked, removed)])
+
+
+def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
+    """A token goes with the blank before it; a statement of which nothing is left goes with its line."""
+    statements = {(a.start, a.stop): a.statement for a in checked.assignments}
+    inside: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for token, statement in statements.items():
+        if statement is not None:
+            inside.setdefault(statement, []).append(token)
+    edits = []
+    for start, stop in sorted(removed):
+        statement = statements.get((start, stop))
+        if statement is not None and all(token in removed for token in inside[statement]):
+            whole = lines_of(checked.source, statement) or _token(checked.source.text, *statement)
+            edits.append((*whole, ""))
+        else:
+            edits.append((*_token(checked.source.text, start, stop), ""))
+    return edits
+
+
+def _token(text: str, start: int, stop: int) -> tuple[int, int]:
+    """With one blank of its surroundings, and with the quotes of a word that it is all of."""
+    quote = text[start - 1 : start]
+    # the first of systemd's words stands behind the =; none may be empty
+    word = text[max(0, start - 13) : start - 1].endswith((" ", "\t", "Environment="))
+    if quote in ("'", '"') and word and text[stop : stop + 1] == quote:
+        start, stop = start - 1, stop + 1
+    line = text.rfind("\n", max(0, start - 200), start) + 1
+    continued = re.search(r"[ \t]*\\\r?\n[ \t]*\Z", text[max(0, line - 200) : start])
+    if continued is not None:
+        return start - len(continued.group()), stop
+    if text[start - 1 : start] in (" ", "\t"):
+        return start - 1, stop
+    if text[stop : stop + 1] in (" ", "\t"):
+        return start, stop + 1
+    return start, stop
+
+
+def diff(checked: Checked, after: str) -> str:
+    """A unified diff from the text as it stands, empty where nothing changes."""
+    before = checked.source.text
+    if before == after:
+        return ""
+    name = checked.file
+    found = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (proposed)", n=2)
+    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in found)
+
+
+def _lines(text: str) -> list[str]:
+    """As patch(1) counts them: a carriage return ends none."""
+    *whole, rest = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([rest] if rest else [])

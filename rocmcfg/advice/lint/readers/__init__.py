@@ -1,0 +1,65 @@
+"""One small reader per kind of file: text in, assignments out. None of them fails on any text."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from rocmcfg.advice.lint import kinds
+from rocmcfg.advice.lint.assignment import Reading, Where
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.readers import environment, grub_defaults, kernel, lines, markdown, python, shell
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.model.regex import regex
+
+_READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
+    FileKind.GRUB_DEFAULTS: grub_defaults.read,
+    FileKind.GRUB_CFG: functools.partial(kernel.read_entries, titled=False),
+    FileKind.BOOT_ENTRY: kernel.read_entries,
+    FileKind.CMDLINE: kernel.read_cmdline,
+    FileKind.MODPROBE: kernel.read_modprobe,
+    FileKind.ENVIRONMENT: environment.read,
+    FileKind.ENVIRONMENT_D: environment.read_environment_d,
+    FileKind.PAM_ENVIRONMENT: environment.read_pam,
+    FileKind.DOCKER_ENV: environment.read_env_file,
+    FileKind.PROFILE: shell.read_profile,
+    FileKind.SHELL: shell.read,
+    FileKind.UNIT: environment.read_unit,
+    FileKind.DOCKERFILE: environment.read_dockerfile,
+    FileKind.YAML: environment.read_yaml,
+    FileKind.PYTHON: python.read,
+    FileKind.MARKDOWN: markdown.read,
+}
+# Not one text for whoever reads it; of all others, the later one of two values of a name is the value.
+_SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
+_BUILDS = regex(
+    r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
+    r"|docker build|\bhipcc\b|bdist_wheel|buildx|\bgo (?:build|generate)\b|build_amd|meson"
+)
+
+
+def builds(text: str) -> bool:
+    """Whether software is compiled here, so that variables of a build mean something."""
+    return bool(_BUILDS.search(text))
+
+
+def read(kind: FileKind, piece: Span, out: Reading) -> None:
+    _READERS[kind](piece, out, Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text)))
+
+
+def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
+    _READERS[kinds.of(path, piece.text)](piece, out, where)
+
+
+def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
+    """An example in a document. One without a known language, and lines that its language has not, are read
+    line by line."""
+    kind = kinds.by_path(path)
+    kind = kinds.by_content(piece.text) if kind in (None, FileKind.MARKDOWN) else kind
+    if kind in (None, FileKind.MARKDOWN):
+        lines.read(piece, out, where)
+        return
+    before = len(out.assignments)
+    _READERS[kind](piece, out, where)
+    if len(out.assignments) == before and kind in (FileKind.PYTHON, *environment.KINDS):
+        (environment.read if kind is FileKind.PYTHON else lines.read)(piece, out, where)

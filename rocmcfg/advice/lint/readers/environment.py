@@ -1,0 +1,194 @@
+"""What sets an environment: /etc/environment, environment.d, --env-file, systemd's units, Dockerfiles, and
+YAML (compose files, Kubernetes, workflows, Ansible)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.readers import lines, shell
+from rocmcfg.advice.lint.readers.words import add_word
+from rocmcfg.advice.lint.readers.words import commands as split_commands
+from rocmcfg.advice.lint.remark import warning
+from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.judging import names
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env
+from rocmcfg.model.regex import regex
+
+# Files of NAME=VALUE.
+KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.DOCKER_ENV)
+_SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
+_LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
+_UNIT = regex(
+    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|Exec\w+[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
+)
+_INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
+_SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
+_NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
+_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
+_PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
+_PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
+_MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
+_BRACES = regex(rf"[{{,][ \t]*{_NAME}{_QUOTED}{_PLAIN_IN_BRACES}")
+_ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
+# Kubernetes: a name, and below it its value.
+_NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    _read(dotenv.read, piece, out, where)
+
+
+def read_environment_d(piece: Span, out: Reading, where: Where) -> None:
+    _read(lambda text: env_file.read_environment_d(text, {}), piece, out, where)
+
+
+def read_pam(piece: Span, out: Reading, where: Where) -> None:
+    _read(pam_env.read, piece, out, where)
+
+
+def read_env_file(piece: Span, out: Reading, where: Where) -> None:
+    """`docker run --env-file`, and ours."""
+    _read(dotenv.read_env_file, piece, out, where, quotes="")
+
+
+def _read(
+    language: Callable[[str], Iterable[Statement]],
+    piece: Span,
+    out: Reading,
+    where: Where,
+    quotes: str = "\"'",
+) -> None:
+    if where.trust is not Trust.FILE:
+        _read_example(piece, out, where, quotes)
+        return
+    for one in language(piece.text):
+        if one.effect is Effect.UNSETS or one.stop <= one.start or not names.concerns(one.name):
+            continue
+        said = piece.cut(one.start, one.stop)
+        line = said.text if one.effect is Effect.SETS else ""
+        if not line:
+            _ignored(piece, one, out)
+        elif "=" in line:
+            out.add(What.VARIABLE, said, where=where, statement=_line_of(piece, one), quotes=quotes)
+            out.told(one.value)
+
+
+def _ignored(piece: Span, one: Statement, out: Reading) -> None:
+    start = piece.text.rfind("\n", 0, one.start) + 1
+    before = piece.text[start : one.start]
+    if before.strip() == "export":
+        said = f"systemd passes over this line, and {one.name} is not set: environment.d knows no export"
+        whole = piece.cut(start + len(before) - len(before.lstrip()), one.stop)
+        out.slip(whole, warning("RC7118", said, literal=piece.text[one.start : one.stop], sources=_SYSTEMD))
+    else:
+        said = f"systemd passes over this line: an empty value leaves {one.name} as it is"
+        out.slip(piece.cut(one.start, one.stop), warning("RC7118", said, literal="", sources=_SYSTEMD))
+
+
+def _line_of(piece: Span, one: Statement) -> tuple[int, int]:
+    end = piece.text.find("\n", one.stop)
+    line = piece.cut(piece.text.rfind("\n", 0, one.start) + 1, len(piece.text) if end < 0 else end)
+    return line.place
+
+
+def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
+    """No program knows a comment behind a value; whoever writes an example knows them."""
+    for line in piece.lines():
+        found = _LINE.match(line.text)
+        if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
+            where = where._replace(once=line.at(0))
+        if found and names.concerns(found[1]):
+            text = line.text.partition(" #")[0].rstrip() if quotes else line.text
+            said = line.cut(found.start(1), len(text))
+            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes=quotes)
+
+
+def read_unit(piece: Span, out: Reading, where: Where) -> None:
+    """systemd.syntax(7): words in quotes of either kind, a backslash at the end continues a line."""
+    _read_directives(_UNIT, piece.logical_lines(("#", ";")), out, where)
+
+
+def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
+    _read_directives(_INSTRUCTION, piece.logical_lines(("#",), blanks_behind=True), out, where)
+
+
+def _read_directives(
+    directive: re.Pattern[str], found_lines: Iterable[Span], out: Reading, where: Where
+) -> None:
+    """Lines that set words, or run them as a shell does."""
+    for line in found_lines:
+        found = directive.match(line.text)
+        rest = line.cut(found.end()) if found else line
+        # an example may hold several units; another instruction may stand in another stage
+        here = where if where.scope else where._replace(once=line.at(0))
+        separate = _SEPARATE.match(rest.text)
+        if found is None:
+            lines.read_paths(line, out, where)
+        elif found["runs"] is not None and rest.text.startswith("["):  # a list in JSON
+            lines.read_line(rest, out, where)
+        elif found["runs"] is not None:
+            shell.read(rest, out, where._replace(scope="", once=-1))
+        elif separate and "=" not in separate[1]:  # `ENV NAME VALUE`
+            _pair(rest, separate, out, here, line.place)
+        else:
+            read_words(rest, out, here, line.place)
+
+
+def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
+    """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
+    before = len(out.assignments)
+    words = [word for command in split_commands(piece) for word in command.words]
+    gaps = (
+        (there - at) - (here - start)
+        for (start, at), (here, there) in zip(piece.runs, piece.runs[1:], strict=False)
+    )
+    if any(gap > len("\\\r\n") for gap in gaps):  # a comment stands between the continued lines
+        where = where._replace(removable=False)
+    for word in words:
+        name, equals, _ = word.span(piece).text.partition("=")
+        if equals and names.concerns(name):
+            add_word(piece, word, out, where, statement)
+    out.only_if_all(before, len(words))
+
+
+def _pair(line: Span, found: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
+    """A name, and the last group as its value; the token ends with the quote behind it."""
+    name, value = line.cut(*found.span(1)), found.span(found.lastindex or 0)
+    if names.concerns(name.text):
+        closed = line.text[value[1] : value[1] + 1] in ("'", '"')
+        out.add(
+            What.VARIABLE,
+            joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
+            where=where,
+            statement=statement,
+            written_to=line.range(*value)[1] + closed,
+            quotes="",
+            opaque=not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
+        )
+
+
+def read_yaml(piece: Span, out: Reading, where: Where) -> None:
+    """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
+    where = where._replace(removable=False)
+    for named in _NAMED.finditer(piece.text):
+        _pair(piece, named, out, where._replace(once=piece.at(named.start())), piece.place)
+    builds, outer = where.builds, -1  # where the list of a build's arguments is indented
+    for line in piece.lines():
+        said = line.text.lstrip(" \t-")
+        if not said or said.startswith("#"):
+            continue
+        if args := _ARGS.match(line.text):
+            outer = args.end(1)
+        elif line.text.index(said) <= outer:
+            outer = -1
+        # another line may stand in another service
+        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in said)
+        if (found := _MAP.match(line.text)) and names.concerns(found[1]):
+            _pair(line, found, out, where, line.place)
+        else:
+            for inside in _BRACES.finditer(line.text):
+                _pair(line, inside, out, where, line.place)
+            lines.read_line(line, out, where)

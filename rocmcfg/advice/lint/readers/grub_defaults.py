@@ -1,0 +1,87 @@
+"""/etc/default/grub and its drop-ins: scripts of a shell, and lines in them that set nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, Where
+from rocmcfg.advice.lint.readers import shell
+from rocmcfg.advice.lint.readers.words import Command
+from rocmcfg.advice.lint.readers.words import commands as split_commands
+from rocmcfg.advice.lint.remark import warning
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.judging import names
+from rocmcfg.model.regex import regex
+
+# What grub-mkconfig and the scripts that it runs read: Debian's GRUB 2.06 to 2.14, with what Arch (COLOR_…),
+# Fedora (ENABLE_BLSCFG), openSUSE (USE_…) and Ubuntu (FORCE_PARTUUID) add.
+_SETTINGS = """
+BACKGROUND BADRAM BUTTON_CMOS_ADDRESS BUTTON_CMOS_CLEAN CMDLINE_GNUMACH CMDLINE_LINUX CMDLINE_LINUX_DEFAULT
+CMDLINE_LINUX_RECOVERY CMDLINE_LINUX_XEN_REPLACE CMDLINE_LINUX_XEN_REPLACE_DEFAULT CMDLINE_NETBSD
+CMDLINE_NETBSD_DEFAULT CMDLINE_XEN CMDLINE_XEN_DEFAULT COLOR_HIGHLIGHT COLOR_NORMAL DEFAULT DEFAULT_BUTTON
+DISABLE_LINUX_PARTUUID DISABLE_LINUX_UUID DISABLE_OS_PROBER DISABLE_RECOVERY DISABLE_SUBMENU DISABLE_UUID
+DISTRIBUTOR EARLY_INITRD_LINUX_CUSTOM EARLY_INITRD_LINUX_STOCK ENABLE_BLSCFG ENABLE_CRYPTODISK FONT
+FORCE_PARTUUID GFXMODE GFXPAYLOAD_LINUX HIDDEN_TIMEOUT HIDDEN_TIMEOUT_BUTTON HIDDEN_TIMEOUT_QUIET INIT_TUNE
+OS_PROBER_SKIP_LIST PRELOAD_MODULES RECORDFAIL_TIMEOUT RECOVERY_TITLE SAVEDEFAULT SERIAL_COMMAND TERMINAL
+TERMINAL_INPUT TERMINAL_OUTPUT THEME TIMEOUT TIMEOUT_BUTTON TIMEOUT_STYLE TIMEOUT_STYLE_BUTTON USE_INITRDEFI
+USE_LINUXEFI VIDEO_BACKEND"""
+_KNOWN = frozenset(f"GRUB_{name}" for name in _SETTINGS.split())
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
+_NAME = regex(r"\bGRUB_\w+")
+_OURS = regex(r"(GRUB_\w+)(\+?=)?")
+_OTHER = regex(r"[A-Z_][A-Z0-9_]*(?:\+?=|$)")  # a variable beside one, which no argument looks like
+_NEXT = regex(r"\n[ \t]*(?:export[ \t]+)?(GRUB_\w+=)")  # inside quotes: they were to end before it
+_LINE = regex(r"(GRUB_\w+)[ \t]*(\+?=)[ \t]*[\"'“”]?([^\"'“”\\`$#;&|<>()]*)[\"'“”]?[ \t]*\Z")
+_SOURCE = ("grub-mkconfig(8): it reads /etc/default/grub with sh",)
+_STOPS = "sh, with which grub-mkconfig reads the file, {}: it stops there, and the boot menu stays as it was."
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    shell.read(piece, out, where)
+    times = Counter(_NAME.findall(piece.text))
+    for command in split_commands(piece) if where.trust is Trust.FILE else ():
+        for word in command.words:
+            raw = piece.text[word.start : word.stop]
+            swallowed = _NEXT.search(raw)
+            if (found := _OURS.match(raw)) and found[2] and (command.unclosed or swallowed):
+                said = f"a quote behind {found.group()} is not closed on its line"
+                why = _STOPS.format("finds no end of it")
+                if swallowed:
+                    why = f"All up to the next quote is its value: {swallowed[1]} below sets nothing."
+                _slip(piece, word.start, said, why, out, where)
+                return  # where anything behind it begins and ends is a guess
+        _read_command(command, piece, times, out, where)
+
+
+def _read_command(command: Command, piece: Span, times: Counter[str], out: Reading, where: Where) -> None:
+    words = [piece.text[word.start : word.stop] for word in command.words]
+    exports = words[:1] == ["export"]
+    found = _OURS.match(words[exports]) if words[exports:] else None
+    if found is None:
+        return
+    name, rest, place = found[1], words[exports + 1 :], command.words[exports].start
+    run = [word for word in rest if not _ASSIGNMENT.match(word) and not exports]
+    lost = [word for word in rest if not _OTHER.match(word)] if "CMDLINE" in name else run
+    near = names.nearest(name, _KNOWN) if name not in _KNOWN else ""
+    if found[2] is None and rest and rest[0].startswith(("=", "+=")):
+        said = f"no blank may stand before the = behind {name}"
+        _slip(piece, place, said, _STOPS.format(f"looks for a command {name}"), out, where)
+    elif found[2] and lost:
+        said = f"the value of {name} ends at the blank before {lost[0]}"
+        why = "A value with blanks stands in quotes."
+        why += " " + _STOPS.format(f"runs {run[0]} as a command") if run else ""
+        _slip(piece, place, said, why, out, where)
+    elif found[2] and near and times[name] == 1:
+        said, why = f"nothing reads {name}", f"grub-mkconfig knows {near}."
+        remark = warning("RC7102", said, why, literal=near, sources=_SOURCE)
+        out.slip(piece.cut(place, place + len(name)), remark)
+
+
+def _slip(piece: Span, start: int, said: str, why: str, out: Reading, where: Where) -> None:
+    """From there to the line's end; instead of it the same in quotes, where that can be told."""
+    end = piece.text.find("\n", start)
+    line = piece.text[start : end if end >= 0 else None].rstrip()
+    plain = None if where.depth else _LINE.match(line)  # what a script prints stands in quotes of its own
+    literal = f'{plain[1]}{plain[2]}"{plain[3].strip()}"' if plain else None
+    remark = warning("RC7118", said, why, literal=literal, sources=_SOURCE)
+    out.slip(piece.cut(start, start + len(line)), remark)

@@ -1,0 +1,246 @@
+"""What the kernel and its modules are told: command lines, the entries of a boot loader, modprobe.d.
+
+`loaders.shared.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
+argument, in any file that looks like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.kinds import DIRECTIVES
+from rocmcfg.advice.lint.remark import warning
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue
+from rocmcfg.loaders.shared.grub_files import script
+from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.kargs import Karg, canonical, tokens
+from rocmcfg.model.regex import regex
+
+_OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
+# Keys that GRUB alone reads, and what only GRUB puts into options (grub-core/commands/blscfg.c, tuned)
+_OF_BLSCFG = regex(
+    r"^[ \t]*grub_(?:users|class|arg|hotkey)[ \t]|^options[^\n]*\$(?:kernelopts|tuned_params)\b", re.M
+)
+# Each line is an entry of its own, whose arguments are the group.
+_ENTRIES = (
+    # GRUB; under Xen the kernel is its first module
+    regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
+    regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
+    regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
+)
+_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
+# What a shell puts there; a blank in it divides no arguments, and what a command prints is not known.
+_EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
+_NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
+_SOURCE = ("modprobe.d(5)",)
+_NEXT_ARG = ("kernel lib/cmdline.c (next_arg)",)
+_PARSE_ARGS = ("kernel kernel/params.c (parse_args)", "kernel kernel/module/main.c (load_module)")
+_SCRIPT = ("GRUB grub-core/script/yylex.l",)
+
+
+def read_arguments(
+    piece: Span,
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int] | None = None,
+    *,
+    by_grub: bool = False,
+    whole: bool = False,
+) -> None:
+    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c).
+    `by_grub`: the text comes into a script of GRUB, which takes quotes of its own away first. `whole`: it is
+    all of a command line, whose quotes are those that the kernel sees."""
+    for_init, where = False, where._replace(listed=piece.at(0))
+    if not where.scope and where.once < 0:
+        where = where._replace(once=piece.place[1])
+    text = _EXPANDED.sub(lambda one: "$" * len(one[0]), piece.text)
+    by_grub = by_grub and "$$" not in text and "`" not in text  # what a shell puts there is not known
+    found = list(_words_of_grub(text) if by_grub else _unquoted(text))
+    before = len(out.assignments)
+    for token, start, read in found:
+        argument = Karg(read)
+        name, stop = argument.name.strip('"'), start + len(token)
+        for_init = for_init or (argument.name == "--" and argument.value is None)
+        span = piece.cut(start, stop)
+        if whole and where.trust is Trust.FILE and _slipped(span, argument, out):
+            continue
+        read_as = argument.value if by_grub or whole else None
+        if parameter := names.split_parameter(name):
+            out.add(
+                What.PARAMETER,
+                span,
+                name=".".join(parameter),
+                where=where,
+                statement=statement,
+                read_as=read_as,
+                quotes="\"'" if by_grub else '"',
+            )
+        elif not for_init and names.concerns_argument(name):
+            out.add(What.ARGUMENT, span, where=where, statement=statement, read_as=read_as)
+        elif "=" in token and name.isupper() and names.concerns(name):
+            out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
+    if by_grub and where.trust is Trust.FILE and (problem := script.command(text)).problem:
+        said = f"{problem.problem}: the kernel gets nothing of what follows"
+        why = "GRUB reads the arguments as a line of its script."
+        rest = piece.cut(problem.at, len(piece.text.rstrip()) or problem.at + 1)
+        out.slip(rest, warning("RC7118", said, why, sources=_SCRIPT))
+    out.only_if_all(before, len(found))
+
+
+def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
+    """Whether the quotes of an argument make another one of it than is meant, which is named then."""
+    name = argument.name.strip('"')
+    concerns = names.split_parameter(name) or names.concerns_argument(name)
+    if argument.name.endswith('"') and argument.value is not None and concerns:
+        said = f"the quote behind {name} is a part of the name, and the kernel knows none such"
+        plain = span.text.partition("=")[0].strip('"')
+        out.slip(span, warning("RC7118", said, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
+        return True
+    if argument.leaves_quote_open:
+        said = "a quote is not closed: the kernel takes all that follows for a part of this argument"
+        why = "What somebody adds behind it is lost, and makes this value another one."
+        out.slip(span, warning("RC7118", said, why, sources=_NEXT_ARG))
+    return False
+
+
+def _words_of_grub(text: str) -> Iterator[tuple[str, int, str]]:
+    """Each as it is written, where, and as the kernel gets it; quotes around the whole are left out."""
+    for word in script.command(text).words:
+        start, stop = word.start, word.stop
+        if stop - start > 2 and text[start] in "\"'" and text[start + 1 : stop - 1] == word.text:
+            start, stop = start + 1, stop - 1
+        yield text[start:stop], start, script.written(word.text)
+
+
+def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
+    """Tokens, and those of a list that stands in quotes as a whole: no argument of ours has a blank in it."""
+    for token, start in tokens(text):
+        if token[:1] == token[-1:] == '"' and " " in token:
+            yield from ((inner, start + 1 + at, inner) for inner, at in tokens(token[1:-1]))
+        else:
+            yield token, start, token
+
+
+def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
+    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment. In an example
+    each line may be another command line."""
+    where = where._replace(once=-1)
+    for line in piece.lines():
+        if not line.text.lstrip().startswith("#"):
+            read_arguments(line, out, where, whole=True)
+
+
+def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
+    """The menus and entries of all loaders. Several `options` lines add up, but in an example each may stand
+    for another entry. `titled` is for lines of a title and its arguments, which in GRUB's menu look like its
+    commands."""
+    where = where._replace(once=-1)
+    by_blscfg = _OF_BLSCFG.search(piece.text) is not None
+    entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
+    for number, line in enumerate(piece.logical_lines()):
+        if found := _OPTIONS.match(line.text):
+            options = line.cut(*found.span(found.lastindex or 0))
+            read_arguments(options, out, where, whole=True)
+            if found[2] and where.trust is Trust.FILE:
+                _ended_by_grub(options, out, certain=by_blscfg)
+        elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
+            by_grub = _ENTRIES[0].match(line.text) is not None
+            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
+            read_arguments(line.cut(*found.span(1)), out, entry, by_grub=by_grub, whole=True)
+
+
+def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
+    """A sign in the options of an entry that ends the command which GRUB's blscfg makes of them. What else
+    reads entries, systemd-boot, hands it on: where no other line tells which reads this one, it is a note."""
+    problem = script.command(options.text)
+    if problem.problem and options.text[problem.at] != '"':  # which every reader stumbles over
+        whose = (
+            "GRUB reads"
+            if certain
+            else "Where GRUB reads this entry (blscfg), and not systemd-boot, it takes"
+        )
+        summary = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
+        why = f"{whose} the options as a line of its script, and runs what stands behind a semicolon."
+        rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
+        remark = warning("RC7118", summary, why, sources=_SCRIPT)
+        out.slip(rest, remark if certain else remark._replace(severity=Severity.INFO))
+
+
+def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
+    # kmod joins continued lines before it looks for a comment (freadline_wrapped in shared/util.c)
+    for line in piece.logical_lines():
+        if not line.text.lstrip().startswith("#"):
+            read_options_line(line, out, where)
+
+
+def read_options_line(line: Span, out: Reading, where: Where) -> None:
+    words = tokens(line.text)
+    if len(words) < 2:
+        return
+    (directive, at), (subject, subject_at) = words[:2]
+    first, second = line.cut(at, at + len(directive)), line.cut(subject_at, subject_at + len(subject))
+    near = names.nearest(directive, DIRECTIVES, 1) if directive not in DIRECTIVES else directive
+    module = near_module(subject, [word for word, _ in words[2:]])
+    if directive == "options" and names.split_parameter(subject.partition("=")[0]):
+        said = "kmod wants a blank between module and parameter, and skips this line"
+        out.slip(second, warning("RC7118", said, literal=subject.replace(".", " ", 1), sources=_SOURCE))
+        return
+    if near != directive and near and module:
+        said, why = f"modprobe.d knows no directive {directive!r}", "kmod skips the line, and sets nothing."
+        out.slip(first, warning("RC7118", said, why, literal=near, sources=_SOURCE))
+    if near == "options" and module and module != canonical(subject):
+        said, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
+        out.slip(second, warning("RC7102", said, why, literal=module, sources=_SOURCE))
+    kept_out = directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
+    if module == "amdgpu" and kept_out:
+        said = "this keeps amdgpu from loading by itself"
+        why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
+        whole = line.cut(at, len(line.text.rstrip()))
+        out.slip(whole, warning("RC7109", said, why, literal="", sources=_SOURCE))
+    elif near == "options" and module:
+        read_options(line, module, words[2:], out, where)
+
+
+def near_module(name: str, words: list[str]) -> str:
+    """The module of ours that is called so, or was to be: it has a parameter of these. Empty for others."""
+    module = canonical(name) if canonical(name) in names.modules() else names.near_module(name)
+    if module == canonical(name):
+        return module
+    known = catalogue.load().parameters
+    return module if any(f"{module}.{canonical(word.partition('=')[0])}" in known for word in words) else ""
+
+
+def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
+    """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
+    statement, where = line.place, where._replace(listed=line.at(0))
+    for word, start in words:
+        if word.startswith("#"):
+            if where.trust is Trust.FILE:
+                said = "no comment can stand here: kmod passes its words to the module as parameters"
+                rest = line.cut(start, len(line.text.rstrip()))
+                out.slip(rest, warning("RC7118", said, literal="", sources=_SOURCE))
+            break
+        token = line.cut(start, start + len(word))
+        argument = Karg(f'"{module}.{word[1:]}' if word.startswith('"') else f"{module}.{word}")
+        if Karg(word).name == "--":
+            if where.trust is Trust.FILE:
+                said = f"the kernel drops what stands behind this “--”, and every later option of {module}"
+                out.slip(token, warning("RC7118", said, literal="", sources=_PARSE_ARGS))
+            break
+        if where.trust is Trust.FILE and _slipped(token, argument, out):
+            continue
+        name = canonical(argument.name.strip('"'))
+        read_as = argument.value if where.trust is Trust.FILE else None
+        out.add(
+            What.PARAMETER,
+            token,
+            name=name,
+            dotted=False,
+            where=where,
+            statement=statement,
+            read_as=read_as,
+        )

@@ -1,0 +1,124 @@
+"""A text whose kind is not known, line by line: what each line looks like decides how it is read.
+
+For examples in documents, for what a script prints into a file, and for files of no kind that we know.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.readers import kernel
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue
+from rocmcfg.model.kargs import canonical, tokens
+from rocmcfg.model.regex import regex
+
+_ASSIGNED = regex(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
+_GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
+_PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
+_COMMAND_END = regex(r"[;&|]+")
+_URL = regex(r"\b[a-z]+://[^\s)>\]]+")
+# How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
+LOG_LINE = regex(
+    r"^\s*(?:[<\[]\s*\d+(?:\.\d+)?[>\]]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\dT\S+ \S+ kernel"
+    r"|amdgpu [0-9a-f]{4}:|amdgpu: |\[drm|kernel:)"
+)
+
+
+@functools.cache
+def _options() -> re.Pattern[str]:
+    return re.compile(rf"\boptions[ \t]+(?:{'|'.join(sorted(names.modules()))})[ \t]+(?=[\w-]+=)")
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    for line in piece.lines():
+        read_line(line, out, where)
+
+
+def read_line(line: Span, out: Reading, where: Where) -> None:
+    if LOG_LINE.match(line.text) and where.trust is not Trust.FILE:
+        return
+    read_paths(line, out, where)
+    if options := _options().search(line.text):
+        start = options.start()
+        kernel.read_options_line(line.cut(start, _quote_end(line.text, start)), out, where)
+    elif where.trust is Trust.CODE and _is_command_line(line.text):
+        kernel.read_arguments(line, out, where._replace(once=-1))
+    else:
+        read_tokens(line, out, where)
+
+
+def _quote_end(text: str, start: int) -> int:
+    """Where the quotation ends in which text[start] stands, else the line's end."""
+    for quote in "\"'`":
+        if text.count(quote, 0, start) % 2 and (end := text.find(quote, start)) >= 0:
+            return end
+    return len(text)
+
+
+def _is_command_line(text: str) -> bool:
+    """Several bare words with an argument among them that is ours."""
+    words = [word.partition("=")[0].strip("\"'") for word, _ in tokens(text)]
+    known = catalogue.load().arguments
+    ours = [w for w in words if names.split_parameter(w) or w in known]
+    return bool(ours) and "=" in text and all(re.fullmatch(r"[\w.-]+", word) for word in words)
+
+
+def read_tokens(line: Span, out: Reading, where: Where) -> None:
+    """Every NAME=VALUE whose name is ours, wherever it stands; the rest of the line is somebody's words."""
+    if "=" not in line.text:
+        return
+    if where.trust is Trust.PROSE:  # a sentence's end whose blank was lost
+        start = 0
+        for glued in _GLUED.finditer(line.text):
+            _read_tokens(line.cut(start, glued.start() + 1), out, where)
+            start = glued.end()
+        line = line.cut(start)
+    _read_tokens(line, out, where)
+
+
+def _read_tokens(line: Span, out: Reading, where: Where) -> None:
+    urls = [found.span() for found in _URL.finditer(line.text)][::-1]
+    ends = [found.end() for found in _COMMAND_END.finditer(line.text)][::-1]
+    # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
+    where = where._replace(once=line.at(0), removable=False)
+    for found in _ASSIGNED.finditer(line.text):
+        while urls and urls[-1][1] <= found.start():
+            urls.pop()
+        if urls and urls[-1][0] <= found.start():
+            continue
+        while ends and ends[-1] <= found.start():
+            where = where._replace(once=line.at(ends.pop()))
+        name = found[1]
+        parameter = names.split_parameter(name)
+        start, stop = found.start(), _end(found, prose=where.trust is Trust.PROSE)
+        if parameter is not None:
+            out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
+        elif names.concerns(name):
+            # of two variables nobody can tell whether one program gets them
+            alone = where._replace(once=line.at(start))
+            out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'")
+        elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
+            out.add(What.ARGUMENT, line.cut(start, stop), where=where)
+        elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside
+            _read_tokens(line.cut(found.start(2) + 1, found.end(2) - 1), out, where)
+
+
+def _end(found: re.Match[str], *, prose: bool) -> int:
+    """Without the sentence's own marks behind it, and without a word whose blank was lost."""
+    text = found.group()
+    glued = re.search(r"=\d+(?=(?!x[0-9a-f]+$)[a-z]{3,}$)", text) if prose else None
+    if glued is not None:
+        return found.start() + glued.end()
+    return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
+
+
+def read_paths(line: Span, out: Reading, where: Where) -> None:
+    if "/parameters/" not in line.text:
+        return
+    for found in _PARAMETER_FILE.finditer(line.text):
+        if found[1] in names.modules():
+            out.add(What.PATH, line.cut(*found.span()), name=canonical(f"{found[1]}.{found[2]}"), where=where)

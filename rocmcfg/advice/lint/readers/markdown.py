@@ -1,0 +1,106 @@
+"""Documents: examples in fences and inline code are read as what they are, prose only for what is certain.
+
+A sentence that calls a name wrong is not accused of it, a log sets nothing, and a name without a value is a
+mention.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.readers import lines, shell
+from rocmcfg.advice.lint.readers.called_wrong import Judgement, MarkedLines
+from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.judging import names
+from rocmcfg.model.regex import regex
+
+# An example up to its closing fence; one that is never closed goes to the end.
+_FENCED = regex(
+    r"""^(?P<lead>[ \t>]*) (?P<mark>`{3,}|~{3,}) [ \t]* (?P<info>[^`\n]*) (?:\n|\Z)
+    (?P<body>.*?) (?:^[ \t>]*(?P=mark)[`~]*[ \t\r]*$|\Z)""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+_INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+# Languages that go by another name than the ending of their files.
+_LANGUAGES = {
+    **{"shell": "sh", "shellsession": "console", "shell-session": "console", "terminal": "console"},
+    **{"python": "py", "python3": "py", "docker": "dockerfile", "dotenv": "env", "ini": "service"},
+    **{"bash": "sh", "zsh": "sh", "systemd": "service", "modprobe": "/modprobe.d/x.conf"},
+}
+_CODE_OF_OTHERS = frozenset(
+    ["c", "cpp", "c++", "rust", "go", "js", "java", "json", "html", "css", "sql", "log", "dmesg"]
+)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    doc = where._replace(scope="", removable=False)  # a sentence would miss its token
+    said, at = Judgement(piece), 0
+    for found in _FENCED.finditer(piece.text):
+        _prose(piece.cut(at, found.start()), out, doc, said)
+        body = piece.cut(*found.span("body")).lines(ends=True)
+        _block(joined(line.cut(_lead(line.text, found["lead"])) for line in body), found["info"], out, doc)
+        at = found.end()
+    _prose(piece.cut(at), out, doc, said)
+
+
+def _lead(text: str, lead: str) -> int:
+    """How much of a line belongs to the list or quotation around the fence."""
+    at = 0
+    while at < len(lead) and at < len(text) and (text[at] == lead[at] or text[at] in " \t"):
+        at += 1
+    return at
+
+
+def _block(block: Span, info: str, out: Reading, where: Where) -> None:
+    from rocmcfg.advice.lint import readers
+
+    language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
+    marked = MarkedLines()
+    kept = joined(
+        line
+        for line in block.lines(ends=True)
+        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
+    )
+    if language in _CODE_OF_OTHERS or not kept.text:
+        return
+    builds = readers.builds(kept.text)
+    inner = where.inside(trust=Trust.CODE, removable=True, builds=builds, once=kept.place[1])
+    path = f"x.{_LANGUAGES.get(language, language)}"
+    if path == "x.diff":
+        for line in kept.lines():
+            if line.text.startswith("+"):  # what the patch adds
+                lines.read_line(line.cut(1), out, inner)
+    elif path == "x.console" or (path == "x.sh" and shell.has_prompts(kept.text)):
+        shell.read_console(kept, out, inner)
+    else:
+        readers.read_block(path, kept, out, inner)
+
+
+def _prose(piece: Span, out: Reading, where: Where, said: Judgement) -> None:
+    for line in piece.lines():
+        if lines.LOG_LINE.match(line.text) or ("=" not in line.text and "/parameters/" not in line.text):
+            continue
+        at = 0
+        for found in _INLINE.finditer(line.text):
+            _sentence(line.cut(at, found.start()), out, where, said)
+            if not said.against(*line.range(found.start(), found.end())):
+                _inline(line.cut(found.start(2), found.end(2)), out, where._replace(trust=Trust.CODE))
+            at = found.end()
+        _sentence(line.cut(at), out, where, said)
+
+
+def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:
+    before, slips = len(out.assignments), len(out.slips)
+    lines.read_line(words, out, where._replace(trust=Trust.PROSE))
+    found, slipped = out.assignments[before:], out.slips[slips:]
+    out.assignments[before:] = [each for each in found if not said.against(each.start, each.stop)]
+    out.slips[slips:] = [each for each in slipped if not said.against(*each[:2])]
+
+
+def _inline(code: Span, out: Reading, where: Where) -> None:
+    before = len(out.assignments)
+    lines.read_line(code, out, where)
+    if len(out.assignments) == before and (module := names.bare_parameter(code.text)):
+        name = f"{module}.{code.text.partition('=')[0]}"
+        out.add(What.PARAMETER, code, name=name, dotted=False, where=where)

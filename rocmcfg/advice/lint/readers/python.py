@@ -1,0 +1,76 @@
+"""Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
+can be parsed. A line alone may be taken out where it is in no block: that may need what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocmcfg.advice.lint.assignment import Assignment, Reading, What, Where
+from rocmcfg.advice.lint.readers import lines
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.judging import names
+from rocmcfg.model.regex import regex
+
+_STRING = r"""(?:"(?:[^"\\\n]|\\.){0,999}"|'(?:[^'\\\n]|\\.){0,999}')"""
+_COMMENT = regex(rf"({_STRING})|#[^\n]*")
+_ENVIRON = r"\b(?:os\.)?(?:environb?|env|environment|ENV)\b"
+_KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
+_SETS = regex(
+    rf"(?:{_ENVIRON}(?:\.setdefault\(|\[)|(?:\bos\.)?\b(?:put|set)env\()\s*{_KEY}(?:\]\s*=(?!=)|(,))"
+)
+# Behind these stands a table with more than one.
+_TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_ENVIRON})")
+_BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
+_ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # at a line's begin, which no line before goes on to
+_ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
+_VALUE = regex(
+    r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
+)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    code = _COMMENT.sub(lambda found: found[1] or " " * len(found[0]), piece.text)
+    for begin, name, stop, closes in _settings(code):
+        value = _VALUE.match(code, stop)
+        if value is None or not names.concerns(code[slice(*name)]):
+            continue
+        text, end = value["text"], len(code[: value.end()].rstrip()) if value["text"] is None else value.end()
+        end += closes and code.startswith(")", end)
+        alone = bool(text and _ALONE.match(code, begin)) and code[end : end + 1] in ("", "\n")
+        out.assignments.append(
+            Assignment(
+                What.VARIABLE,
+                code[slice(*name)],
+                text or "",
+                *piece.range(begin, max(stop, end)),
+                piece.range(*name),
+                piece.range(*value.span("text")) if text else None,
+                where._replace(removable=alone, once=piece.at(begin)),
+                opaque=text is None,
+            )
+        )
+    for line in piece.lines():
+        lines.read_paths(line, out, where)
+
+
+def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
+    """Where each begins, its name's range, where its value begins, and whether a bracket closes it."""
+    for found in _SETS.finditer(code):
+        yield found.start(), found.span("name"), found.end(), found[3] is not None
+    behind = 0
+    for table in _TABLE.finditer(code):
+        if table.end() < behind:  # a table in a table
+            continue
+        behind = _end(code, table.end())
+        for found in _ITEM.finditer(code, table.end(), behind):
+            yield found.start(), found.span("name" if found["name"] else "keyword"), found.end(), False
+
+
+def _end(code: str, at: int) -> int:
+    """Behind the brackets that open there."""
+    depth = 0
+    for found in _BRACKET.finditer(code, at):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth <= 0 and (found[0] in ")]},;\n"):
+            return found.end()
+    return len(code)

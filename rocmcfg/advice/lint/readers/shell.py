@@ -1,0 +1,370 @@
+"""Shell scripts and profiles: what their commands put into the environment, into files, into the kernel.
+
+Also GRUB's defaults, which a shell reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os.path import basename
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.readers import kernel, lines
+from rocmcfg.advice.lint.readers.words import Command, add_word
+from rocmcfg.advice.lint.readers.words import commands as split_commands
+from rocmcfg.advice.lint.remark import warning
+from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.judging import names
+from rocmcfg.languages import Effect, shell
+from rocmcfg.model.kargs import canonical
+from rocmcfg.model.regex import regex
+
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
+# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
+# own.
+_COMMAND_LINE = regex(
+    r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
+)
+_KEYWORD = regex(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
+_BEFORE_COMMAND = regex(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
+_DECLARE = {"export", "declare", "typeset", "readonly", "local"}
+# 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
+# (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
+_TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+_SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
+# What these commands are given is looked for, shown or taken away: nobody sets it.
+_SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+# Tools that add arguments to a kernel command line, and the options behind which those stand.
+_BOOT_TOOLS = regex(
+    r"grubby|kernelstub|rpm-ostree|bootc|efibootmgr|kexec|grub2?-editenv|qemu-system-x86_64|ukify"
+)
+_ADDS = regex(
+    r"-[aou@]|--(?:args|(?:add-)?options|append(?:-if-missing)?|replace|unicode|command-line|cmdline)|-append"
+    r"|kernelopts"
+)
+_OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=KEY=OLD=NEW
+_HANDS_ON = regex(
+    r"-[eEx]|--(?:set)?env"
+)  # options of docker, systemd-run, mpirun: a variable is behind them
+_SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
+_SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
+_LINE_BREAK = regex(r"\\n")
+_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
+_INDENT = 100  # characters; a long line is not searched for its beginning again and again
+_EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
+_DEPTH = 4  # scripts in scripts
+_PROMPT = regex(
+    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
+)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    waiting: list[Span] = []  # what the command before in a pipe prints
+    filled: dict[str, list[int]] = {}
+    for command in split_commands(piece):
+        reader = _Reader(piece, out, where, command, waiting, filled)
+        printed = reader.run()
+        waiting = printed if command.piped else []
+        if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
+            where = where._replace(once=reader.mark + 1)
+
+
+def read_profile(piece: Span, out: Reading, where: Where) -> None:
+    """A script that a login shell sources, so that its variables are those of the session. Where its language
+    tells a value, that is the value; the rest is read as any script."""
+    before = len(out.assignments)
+    read(piece, out, where)
+    if where.trust is not Trust.FILE:
+        return
+    session = shell.Environment()
+    statements = {piece.at(one.start): one for one in shell.read(piece.text, session) if one.stop > one.start}
+    for number, found in enumerate(out.assignments[before:], before):
+        one = statements.get(found.start)
+        if found.what is not What.VARIABLE or one is None or one.name != found.name:
+            continue
+        told = one.written if one.value is None else one.value
+        out.assignments[number] = found._replace(
+            value=found.value if told is None else told, opaque=found.opaque or told is None
+        )
+        known = names.variable(found.name) is not None
+        if known and one.effect is Effect.NOT_EXPORTED and session.is_exported(found.name) is False:
+            said = f"{found.name} is set for this shell alone: without `export` no program gets it"
+            token = piece.cut(one.start, one.stop)
+            literal = f"export {token.text}"
+            out.slip(token, warning("RC7121", said, literal=literal, sources=_EXPORT))
+
+
+def read_console(piece: Span, out: Reading, where: Where) -> None:
+    """An example of a terminal: commands behind prompts, and what they print, which sets nothing."""
+    parts, continued = [], False
+    for line in piece.lines(ends=True):
+        prompt = _PROMPT.match(line.text)
+        if prompt or continued:
+            parts.append(line.cut(prompt.end() if prompt else 0))
+            continued = line.text.rstrip("\r\n").endswith("\\")
+    read(joined(parts), out, where)
+
+
+def has_prompts(text: str) -> bool:
+    return any((found := _PROMPT.match(line)) and found[1] in "$❯" for line in text.split("\n"))
+
+
+class _Reader:
+    """One command. `waiting` is what a pipe brings to its input; `filled` are the command lines that
+    variables of this file hold, as numbers of the assignments found."""
+
+    def __init__(
+        self,
+        piece: Span,
+        out: Reading,
+        where: Where,
+        command: Command,
+        waiting: list[Span],
+        filled: dict[str, list[int]],
+    ) -> None:
+        self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
+        self.mark = piece.at([*command.words, *command.targets, *command.documents][0].start)
+        self.alone = where._replace(scope="", once=self.mark)
+        self.only_sets = False
+        self.words = [word.span(piece) for word in command.words]
+        self.input = waiting + [word.span(piece) for word in command.documents]
+        self.targets = [word.span(piece) for word in command.targets]
+
+    def run(self) -> list[Span]:
+        """Returns what the command prints, as far as that can be told from its words."""
+        if len(self.words) == len(self.targets) == 0 and not self.input:
+            return []
+        for span in self.words:
+            lines.read_paths(span, self.out, self.where)
+        at = self._assignments()
+        name = basename(self.words[at].text) if at < len(self.words) else ""
+        # in an example lines of modprobe.d and arguments of the kernel may stand among commands
+        self.only_sets = self.command.depth == 0 and (name in ("", "options") or "=" in name)
+        rest = self.words[at + 1 :]
+        printed = self.input
+        if name in ("echo", "printf"):
+            escapes = name == "printf" or any(word.text == "-e" for word in rest)
+            printed = [_as_printed(rest, escapes=escapes)]
+        elif name == "tee":
+            self.targets += [word for word in rest if not word.text.startswith("-")]
+        elif not _SETS_NOTHING.fullmatch(name):
+            self._command(name, at)
+        self._write(printed, name)
+        return printed
+
+    def _assignments(self) -> int:
+        """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
+        at, declared = 0, False
+        found: list[tuple[int, re.Match[str], bool, Where]] = []
+        while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
+            at += 1
+        while at < len(self.words):
+            text = self.words[at].text
+            if assigned := _ASSIGNMENT.match(text):
+                found.append((at, assigned, declared, self.alone))
+            elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
+                declared = declared or text in _DECLARE
+                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
+            elif not (text.startswith("-") and at > 0):
+                break
+            at += 1
+        # a command that does nothing else goes with the last of them, where nothing is built on it
+        bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in found)
+        goes = not bare or not (self.command.depth or self.command.follows in "(&|")
+        for number, assigned, declared, alone in found:
+            self._assign(number, assigned, declared, alone._replace(removable=alone.removable and goes), bare)
+        return at
+
+    def _assign(self, at: int, found: re.Match[str], declared: bool, alone: Where, bare: bool) -> None:
+        name, word = found[1], self.words[at]
+        if _COMMAND_LINE.match(name):
+            self._command_line(found.group().rstrip("+="), word, found)
+        elif names.concerns(name):
+            lasting = declared or len(self.words) == 1
+            statement = self._range(0, len(self.words) - 1) if bare else None
+            lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
+            where = self.where._replace(removable=alone.removable) if lasts else alone
+            add_word(self.piece, self.command.words[at], self.out, where, statement)
+
+    def _has_a_line(self) -> bool:
+        """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
+        which may name another file."""
+        text, words = self.piece.text, self.command.words
+        start = words[0].start
+        begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
+        if self.where.once < 0 or (begin == 0 and start > _INDENT) or text[begin:start].strip():
+            return False
+        above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : begin]
+        return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
+
+    def _range(self, first: int, last: int) -> tuple[int, int]:
+        """Of some words, up to the quote that closes the last one."""
+        return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
+
+    def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
+        """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
+        out, text = self.out, word.text
+        value = found.end()
+        itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
+        adds = found.group().endswith("+=") or itself is not None
+        if self.command.depth:
+            kernel.read_arguments(word.cut(value), out, self.alone)
+            return
+        held = self.filled.setdefault(name, [])
+        once = self.where.once
+        if not self.where.scope and (once < 0 or name not in _TOGETHER or (held and not adds)):
+            once = self.mark  # of an example too: another boot gets it
+        if not adds:
+            for number in held:
+                held_before = out.assignments[number]
+                out.assignments[number] = held_before._replace(where=held_before.where._replace(scope=""))
+            held.clear()
+            out.anew.add(name)
+        scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
+        later = _TOGETHER.index(name) if name in _TOGETHER else 0
+        before = len(out.assignments)
+        # what a quote at the wrong place makes of the file, `grub_defaults` says
+        by_grub = name in _TOGETHER and not self.command.unclosed and not _SWALLOWED.search(text)
+        if itself is not None:  # what stands in front of the old value is read before it
+            turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
+            first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
+            kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=by_grub)
+            value = itself.start()
+        last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
+        kernel.read_arguments(word.cut(value), out, last, by_grub=by_grub)
+        held += range(before, len(out.assignments))
+
+    def _command(self, name: str, at: int) -> None:
+        rest = self.words[at + 1 :]
+        if name == "options" and len(rest) > 1:
+            first, last = self.command.words[at], self.command.words[-1]
+            kernel.read_options_line(self.piece.cut(first.start, last.stop), self.out, self.where)
+        elif name in ("modprobe", "insmod"):
+            _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
+        elif name == "set":
+            self._fish(rest)
+        elif name == "sed":
+            for word in rest:
+                _read_sed(word, self.out, self.where)
+        elif _BOOT_TOOLS.fullmatch(name):
+            self._boot_tool(at + 1)
+        else:
+            self._any_command(at)
+
+    def _fish(self, rest: Sequence[Span]) -> None:
+        """`set -gx NAME VALUE`; several values make a list."""
+        exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
+        words = [word for word in rest if not word.text.startswith("-")]
+        if exports and words[1:] and names.concerns(words[0].text):
+            said = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
+            alone = not self.command.depth and self.command.follows not in "(&|"
+            where = self.alone._replace(removable=alone)
+            whole, opaque = self._range(0, len(self.words) - 1), words[2:] != [] or not words[1].text
+            end, add = whole[1], self.out.add
+            add(What.VARIABLE, said, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
+
+    def _boot_tool(self, first: int) -> None:
+        """What stands behind its options, which go with all that they are given."""
+        for number, word in enumerate(self.words[first:], first):
+            option, equals, _ = word.text.partition("=")
+            behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
+            if behind or (equals and _ADDS.fullmatch(option)):
+                arguments = word if behind else word.cut(len(option) + 1)
+                given = self.words[number - 1].text if behind else option
+                if given == "--replace" and (old := _OLD_VALUE.fullmatch(arguments.text)):
+                    arguments = joined([arguments.cut(0, old.start(1)), arguments.cut(old.end(1))])
+                statement = self._range(number - behind, number)
+                kernel.read_arguments(arguments, self.out, self._given(word), statement)
+
+    def _given(self, word: Span) -> Where:
+        """A command may have several options of that name, for several kernels or programs."""
+        return self.where._replace(once=word.at(0), part=True)
+
+    def _any_command(self, first: int) -> None:
+        """No command that we know: arguments of the kernel among its words, variables that it is handed."""
+        words = self.words[first:]
+        bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
+        for number, word in enumerate(words, first):
+            inside = 6 if word.text.startswith("--env=") else 0
+            name, equals, _ = word.text[inside:].partition("=")
+            before = self.words[number - 1].text if number > first else ""
+            handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
+            # `bash -c "A=b command"`, `ssh host "A=b command"`
+            script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
+            if script and " " in word.text and self.where.depth < _DEPTH:
+                read(word, self.out, self.where.inside(scope="", once=-1))
+            elif bare and equals and not name.startswith("-") and not names.concerns(name):
+                # an option before it would be given what comes next
+                alone = self.alone._replace(removable=self.alone.removable and before[:1] != "-")
+                kernel.read_arguments(word, self.out, alone)
+            elif equals and before != "--build-arg" and names.concerns(name):
+                goes = self._range(number - (not inside), number) if handed else None
+                raw, alone = self.command.words[number], self._given(word)._replace(scope="")
+                if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
+                    alone = alone._replace(removable=False)  # which the option before would be given
+                add_word(self.piece, raw, self.out, alone, goes, inside)
+            elif equals and re.search(r"[\s\"']", word.text):
+                lines.read(word, self.out, self.alone)
+
+    def _write(self, printed: list[Span], name: str) -> None:
+        """Texts that reach a file are read as that file would be."""
+        from rocmcfg.advice.lint import readers
+
+        if self.where.depth >= _DEPTH:
+            return
+        target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
+        written = [t for t in self.targets if "/parameters/" in t.text]
+        for text in printed:
+            inner = self.where.inside(scope="", once=text.at(0))
+            if written:
+                self._write_parameters(written, text)
+            elif target:
+                readers.read_as(target, text, self.out, inner)
+            elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
+                readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
+
+    def _write_parameters(self, targets: list[Span], text: Span) -> None:
+        value = text.text.strip()
+        before = len(self.out.assignments)
+        for target in targets:
+            lines.read_paths(target, self.out, self.where)
+        if not value or " " in value:
+            return
+        begin = text.text.index(value)
+        value_at = text.range(begin, begin + len(value))
+        self.out.assignments[before:] = [
+            found._replace(value=value, value_at=value_at, opaque="$" in value)
+            for found in self.out.assignments[before:]
+        ]
+
+
+def _as_printed(words: list[Span], *, escapes: bool) -> Span:
+    """The arguments with a blank between them; `\\n` breaks the line where the command reads it so."""
+    parts: list[Span] = []
+    for word in words:
+        if re.fullmatch(r"-[neE]+", word.text) and not parts:
+            continue
+        if parts:
+            parts.append(Span(" ", ((0, word.at(0)),)))
+        parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
+    return joined(parts)
+
+
+def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
+    """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    rest = [word for word in words if not word.text.startswith("-")]
+    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
+    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
+        for word in rest[1:]:
+            kernel.read_options(word, module, [(word.text, 0)], out, where)
+
+
+def _read_sed(word: Span, out: Reading, where: Where) -> None:
+    """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
+    text, scoped, found = word.text, where.inside(scope="", once=-1), None
+    for found in _SED.finditer(text):
+        # quotes, `&`, `\\1` and an assignment's own name are no arguments
+        kernel.read_arguments(word.cut(*found.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
+    if found is None and re.search(r"[aic]\\?\s", text):
+        lines.read(word, out, scoped)

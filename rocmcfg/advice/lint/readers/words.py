@@ -1,0 +1,212 @@
+"""Splits text into a shell's commands and words, each with its place, and never fails.
+
+`loaders.shared.shell_assignments` evaluates what a shell would make of a file and gives up where
+it is not sure. This reader wants the place of every word in any script, whole or broken, and so it guesses:
+what stands inside `$( )` and backticks are commands of their own, and a quote without an end is a character.
+Every character is looked at a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocmcfg.advice.lint.assignment import Reading, What, Where
+from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.regex import regex
+
+_BLANK = regex(r"[^\S\n]+")
+_PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")
+_EXPANDED = regex(r"\$\{[^{}\n'\"`\\]*\}")  # a blank in it ends no word
+_QUOTED = {"'": regex(r"'[^']*'"), '"': regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)}
+_ESCAPED = regex(r'\\([\n$`"\\])')  # between double quotes
+_REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
+_DELIMITER = regex(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
+_OPENING = {"if", "case", "for", "while", "until", "select", "{", "begin", "function", "switch"}
+_CLOSING = {"fi", "esac", "done", "}", "end"}
+# Here-documents without an end that are looked for in vain: a file with more of them is no script.
+_PATIENCE = 50
+
+
+class Word(NamedTuple):
+    """text[start:stop] of the piece. `parts` are what quoting leaves of it, None where it has none."""
+
+    start: int
+    stop: int
+    parts: tuple[tuple[int, int], ...] | None
+
+    def span(self, piece: Span) -> Span:
+        if self.parts is None:
+            return piece.cut(self.start, self.stop)
+        return joined(piece.cut(start, stop) for start, stop in self.parts)
+
+
+class Command:
+    """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
+    goes to the next one. `depth` counts the compound commands around it. `awaited` are the delimiters of
+    here-documents that begin behind its line, and whether tabs may stand before them. `unclosed`: a quote in
+    it has no end. `follows`: the operator, or the line's end, behind the command before."""
+
+    def __init__(self) -> None:
+        self.words: list[Word] = []
+        self.targets: list[Word] = []
+        self.documents: list[Word] = []
+        self.awaited: list[tuple[str, bool]] = []
+        self.piped, self.unclosed, self.depth, self.follows = False, False, 0, "\n"
+
+
+def commands(piece: Span) -> Iterator[Command]:
+    return _Lexer(piece.text).run()
+
+
+def add_word(
+    piece: Span,
+    word: Word,
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int] | None = None,
+    start: int = 0,
+) -> None:
+    """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
+    written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
+    span = word.span(piece)
+    out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
+
+
+class _Lexer:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.command = Command()
+        self.parts: list[tuple[int, int]] = []
+        self.word_start = -1
+        self.quoted = False
+        self.redirect = ""
+        self.depth = 0
+        self.quotes = {"'", '"'}  # those that may have an end
+        self.patience = _PATIENCE
+        self.follows = "\n"
+        self.resume = 0  # behind the here-documents that were read
+
+    def run(self) -> Iterator[Command]:
+        text = self.text
+        while self.at < len(text):
+            plain = _PLAIN.match(text, self.at)
+            if plain or (plain := _EXPANDED.match(text, self.at)):
+                self._take(self.at, plain.end())
+                continue
+            character = text[self.at]
+            if character == "\n":
+                yield from self._end_command()
+                self.at = max(self.at + 1, self.resume)  # here-documents were read already
+            elif text.startswith(("\\\n", "\\\r\n"), self.at):  # a continued line joins its words
+                self.quoted = True
+                self.at = text.index("\n", self.at) + 1
+            elif character.isspace():
+                self._end_word()
+                self.at = _BLANK.match(text, self.at).end()  # type: ignore[union-attr]
+            elif character == "#" and self.word_start < 0:
+                end = text.find("\n", self.at)
+                self.at = len(text) if end < 0 else end
+            elif character in "'\"":
+                self._quoted(character)
+            elif character == "\\":
+                self._take(self.at + 1, min(self.at + 2, len(text)), escaped=True)
+            elif redirect := _REDIRECT.match(text, self.at):
+                self._redirected(redirect.group(), redirect.end())
+            elif character in ";&|()`":
+                if character == "`" and self.word_start >= 0:
+                    self._take(self.at, self.at + 1, escaped=True)  # what it puts there is not known
+                    self.at -= 1
+                self._end_word()
+                self.command.piped = character == "|" and text[self.at : self.at + 2] != "||"
+                yield from self._end_command()
+                self.follows = character
+                self.at += 1
+            else:
+                self._take(self.at, self.at + 1)
+        yield from self._end_command()
+
+    def _take(self, start: int, stop: int, *, escaped: bool = False) -> None:
+        if self.word_start < 0:
+            self.word_start = self.at
+        self.quoted = self.quoted or escaped
+        if self.parts and self.parts[-1][1] == start:
+            self.parts[-1] = (self.parts[-1][0], stop)
+        else:
+            self.parts.append((start, stop))
+        self.at = stop
+
+    def _quoted(self, quote: str) -> None:
+        found = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
+        if found is None:  # and no later one has an end either
+            self.command.unclosed |= quote in self.quotes
+            self.quotes -= {quote}
+            self._take(self.at, self.at + 1)
+            return
+        if self.word_start < 0:
+            self.word_start = self.at
+        self.quoted = True
+        begin, self.at = self.at + 1, found.end()
+        if quote == '"':  # without the backslash before what it escapes, continued lines joined
+            for escape in _ESCAPED.finditer(self.text, begin, self.at - 1):
+                self.parts.append((begin, escape.start()))
+                begin = escape.end() if escape[1] == "\n" else escape.start() + 1
+        self.parts.append((begin, self.at - 1))
+
+    def _redirected(self, operator: str, end: int) -> None:
+        if self.word_start >= 0 and self.text[self.word_start : self.at].isdigit():
+            self.word_start, self.parts, self.quoted = -1, [], False  # 2>: the number of a descriptor
+        self._end_word()
+        self.at = end
+        if operator in ("<<", "<<-"):
+            delimiter = _DELIMITER.match(self.text, end)
+            if delimiter:
+                self.at = delimiter.end()
+                self.command.awaited.append((delimiter.group(2), operator == "<<-"))
+        else:
+            self.redirect = operator
+
+    def _end_word(self) -> None:
+        if self.word_start < 0:
+            return
+        word = Word(self.word_start, self.at, tuple(self.parts) if self.quoted else None)
+        self.word_start, self.parts, self.quoted = -1, [], False
+        if not self.redirect:
+            self.command.words.append(word)
+        elif self.redirect == "<<<":
+            self.command.documents.append(word)
+        elif ">" in self.redirect and not self.redirect.endswith("&"):
+            self.command.targets.append(word)
+        self.redirect = ""
+
+    def _end_command(self) -> Iterator[Command]:
+        self._end_word()
+        done, self.command, self.redirect = self.command, Command(), ""
+        first = self.text[done.words[0].start : done.words[0].stop] if done.words else ""
+        self.depth += first in _OPENING
+        done.depth, done.follows = self.depth, self.follows
+        if first in _CLOSING:
+            self.depth = max(0, self.depth - 1)
+        if done.words or done.targets or done.documents:
+            self.follows = "\n"
+            self._read_documents_of(done)
+            yield done
+
+    def _read_documents_of(self, owner: Command) -> None:
+        """Here-documents begin behind the line of their command, and are read before it is handed out."""
+        line_end = self.text.find("\n", self.at) if owner.awaited else -1
+        if line_end < 0:
+            return
+        begin = max(line_end + 1, self.resume)
+        for delimiter, tabs in owner.awaited:
+            indent = "[ \\t]*" if tabs else ""
+            line = re.compile(rf"^{indent}{re.escape(delimiter)}[ \t\r]*(?:\n|\Z)", re.MULTILINE)
+            end = line.search(self.text, begin) if self.patience > 0 else None
+            if end is None:
+                self.patience -= 1
+                continue
+            owner.documents.append(Word(begin, end.start(), None))
+            begin = end.end()
+        self.resume = begin

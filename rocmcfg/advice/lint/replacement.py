@@ -1,0 +1,104 @@
+"""Edits of a text: a proposal as its place spells it, whether a token may go, and the text with the edits
+in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rocmcfg.advice.lint.assignment import Assignment, What
+from rocmcfg.advice.lint.remark import Remark, Spelt
+from rocmcfg.advice.lint.source import Source
+from rocmcfg.advice.lint.wording import Knowledge, written
+from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.state import Kind
+
+Edit = tuple[int, int, str]  # a range of the file, and its new text
+
+
+def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
+    """How the place of `found` spells what `remark` proposes."""
+    instead, text = remark.proposal, source.text
+    if instead is None:
+        return Spelt("" if remark.remove and may_go(found, source) else None)
+    target = written(instead, knowledge)
+    name = _name(found, target) if target is not None else None
+    if target is None or name is None or _begins_escaped(found, source):
+        return Spelt()
+    if found.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt(None if name == text[found.start : found.stop] else name)
+    edits: list[Edit] = [(*found.name_at, name)]
+    value = target.value
+    if value is not None and found.value_at is not None:
+        edits.append((*found.value_at, value))
+    elif value is not None:
+        edits[0] = (*found.name_at, f"{name}={value}")
+    spelt = applied(text, edits, found.start, found.stop)
+    if not _pairs_stay(text[found.start : found.stop], spelt):
+        return Spelt()
+    return Spelt(spelt, str(instead) if value is not None else "")
+
+
+def may_go(found: Assignment, source: Source) -> bool:
+    """Whether the reader of the file can read what is left without the token."""
+    text, statement = source.text, found.statement
+    token = text[found.start : found.stop]
+    whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
+    if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
+        return False
+    if _begins_escaped(found, source):
+        return False
+    if statement is not None and not found.where.part and lines_of(source, statement) is None:
+        return False  # something else on its line goes on from it
+    escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
+    return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
+
+
+def _begins_escaped(found: Assignment, source: Source) -> bool:
+    """Say whether a backslash before the token escapes its first quote, and would stay behind alone."""
+    before = source.text[: found.start]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1 and source.text[found.start] in "\"'"
+
+
+def _pairs_stay(before: str, after: str) -> bool:
+    """Whether no quote loses the one that it belongs to, which may stand outside the token."""
+    return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
+
+
+def _name(found: Assignment, target: Spelling) -> str | None:
+    """The target's name as the place of `found` spells it; None where it cannot stand there."""
+    if (found.what is What.VARIABLE) != (target.kind is Kind.ENV):
+        return None
+    if found.what is What.PATH:
+        of_a_module = target.kind is Kind.PARAMETER
+        return f"/sys/module/{target.module}/parameters/{target.name}" if of_a_module else None
+    if target.kind is Kind.ENV or found.dotted:
+        return target.name if target.kind is not Kind.PARAMETER else target.id
+    # in `options amdgpu …` the module stands before: another one's parameter has no place there
+    same_module = target.kind is Kind.PARAMETER and target.module == found.name.partition(".")[0]
+    return target.name if same_module else None
+
+
+def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
+    """text[start:stop] with the edits in it; what overlaps an earlier edit is left out."""
+    parts, at = [], start
+    for begin, end, new in sorted(set(edits), key=lambda edit: (edit[0], -edit[1])):
+        first, behind = begin, end
+        if not new and begin < at:  # two neighbours go, and the blank between them went with the first
+            first, behind = at, end + (text[end : end + 1] in (" ", "\t"))
+        if at <= first <= behind:
+            parts += [text[at:first], new]
+            at = behind
+    return "".join(parts) + text[at:stop]
+
+
+def lines_of(source: Source, statement: tuple[int, int]) -> tuple[int, int] | None:
+    """The whole lines, where they hold nothing else but blanks and a comment; of a text's end too."""
+    first, last = source.place(statement[0])[0], source.place(statement[1])[0]
+    start, stop = source.line(first)[0], source.line(last)[1]
+    text = source.text
+    before, after = text[start : statement[0]], text[statement[1] : stop]
+    continues = text[:start].endswith(("\\\n", "\\\r\n"))
+    if not continues and before.strip() == "" and re.fullmatch(r"[ \t;]*(?:#[^\n]*)?\r?\n?", after):
+        return start, stop
+    return None

@@ -1,0 +1,146 @@
+"""What several assignments make of each other, in one file and in the files of one host: the later one of a
+name wins, and the earlier one is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rocmcfg.advice.lint.assignment import Assignment, What
+from rocmcfg.advice.lint.checked import Checked
+from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
+from rocmcfg.advice.lint.wording import Knowledge, spelled
+from rocmcfg.judging import names
+from rocmcfg.model.kargs import adds_up, canonical
+from rocmcfg.model.spelling import Spelling, same
+
+RUNNING = "/proc/cmdline"
+_UNTIL_REBOOT = (
+    "It is what this boot has; no file here says it. If the next one has it too, the boot menu is old."
+)
+
+
+def repeated(
+    found: Sequence[Assignment], place: Callable[[Assignment], str]
+) -> Iterator[tuple[Assignment, Remark]]:
+    """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
+    for group in rivals(found):
+        winner = group[-1]
+        agreed = all(same(each.value, winner.value) for each in group)
+        if agreed and group[0].where.turn[0] != winner.where.turn[0]:
+            winner = group[0]  # of equal ones the needful one is that which most entries get
+        for each in group:
+            argument = names.argument(each.name) if each.what is What.ARGUMENT else None
+            # the kernel reads each `iommu=` in turn: another word takes nothing from the first
+            joins = argument is not None and argument.words_join
+            if each is not winner and (not joins or same(each.value, winner.value)):
+                yield each, _remark(each, winner, place(winner))
+
+
+def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
+    return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
+
+
+def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
+    """The assignments of which the last one wins, in the order in which they are read."""
+    groups: dict[tuple[str | int, str], list[Assignment]] = {}
+    for each in in_turn(found):
+        together = each.where.scope or each.where.listed
+        if together != -1 and not each.opaque and counts_once(each):
+            groups.setdefault((together, key(spelled(each))), []).append(each)
+    return list(groups.values())
+
+
+def key(setting: Spelling) -> str:
+    """Equal for those of which the last one wins."""
+    return canonical(setting.id)
+
+
+def counts_once(each: Assignment) -> bool:
+    """Whether it is known that a second assignment of this name takes away the effect of the first."""
+    if each.what is What.VARIABLE:
+        return names.variable(each.name) is not None
+    if each.what is What.PARAMETER:
+        return True
+    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
+    return bool(argument and argument.values and not adds_up(each.name))
+
+
+def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
+    # what the recovery entries alone get is not taken out: they would change
+    first, later = loser.where, winner.where
+    recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
+    if same(loser.value, winner.value):
+        said = f"{loser.name} is set to the same value {where} as well"
+        return info("RC7112", said, remove=not recovery)
+    value = "without a value" if winner.value is None else f"to {winner.value}"
+    said = f"{loser.name} is set {value} {where}, and that one wins"
+    if recovery:
+        why = (
+            f"GRUB puts {later.carrier} behind {first.carrier}, whatever their order in the file. Recovery "
+            f"entries get {first.carrier} alone, and with it this value."
+        )
+        return warning("RC7111", said, why=why)
+    why = "Of two assignments the later one counts; keep the one that you mean."
+    return warning("RC7111", said, why, remove=True)
+
+
+def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds what the files of a host make of each other. Boot entries and /proc/cmdline came of the others,
+    and keep only the findings that none of those has."""
+
+    def of(*kinds: FileKind) -> list[Checked]:
+        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
+
+    boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
+    running = [each for each in checked if each.file == RUNNING]
+    environment = of(FileKind.ENVIRONMENT_D)
+    for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
+        _overridden(group, knowledge)
+    entries = of(FileKind.BOOT_ENTRY)
+    told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
+    for each in entries:
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
+    told |= {(f.remark.id, f.text) for each in entries for f in each.findings}
+    for each in running:
+        each.findings = [
+            f._replace(remark=f.remark._replace(why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())
+            for f in each.findings
+            if (f.remark.id, f.text) not in told
+        ]
+
+
+def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
+    overrides has its finding already."""
+    found: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
+    # the last file that sets a carrier anew
+    anew = {name: number for number, file in enumerate(files) for name in file.anew}
+    for number, checked in enumerate(files):
+        # kmod reads the kernel command line after modprobe.d (libkmod-config.c)
+        argument = checked.kind is not FileKind.MODPROBE
+        for key, last in _last(checked):
+            later, turn = last.where.turn
+            kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
+            front = turn < 0  # what is put in front of an earlier file's value is read before that value
+            read = kept, argument, later, not front, -number if front else number
+            found.setdefault(key, []).append((read, checked, last))
+    for group in found.values():
+        _, file, winner = max(group, key=lambda entry: entry[0])
+        for _, checked, last in group:
+            if last is not winner:
+                remark = _remark(last, winner, file.place(winner))
+                checked.add(last, remark, knowledge)
+                if not remark.remove:
+                    file.needed.add((winner.start, winner.stop))
+    for checked in files:
+        checked.settle()
+
+
+def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
+    """By name, the assignment that counts, of those whose scope is the whole file."""
+    found: dict[str, Assignment] = {}
+    for each in in_turn(checked.assignments):
+        if each.where.scope == "file" and not each.opaque and counts_once(each):
+            found[key(spelled(each))] = each
+    return iter(found.items())

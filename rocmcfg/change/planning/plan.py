@@ -1,0 +1,280 @@
+"""Makes the plan: what leads from the configured state to the desired one. Pure over a read-only view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from operator import eq
+
+from rocmcfg import initramfs
+from rocmcfg.change.planning.owned import changes_to, owned_files, replaces
+from rocmcfg.change.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    no_way_back,
+    refused,
+    swallowed,
+)
+from rocmcfg.change.planning.resolve import Resolution, resolve
+from rocmcfg.files import environment_targets, kernel_hook, modprobe
+from rocmcfg.files.environment import Assignment
+from rocmcfg.host.view import HostView
+from rocmcfg.loaders import detection, registry
+from rocmcfg.loaders.shared import menu as menus
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.menu import Entry
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
+from rocmcfg.model.facts import NO_LOADER, Detection, Facts
+from rocmcfg.model.kargs import Karg, adds_up, contains, join, last
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.profile import Profile
+from rocmcfg.model.spelling import same
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state import edits, reboot
+from rocmcfg.state.values import Configured, Effective, read_configured
+
+
+class Known(NamedTuple):
+    """What a plan is made from, besides the request: `receipt` is what is applied."""
+
+    facts: Facts
+    catalogue: Catalogue
+    receipt: Receipt | None
+
+
+def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
+    """The plan, with every diagnostic. One that holds errors must not be carried out."""
+    observed = read_configured(view, known.facts)
+    resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
+    names = tuple(profile.name for profile in profiles)
+    by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
+    had = known.receipt.settings if known.receipt is not None else ()
+    ours = any(s.channel is Channel.CMDLINE for s in had)  # only its own loader can take them back
+    if known.facts.boot.left_to_user and not ours and 0 < len(by_hand) < len(resolution.desired):
+        resolution = _without(resolution, by_hand, known.facts.boot.loader)
+    else:
+        by_hand = []
+    made = _plan(view, names, resolution, observed, known, request)._replace(by_hand=tuple(by_hand))
+    another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
+    return made._replace(diagnostics=(*made.diagnostics, *another))
+
+
+def _without(
+    resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
+) -> Resolution:
+    """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
+    kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
+    why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
+    yours = warning(
+        "RC3030",
+        f"{why}; the kernel's arguments are yours to add: {join(kargs)}",
+        detail=detection.manual_lines(loader, kargs) if loader else "",
+        hint="put them on the kernel's line in the loader's configuration and reboot; "
+        "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
+    )
+    left = (Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand)
+    return resolution._replace(
+        desired=tuple(s for s in resolution.desired if s not in by_hand),
+        skipped=(*resolution.skipped, *left),
+        diagnostics=(*resolution.diagnostics, yours),
+    )
+
+
+def plan_of_approved(
+    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known, request: Request
+) -> Plan:
+    """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
+    this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
+    problems = tuple(refused(settings, known.facts, known.catalogue))
+    observed = read_configured(view, known.facts)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, request)
+
+
+def _plan(
+    view: HostView,
+    names: tuple[str, ...],
+    resolution: Resolution,
+    observed: Configured,
+    known: Known,
+    request: Request,
+) -> Plan:
+    facts, catalogue, receipt = known
+    env_targets, boot = request.env_target, observed.boot
+    desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
+    on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
+    kargs = [s.karg for s in unique_kargs(on_line)]
+    problems = list(resolution.diagnostics)
+    entries = boot.menu.entries if boot is not None else ()
+    problems += host_problems(view, facts, desired, catalogue, entries, request)
+    problems += foreign_trouble(observed, facts, catalogue)
+    problems += swallowed(view, facts, desired, boot)
+
+    loader = facts.boot.loader.name if facts.boot.loader else ""
+    trial = registry.trial(loader)
+    may_try = False
+    if boot is not None and kargs:
+        backend = registry.backend(loader)
+        problems += backend.refused(view, boot, kargs)
+        problems += backend.preflight(view, boot, kargs)
+        problems += backend.unmanaged(view)
+        problems += backend.remarks(view, boot.menu)
+        if trial is not None and view.runs_tools:
+            may_try = not has_errors(trial.problems(view, boot, kargs))
+    variables = [setting for setting in desired if setting.kind is Kind.ENV]
+    problems += environment_targets.problems(view, env_targets, variables)
+    problems += environment_targets.untold_later(view, env_targets, variables)
+    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
+    changed = {change.path for change in changes}
+    later = environment_targets.later_assignments(view, env_targets)
+    images, unproven = _images(view, entries, changed, known)
+    problems += [*wrong, *unproven]
+    problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
+    tools: tuple[ToolChange, ...] = ()
+    keeper = registry.argument_keeper(loader)
+    if boot is not None and keeper is not None:
+        tools = keeper.changes(view, boot, kargs)
+    return Plan(
+        profiles=names,
+        changes=tuple(changes),
+        activations=(
+            *images,
+            *(_menu(view, loader, desired, kargs, boot, changed) if boot is not None else ()),
+            *environment_targets.activations(view, changed, "it reads variables that are changed here"),
+        ),
+        rows=tuple(_row(setting, observed, later) for setting in desired),
+        skipped=resolution.skipped,
+        diagnostics=tuple(dict.fromkeys(problems)),
+        command_line=_command_line(boot, kargs) if boot is not None else None,
+        reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
+        boot_backend=loader,
+        tools=tools,
+        may_try=may_try,
+    )
+
+
+def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
+    """An argument that the user's own command line already has with this value is not written twice, and is
+    looked for as the user wrote it."""
+    if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
+        return setting
+    if setting.parameter:
+        own = last(observed.kargs, setting.parameter)
+        found = own if own is not None and same(own.value, setting.text) else None
+    else:
+        found = next((k for k in observed.kargs if contains([k], setting.karg)), None)
+        winner = last(observed.kargs, setting.name)
+        if found is not None and winner is not found and not adds_up(setting.name):
+            found = None
+    return setting if found is None else setting._replace(adopted_from=found.source, text=found.value)
+
+
+def _images(
+    view: HostView, entries: Sequence[Entry], changed: Set[str], known: Known
+) -> tuple[list[Activation], list[Diagnostic]]:
+    """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
+    And which images would not come right, or could not be proven to."""
+    generator = initramfs.backend(known.facts.boot.initramfs)
+    left = known.receipt.activations if known.receipt else {}
+    if modprobe.PATH not in changed and (
+        generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
+    ):
+        return [], []
+    if generator is None:
+        reason = "this host has none: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
+        return [Activation("initramfs", (("initramfs",),), reason, state=ActivationState.SKIPPED)], []
+    images = generator.images(view, entries)
+    carrying = [image.path for image in images if image.carries]
+    state = ActivationState.PLANNED
+    if carrying:
+        reason = f"{', '.join(carrying)} carries amdgpu, and reads its own copy of modprobe.d"
+    elif any(image.carries is None for image in images):
+        reason = "whether an image carries amdgpu could not be seen, so all are rebuilt"
+    else:
+        reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
+        state = ActivationState.SKIPPED
+    due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
+    looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
+    problems = list(image_problems(view, generator, looked_at))
+    if carrying and view.runs_tools and state is ActivationState.PLANNED:
+        problems += no_way_back(view, [image.path for image in images])
+    return due, problems
+
+
+def _menu(
+    view: HostView,
+    loader: str,
+    desired: Sequence[DesiredSetting],
+    kargs: Sequence[str],
+    boot: Observed,
+    changed: Set[str],
+) -> Iterable[Activation]:
+    """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
+    of the user as far as they are asked for."""
+    source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
+    if changed & registry.inputs(loader):
+        reason = f"the boot menu is generated from {source}"
+        if registry.entry_writer(loader) is not None:
+            reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
+    else:
+        gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]
+        asked = [(source, kargs, gone)] if boot.ours else []
+        asked += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
+        lacking = [said for said, *texts in asked if any(menus.check(boot.menu, *texts))]
+        if boot.menu.unreadable or not lacking:
+            return
+        reason = f"the boot menu does not hold what {lacking[0]} says"
+    backend = registry.backend(loader)
+    changes = backend.entry_changes(view, kargs)
+    for step in backend.activations(view, reason):
+        yield step._replace(changes=changes) if step.own else step
+
+
+def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
+    later = [karg.text for karg in boot.later]
+    first = [karg.text for karg in boot.foreign if karg not in boot.later]
+    return CommandLine((*first, *(karg.text for karg in boot.ours), *later), (*first, *kargs, *later))
+
+
+def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
+    """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
+    are read after ours."""
+    if setting.adopted_from:
+        return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
+    later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
+    if setting.kind is Kind.ENV and later is not None and later.value is None:  # a diagnostic tells of it
+        later = None
+    equal = same if setting.parameter else eq
+    if later is not None and not equal(later.value, setting.text):
+        return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
+    own: Karg | Effective | None = None
+    if setting.parameter:
+        own = observed.effective(setting.parameter)
+    elif setting.kind is not Kind.ENV:
+        own = last(observed.kargs, setting.name)
+    return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
+
+
+def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
+    """The last foreign writer that comes after the place where we write."""
+    if setting.channel is Channel.CMDLINE:
+        later = observed.boot.later if observed.boot is not None else ()
+        beats = setting.parameter or not adds_up(setting.name)
+        return last(later, setting.parameter or setting.name) if beats else None
+    on_line = last(observed.kargs, setting.parameter)
+    if on_line is not None:
+        return on_line
+    name = modprobe.PATH.rpartition("/")[2]
+    options = [o for o in observed.options if o.source.rpartition("/")[2].rpartition(":")[0] > name]
+    return last(options, setting.parameter)
+
+
+def stale(before: Plan, now: Plan) -> Iterable[str]:
+    """The paths and tools in which two plans for one request differ: the host changed in between."""
+    yield from sorted({change.path for change in {*before.changes} ^ {*now.changes}})
+    old, new = ([*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now))
+    if old != new:
+        yield "activations"

@@ -1,0 +1,250 @@
+"""Why a host cannot be configured, or not safely: containers, loaders, generators, other people's values; and
+which settings on record a kernel refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocmcfg import initramfs
+from rocmcfg.change.planning.combine import named
+from rocmcfg.change.planning.wording import worded
+from rocmcfg.files import modprobe
+from rocmcfg.host.view import HostView
+from rocmcfg.initramfs import Generator, Image
+from rocmcfg.judging.judge import judge
+from rocmcfg.judging.kernels import declarations
+from rocmcfg.judging.verdict import REFUSED, About, Verdict
+from rocmcfg.loaders import detection
+from rocmcfg.loaders.shared.contract import Observed
+from rocmcfg.loaders.shared.menu import Entry, behind_separator
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Detection, Driver, Facts, Kernel, Machine
+from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.spelling import parameter
+from rocmcfg.model.spelling import split as spelled
+from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
+from rocmcfg.records import journal
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.values import Configured
+
+
+def host_problems(
+    view: HostView,
+    facts: Facts,
+    desired: Sequence[DesiredSetting],
+    catalogue: Catalogue,
+    entries: Sequence[Entry],
+    request: Request,
+) -> Iterable[Diagnostic]:
+    """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
+    of."""
+    if facts.container:
+        said = "this is a container: the kernel belongs to the machine outside"
+        hint = "run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`"
+        yield error("RC3010", said, location=facts.container, hint=hint)
+        return
+    ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
+    if ours and facts.kernels and not facts.driven:
+        detail = "kernels: " + ", ".join(kernel.release for kernel in facts.kernels)
+        hint = "install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first"
+        yield error("RC3011", "no installed kernel has an amdgpu driver", detail=detail, hint=hint)
+    if any(s.parameter for s in desired) and not facts.kernels:
+        said = "no installed kernel was found, so no value could be checked against one"
+        yield warning("RC3012", said, location="/lib/modules")
+    if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
+        yield info(
+            "RC3013",
+            "the catalogue stands in for modinfo, which could not be asked about "
+            + ", ".join(kernel.release for kernel in facts.driven if not kernel.parameters),
+        )
+    if any(s.channel is Channel.CMDLINE for s in desired):
+        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE], request)
+    if any(s.channel is Channel.MODPROBE for s in desired):
+        options = [s for s in desired if s.channel is Channel.MODPROBE]
+        yield from _generator_problems(view, facts, options, entries)
+
+
+def swallowed(
+    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], boot: Observed | None
+) -> Iterable[Diagnostic]:
+    """Module parameters that nobody would read, because of what others wrote before them."""
+    modules = {s.parameter.partition(".")[0].replace("-", "_") for s in desired if s.parameter}
+    yield from modprobe.unfit(view, modules)
+    built_in = any(kernel.driver is Driver.BUILTIN for kernel in facts.kernels)
+    if built_in and boot is not None:
+        foreign = [*boot.foreign, *(karg for entry in boot.menu.normal for karg in entry.kargs)]
+        on_line = [s.karg for s in desired if s.channel is Channel.CMDLINE and s.parameter]
+        yield from behind_separator(foreign, on_line, built_in=True)
+
+
+def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
+    """After an update without a reboot, the boot that brings the settings brings another kernel as well."""
+    if facts.newer_kernel is not None:
+        release = facts.newer_kernel.release
+        said = f"kernel {release} is newer than the one that runs: the next boot may bring it along"
+        yield info("RC3027", said, hint="to change one thing at a time, reboot before you apply")
+
+
+def _loader_problems(
+    facts: Facts, settings: Sequence[DesiredSetting], request: Request
+) -> Iterable[Diagnostic]:
+    kargs = split(join(Karg(s.karg) for s in settings))
+    loader = facts.boot.loader
+    if loader is None:
+        seen = "\n".join(f"{c.name}: {', '.join(c.evidence)}" for c in facts.boot.candidates)
+        several = len(facts.boot.candidates) > 1
+        if facts.boot.hidden:
+            yield error("RC3014", facts.boot.refusal, location=facts.boot.hidden)
+            return
+        yield error(
+            "RC3014",
+            facts.boot.refusal,
+            detail=seen or f"add these arguments to your boot loader by hand: {join(kargs)}",
+            hint="say which one boots: --boot-backend " + " or ".join(c.name for c in facts.boot.candidates)
+            if several
+            else "or keep to modprobe.d where it serves: --via modprobe. Variables need none of it: "
+            "`rocmcfg run --profile NAME -- PROGRAM`",
+        )
+    elif not loader.supported:
+        yield _by_hand("RC3015", loader, detection.manual_lines(loader, kargs), "the boot loader", request)
+
+
+def _generator_problems(
+    view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
+) -> Iterable[Diagnostic]:
+    lines = "\n".join(f"  {modprobe.line(setting)}" for setting in unique_kargs(settings))
+    found = initramfs.in_use(facts.boot.initramfs)
+    if len(found) > 1:
+        yield error(
+            "RC3205",
+            f"{' and '.join(one.title for one in found)} are both here, and nothing proves which one makes "
+            "the images",
+            detail="\n".join(f"{one.name}: {', '.join(one.evidence)}" for one in found),
+            hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
+        )
+    elif found and not found[0].supported:
+        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {found[0].manual}"
+        yield _by_hand("RC3016", found[0], manual, "the initramfs generator")
+    names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
+    images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
+    if images and not found:
+        said = "there are initramfs images, and no generator that rocmcfg knows"
+        detail = f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}"
+        hint = "keep to the kernel command line: --via cmdline"
+        yield error("RC3018", said, location=images[0], detail=detail, hint=hint)
+
+
+def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:
+    """Why images would not get our options, or nobody could tell; said before anything is written."""
+    for image in images:
+        if image.carries is None:
+            yield error(
+                "RC3019",
+                f"{image.path} cannot be looked into, so that nothing could prove that it was built anew",
+                location=image.path,
+                hint=f"see what `{generator.LOOKS} {image.path}` says; build it anew ({generator.MANUAL}), "
+                "or remove it where no kernel uses it; or keep to the kernel command line: --via cmdline",
+            )
+        elif image.carries and not image.built:
+            yield error(
+                "RC3207",
+                f"{image.path} carries amdgpu, and is none that {generator.NAME} is known to write",
+                location=image.path,
+                detail="its copy of modprobe.d would stay as it is: it was copied or named by another "
+                "program, or the modules of its kernel are gone",
+                hint="keep to the kernel command line: --via cmdline; or remove the entry that boots it, "
+                "where it is a leftover",
+            )
+    yield from generator.preflight(view, [image for image in images if image.carries])
+
+
+def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
+    """Whether images that are made anew cannot be copied before."""
+    size = sum(map(view.size, paths))
+    if not journal.has_room(view, size):
+        had, need, free = (n >> 20 for n in (size, 3 * size, view.free(journal.STATE_DIR)))
+        yield warning(
+            "RC3208",
+            "there is no way back to today's images: they cannot be copied before they are made anew",
+            location=journal.STATE_DIR,
+            detail=f"they have {had} MiB, and twice as much is to stay free: {free} MiB of {need} are free",
+            hint="free that much, or keep another image that boots; or keep to the kernel command line: "
+            "--via cmdline",
+        )
+
+
+def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
+    asked = " --profile ".join((request and request.profiles) or ("NAME",))
+    proves = f"`rocmcfg verify --profile {asked}` then checks"
+    back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
+    summary = f"{what} of this host is {found.title}, {found.refusal}"
+    hint = f"{back}add the lines by hand as shown; {proves} them"
+    if found.renders and request is not None:
+        summary = f"this host is {found.title}: its own configuration says which arguments it boots with"
+        hint = f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host"
+    return error(id, summary, detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}", hint=hint)
+
+
+def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
+    modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
+    for karg in (*observed.options, *observed.kargs) if facts.driven else ():
+        module, dot, _ = karg.key.partition(".")
+        known = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
+        for kernel in known:
+            if kernel.typed and not karg.untold and kernel.refuses(karg.value):
+                yield error(
+                    "RC3017",
+                    f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
+                    + kernel.reasons(karg.value)[0],
+                    location=karg.source,
+                    hint="mend or remove it there: a right value later does not help",
+                )
+
+
+def _told(
+    settings: Iterable[DesiredSetting], machine: Machine, catalogue: Catalogue
+) -> Iterator[tuple[DesiredSetting, Verdict, Diagnostic]]:
+    """What there is to say of settings that were resolved before, on the kernels of a machine."""
+    for setting in settings:
+        if setting.parameter and setting.text is not None and machine.kernels:
+            asked = parameter(setting.parameter, setting.text)
+            for verdict in judge(asked, machine, catalogue):
+                told = worded(verdict, asked, setting.location, catalogue, machine)
+                if told is not None:
+                    yield setting, verdict, told
+
+
+def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> list[Diagnostic]:
+    """Which values would keep the driver of a kernel that is installed now from loading."""
+    found = _told(settings, facts.machine, catalogue)
+    return [told for _, verdict, told in found if verdict.about in REFUSED and verdict.holds]
+
+
+def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
+    """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
+    those that are to be withdrawn."""
+    settings = (setting._replace(location="") for setting in known.settings)
+    said: list[Diagnostic] = []
+    harmful: list[str] = []
+    for setting, verdict, told in _told(settings, Machine((kernel,)), catalogue):
+        if verdict.about is About.ABSENT:
+            lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there"
+            hint = f"drop it with `rocmcfg apply … --without {setting.id}`"
+            said.append(warning("RC4041", lacks, hint=hint))
+        elif verdict.about is About.ILLEGAL and verdict.holds:
+            said.append(told)
+            harmful.append(setting.id)
+    return said, harmful
+
+
+def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
+    """What was asked for, as the user would have asked for it without these settings."""
+    asked = known.request
+    by_hand = {setting.id for setting in known.settings if not setting.profile}
+    return asked._replace(
+        with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
+        without=(*asked.without, *(id for id in harmful if id not in by_hand)),
+        set=tuple(text for text in asked.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
+    )

@@ -1,0 +1,257 @@
+"""Profiles, options of the command line, catalogue and facts in; desired settings and all problems out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+
+from rocmcfg.change.planning.combine import combine, filled, misfits, missing, named, wrong_numbers
+from rocmcfg.change.planning.wording import is_caution, worded
+from rocmcfg.judging.conditions import Decision, decide
+from rocmcfg.judging.hand_overs import disbelieved, hand_overs
+from rocmcfg.judging.judge import judge
+from rocmcfg.judging.kernels import declarations
+from rocmcfg.judging.parameters import starting_mask
+from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
+from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
+from rocmcfg.model.facts import Driver, Facts
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.profile import Multiple, Profile, Setting
+from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
+from rocmcfg.state.values import Effective
+
+_OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
+
+
+class Resolution(NamedTuple):
+    desired: tuple[DesiredSetting, ...]
+    skipped: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class _Work:
+    """The state of one resolution; it never leaves this module."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        catalogue: Catalogue,
+        request: Request,
+        base: Callable[[str], Effective],
+        shipped: frozenset[str],
+    ) -> None:
+        self.facts, self.catalogue, self.request = facts, catalogue, request
+        self.base, self.shipped = base, shipped
+        self.cautions: list[Diagnostic] = []
+        self.problems: list[Diagnostic] = []
+        self.skipped: list[Skipped] = []
+        self.desired: list[DesiredSetting] = []
+
+    def types(self, id: str) -> set[str]:
+        """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
+        kernels = declarations(id, self.facts.machine, self.catalogue)
+        return {type for kernel in kernels for type in kernel.types}
+
+
+def modules_of(settings: Iterable[Setting | DesiredSetting]) -> tuple[str, ...]:
+    """The modules whose parameters a set of settings touches; modinfo is asked about these and no others."""
+    return tuple(dict.fromkeys(["amdgpu", *(s.module for s in settings if s.module)]))
+
+
+def resolve(
+    profiles: Sequence[Profile],
+    request: Request,
+    facts: Facts,
+    catalogue: Catalogue,
+    base: Callable[[str], Effective],
+) -> Resolution:
+    """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
+    shipped = frozenset(profile.name for profile in profiles if profile.shipped)
+    work = _Work(facts, catalogue, request, base, shipped)
+    asked, numbers, problems = combine(profiles, request, catalogue)
+    work.problems += [*misfits(profiles, facts, any_gpu=request.any_gpu), *problems]
+    work.problems += wrong_numbers(numbers, profiles, facts)
+    settings = []
+    for setting in _select(work, asked):
+        reason = missing(setting, numbers, profiles)
+        if reason:
+            work.skipped.append(Skipped(setting.id, reason, setting.profile))
+            continue
+        settings.append(filled(setting, numbers))
+    work.problems[:0] = [*disbelieved(profiles), *hand_overs(settings, catalogue)]
+    for setting in settings:
+        if setting.kind is Kind.PARAMETER:
+            _parameter(work, setting)
+        elif setting.kind in (Kind.KARG, Kind.ENV):
+            _as_written(work, setting, Channel.CMDLINE if setting.kind is Kind.KARG else Channel.ENVIRONMENT)
+    _features(work, [s for s in settings if s.kind is Kind.FEATURE])
+    said = tuple(dict.fromkeys([*work.problems, *work.cautions]))
+    return Resolution(tuple(work.desired), tuple(work.skipped), said)
+
+
+def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
+    """Says what there is to say of a setting with the text to be written. False where it is refused."""
+    asked = Spelling(setting.kind, setting.name, text, setting.module)
+    machine = work.facts.machine
+    taken = True
+    for verdict in judge(asked, machine, work.catalogue):
+        caution = is_caution(verdict, asked)
+        if (only is not None and verdict.about not in only) or (caution and setting.profile in work.shipped):
+            continue
+        told = worded(verdict, asked, setting.location, work.catalogue, machine)
+        if told is not None:
+            taken = taken and told.severity is not Severity.ERROR
+            (work.cautions if caution else work.problems).append(told)
+    return taken
+
+
+def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
+    """Leaves out what is optional and not asked for, what --without names, and what is not needed."""
+    request = work.request
+    _check_names(work, "--with", request.with_, settings)
+    _check_names(work, "--without", request.without, settings)
+    chosen = []
+    for setting in settings:
+        if named(setting.id, request.without):
+            work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
+            continue
+        decision = _decision(work, setting)
+        if setting.optional and not named(setting.id, request.with_):
+            why = f"optional, and {decision.text}" if decision.holds is False else "optional: --with adds it"
+            work.skipped.append(Skipped(setting.id, why, setting.profile))
+        elif decision.holds is False:
+            work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
+        else:
+            chosen.append(setting)
+            if decision.holds is None:
+                said = f"{setting.id} is applied because it cannot be told whether it is needed"
+                hint = f"leave it out with --without {setting.id}"
+                told = info("RC2012", said, location=setting.location, detail=decision.why, hint=hint)
+                work.problems.append(told)
+    return chosen
+
+
+def _decision(work: _Work, setting: Setting) -> Decision:
+    if not setting.when:
+        return Decision(True, "always")
+    if work.request.unconditional:
+        return Decision(True, "conditions are ignored (--unconditional)")
+    return decide(setting.when, work.facts, work.catalogue)
+
+
+def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
+    known = [s.id for s in settings if option == "--without" or s.optional]
+    for name in names:
+        if not any(named(setting.id, [name]) for setting in settings):
+            near = closest(name, known) or known
+            said = f"{option} {name}: the profile has no such setting"
+            hint = "it has " + ", ".join(near) if near else "it has none"
+            work.problems.append(error("RC2013", said, hint=hint))
+
+
+def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
+    shared = {name: value for name, value in setting._asdict().items() if name in DesiredSetting._fields}
+    found = _decision(work, setting)
+    decision = found.text if setting.when and not work.request.unconditional else found.why
+    return DesiredSetting(id=setting.id, text=text, channel=channel, decision=decision, **shared)
+
+
+def _channel(work: _Work, setting: Setting) -> Channel:
+    wanted = Channel(work.request.via) if work.request.via else setting.via or Channel.CMDLINE
+    builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
+    of_the_driver = setting.kind is Kind.FEATURE or setting.module in work.catalogue.modules()
+    if wanted is Channel.MODPROBE and builtin and of_the_driver:
+        said = f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d"
+        work.problems.append(error("RC2014", said, location=setting.location, hint="use --via cmdline"))
+    return wanted
+
+
+def _parameter(work: _Work, setting: Setting) -> None:
+    if isinstance(setting.value, tuple | Multiple):
+        return  # the profile loader refuses lists here, and a multiple has its number by now
+    known = work.catalogue.parameters.get(setting.id)
+    try:
+        text = _text(setting.value, known, work.types(setting.id))
+    except IllegalValue as problem:
+        if _judged(work, setting, None, only=OF_THE_NAME):
+            wrong = f"{setting.id}: {problem}"
+            work.problems.append(error("RC2104", wrong, location=setting.location, hint="write the number"))
+        return
+    if _judged(work, setting, text):
+        desired = _base(work, setting, text, _channel(work, setting))
+        rewritten = known is not None and known.rewritten
+        work.desired.append(desired._replace(parameter=setting.id, rewritten=rewritten))
+
+
+def _text(value: str | int | bool, known: Parameter | None, types: Set[str]) -> str:
+    """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
+    switch = {ParamType.BOOL.value, ParamType.BINT.value}
+    if isinstance(value, bool):
+        if types and types <= switch:
+            return "Y" if value else "N"
+        if ParamType.BOOL in types:
+            return "1" if value else "0"  # bool on one kernel, int on another: both read 1 and 0
+        raise IllegalValue(f"true and false are for bool parameters; write {int(value)}")
+    if isinstance(value, int):
+        hexadecimal = known is not None and known.mask and value >= 0
+        return (hexint(value) if ParamType.HEXINT in types else hex(value)) if hexadecimal else str(value)
+    if types and types <= switch:
+        # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
+        return {"true": "Y", "false": "N"}.get(value.lower(), value)
+    return value
+
+
+def _as_written(work: _Work, setting: Setting, channel: Channel) -> None:
+    """A kernel argument, which may have several values and stand without one, or a variable."""
+    for value in setting.value if isinstance(setting.value, tuple) else (setting.value,):
+        text = None if value is True else str(value)
+        if _judged(work, setting, text):
+            work.desired.append(_base(work, setting, text, channel))
+
+
+def _features(work: _Work, settings: Sequence[Setting]) -> None:
+    by_mask: dict[str, list[tuple[Setting, Feature]]] = {}
+    for setting in settings:
+        if _judged(work, setting, "true" if setting.value else "false"):
+            feature = work.catalogue.features[setting.name]
+            by_mask.setdefault(feature.parameter, []).append((setting, feature))
+    for id, members in by_mask.items():
+        _compose(work, id, members)
+
+
+def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -> None:
+    """The mask that the host would have without us, with our bits changed and every other bit kept."""
+    own = next((d for d in work.desired if d.parameter == id), None)
+    if own is not None:
+        start, source = as_number(own.text), own.location
+    else:
+        start, source, problems = starting_mask(
+            work.catalogue.parameters[id], work.base(id), work.facts.driven, members[0][0].location
+        )
+        work.problems += problems
+    if start is None:
+        return
+    mask = start
+    for setting, feature in members:
+        mask = feature.compose(mask, bool(setting.value))
+    types = work.types(id)
+    text = hexint(mask) if ParamType.HEXINT in types or not types else hex(mask)
+    channels = {_channel(work, setting) for setting, _ in members}
+    if own is not None:
+        channels.add(own.channel)
+        work.desired.remove(own)
+        work.desired.append(own._replace(text=text))
+    if len(channels) > 1:
+        said = f"the features of {id} share one mask and cannot go to two places"
+        hint = "give all of them the same `via`"
+        work.problems.append(error("RC2021", said, location=members[0][0].location, hint=hint))
+        return
+    for setting, feature in members:
+        desired = _base(work, setting, text, channels.copy().pop())
+        what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
+        decision = what if not setting.when else f"{desired.decision}; {what}"
+        work.desired.append(desired._replace(module=id.partition(".")[0], parameter=id, decision=decision))
+    mask_itself = parameter(id, text)
+    composed = members[0][0]._replace(kind=Kind.PARAMETER, name=mask_itself.name, module=mask_itself.module)
+    _judged(work, composed, text, only=_OF_A_COMPOSED_MASK)

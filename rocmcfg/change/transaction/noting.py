@@ -1,0 +1,118 @@
+"""Notes what programs are about to make anew, before they run, and copies the images among it."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from rocmcfg import initramfs
+from rocmcfg.change.transaction.programs import Progress
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.initramfs import Generator, Image
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.loaders.shared.menu import Entry, Menu
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import Stamp
+from rocmcfg.records import journal
+from rocmcfg.records.steps import Before, ImageFound, Saved
+
+
+def note(
+    host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
+) -> Before:
+    """How things are before these programs run, for the journal; the images are copied where there is room.
+    `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
+    menu = menu_of(host, loader)
+    paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
+    paths += [path for step in due for path in step.outputs] if outputs else []
+    files: dict[str, Saved | None] = {}
+    for path in dict.fromkeys(paths):
+        with suppress(Unreadable):  # a link or a folder, which no undo would put back
+            state = host.state(path)
+            files[path] = journal.save(host, id, state) if state else None
+    found = _images(host, id, due, menu)
+    if found and journal.has_room(host, sum(one.size for one in found.values())):
+        progress("copying the images that are made anew")
+        drop_copies(host, other_than=id)
+        for path, one in found.items():
+            _copy(host, id, path, one.file)
+        found = {path: one._replace(copied=True) for path, one in found.items()}
+    entries = menu.normal if menu is not None else ()
+    kernels = {path: has for path, has in booted(entries).items() if loader_entries.located(host, path)}
+    return Before(kernels, files, found)
+
+
+def booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    """The kernels of these entries, as the loader names them, and what all entries of each have."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in entries:
+        has: tuple[str, ...] = ("initrd",) if one.initrds else ()
+        has += ("root",) if any(karg.name == "root" for karg in one.kargs) else ()
+        found[one.path] = tuple(word for word in has if word in found.get(one.path, has))
+    return found
+
+
+def menu_of(view: HostView, loader: str) -> Menu | None:
+    reader = registry.reader(loader)
+    return reader.read(view) if reader is not None else None
+
+
+def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -> dict[str, ImageFound]:
+    found = {}
+    for step in due if host.runs_tools else ():
+        looked: dict[str, Image] = {}
+        if (generator := generator_of(step.tool)) is not None and step.images:
+            looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+        for path in step.images:
+            with suppress(Unreadable):  # a link: what it leads to is an image of its own
+                if (stamp := host.stamp(path)) is not None and stamp.size:
+                    image = looked.get(path, Image(path, ""))
+                    holds = None
+                    if image.carries is not None:
+                        listing = host.new_file("\n".join(image.holds).encode(), 0o600)
+                        holds = journal.save(host, id, listing).sha256
+                    found[path] = ImageFound(step.tool, _saved(stamp), stamp.size, image.release, holds)
+    return found
+
+
+def _saved(stamp: Stamp) -> Saved:
+    xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in stamp.xattrs)
+    return Saved(stamp.sha256, stamp.mode, stamp.uid, stamp.gid, stamp.mtime_ns, xattrs)
+
+
+def _copy(host: Host, id: int, path: str, saved: Saved) -> None:
+    copy = journal.image_of(id, saved.sha256)
+    if host.exists(copy):
+        return
+    host.make_dir(os.path.dirname(copy), 0o700)
+    mine = host.new_file(b"", 0o600)
+    host.copy(path, copy, Stamp(saved.sha256, host.size(path), mine.mode, mine.uid, mine.gid, saved.mtime_ns))
+    now = host.stamp(copy)
+    if now is None or now.sha256 != saved.sha256:
+        host.remove(copy)
+        raise Unreadable(path, "it changes while it is copied", "wait for the program that writes it")
+
+
+def with_copies(view: HostView) -> list[int]:
+    """The transactions that hold copies of images."""
+    return [id for id in journal.ids(view) if view.is_dir(os.path.dirname(journal.image_of(id, "x")))]
+
+
+def drop_copies(host: Host, *, other_than: int = 0) -> None:
+    """Take away the copies of transactions that are over. To keep one costs room and nothing else, so that
+    nothing of this is an error."""
+    with suppress(RocmcfgError):
+        for folder in (
+            os.path.dirname(journal.image_of(id, "")) for id in with_copies(host) if id != other_than
+        ):
+            for name in host.names(folder):
+                host.remove(f"{folder}/{name}")
+            host.remove_dir(folder)
+
+
+def generator_of(tool: str) -> Generator | None:
+    return next((one for one in initramfs.backends() if tool == one.TOOL), None)

@@ -1,0 +1,397 @@
+"""Takes a transaction back: after a failure, after a crash, or because the user says so. One function for
+all three, and it may be run again at any point: it compares before it acts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from rocmcfg import initramfs
+from rocmcfg.change.planning.owned import owned_paths
+from rocmcfg.change.transaction import noting, parts, putting_back, renamed, results
+from rocmcfg.change.transaction.programs import (
+    AGAIN,
+    Progress,
+    generate,
+    menu_problems,
+    programs,
+    reading,
+    wait_for_survivors,
+)
+from rocmcfg.files import environment_targets, modprobe
+from rocmcfg.host import interrupts
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.model.diagnostic import (
+    Diagnostic,
+    ExitCode,
+    RocmcfgError,
+    error,
+    has_errors,
+    unexpected,
+    warning,
+)
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import ActivationState
+from rocmcfg.records import journal, steps
+from rocmcfg.records.journal import digest
+from rocmcfg.records.receipt import boot_id
+
+
+class ThirdPartyEdit(RocmcfgError):
+    def __init__(self, paths: Sequence[str], exit_code: ExitCode) -> None:
+        super().__init__(
+            *(
+                error(
+                    "RC4022",
+                    f"{path} was edited by somebody else since rocmcfg wrote it",
+                    location=path,
+                    hint="keep your lines elsewhere, then run the command again with --force, which puts the "
+                    "whole file back as it was (a copy stays in the transaction's folder)",
+                )
+                for path in paths
+            ),
+            exit_code=exit_code,
+        )
+
+
+def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
+    """What the user must be told of whatever stopped a transaction or its undo."""
+    if isinstance(problem, RocmcfgError):
+        return problem.diagnostics
+    if isinstance(problem, KeyboardInterrupt):
+        return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
+    return (unexpected(problem),)
+
+
+def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
+    """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
+    file that others own only our part counts. Records, and the entry that is a trial, hold nobody's lines."""
+    state: dict[str, str] = {}
+    of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
+    found = parts.altered(view, journals)
+    for one in journals:
+        for step in reversed(one.of(steps.FileChanged)):
+            path = step.path
+            if path in of_nobody or step.edit is not None:
+                continue
+            now = state.get(path)
+            if now is None:
+                # we make no links, so that one is an edit; a file that is gone holds no edit to be lost
+                now = "link" if view.is_symlink(path) else digest(view.read(path))
+            before = step.before.sha256 if step.before else ""
+            if now not in ("", before, step.after or ""):
+                found.append(path)
+            state[path] = before
+    return list(dict.fromkeys(found))
+
+
+class TakenBack(NamedTuple):
+    """How an undo went: the programs that ran, or are left to the user, and what is worth a word. Of the undo
+    of a failed apply, what is `made_anew`: not byte for byte as the apply found it."""
+
+    activations: tuple[Activation, ...]
+    remarks: tuple[Diagnostic, ...] = ()
+    made_anew: tuple[str, ...] = ()
+
+
+def undo(
+    host: Host,
+    found: steps.Journal,
+    progress: Progress,
+    *,
+    after_failure: bool = False,
+    force: bool = False,
+) -> TakenBack:
+    """Bring back every file of one transaction, then run its activations again. Raises ThirdPartyEdit or
+    BadJournal before anything is touched; any other RocmcfgError leaves the transaction open for another try.
+    `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was."""
+    with interrupts.held():
+        require_ours(host, found)
+        exit_code = (
+            ExitCode.RECOVERY_REQUIRED if found.state is steps.JournalState.UNFINISHED else ExitCode.ERROR
+        )
+        foreign = edited(host, [found])
+        if foreign and not force:
+            raise ThirdPartyEdit(foreign, exit_code)
+        journal.sweep(host, found.id)
+        for step in found.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
+            if step.before is not None:
+                journal.restore(host, found.id, step.before)
+        if found.state is steps.JournalState.UNFINISHED:
+            wait_for_survivors(host, found.header.mark, progress)
+            make_readable(host, found)
+        unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
+        if unable:
+            raise RocmcfgError(*unable, exit_code=exit_code)
+        begin_undo(host, found.id)
+        try:
+            for path in foreign:
+                state = None if host.is_symlink(path) else host.state(path)
+                if state is not None:
+                    journal.append(host, found.id, steps.Kept(path, journal.save(host, found.id, state)))
+            taken = parts.take_back(host, found, progress)
+            for step in reversed(found.of(steps.FileChanged)):
+                _undo_file(host, found.id, step)
+            for made in reversed(found.of(steps.DirectoryMade)):
+                host.remove_dir(made.path)
+            done = _activate_again(host, found, progress, after_failure)
+            ran = [a for a in done.activations if a.state is ActivationState.DONE]
+            host.settle([path for activation in ran for path in activation.writes_at])
+            journal.append(host, found.id, steps.Undone())
+        except BaseException as problem:
+            remark = warning(
+                "RC4013",
+                f"transaction {found.id} is not wholly undone",
+                location=journal.folder(found.id),
+                hint="mend what is named, then run `rocmcfg recover`",
+            )
+            code = ExitCode.RECOVERY_REQUIRED
+            raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
+        noting.drop_copies(host)
+    kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
+    return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
+
+
+def make_readable(host: Host, found: steps.Journal) -> None:
+    """Of a transaction that is open: put back what a program left as no file that can be read. Raises as
+    `require_ours`, before anything is touched, and Unwritable."""
+    require_ours(host, found)
+    host.require_lock()
+    results.no_files_back(host, found)
+
+
+def require_ours(view: HostView, found: steps.Journal) -> None:
+    """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
+    files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
+    named_here = (getattr(line, "path", "") for line in found.lines)
+    files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
+    folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
+    known = programs(view)
+    for line in found.lines:
+        named: set[str] = set()
+        allowed = files
+        if isinstance(line, steps.FileChanged):
+            named = {line.path}
+        elif isinstance(line, steps.Kept):
+            named, allowed = {line.path}, {*files, *(keeper.BLOCK for keeper in registry.keepers())}
+        elif isinstance(line, steps.ToolChanged):
+            named, allowed = {line.tool}, {keeper.TOOL for keeper in registry.keepers()}
+        elif isinstance(line, steps.DirectoryMade):
+            named, allowed = {line.path}, folders
+        elif isinstance(line, steps.Before):
+            menus = {path for path in line.files if registry.may_be_entries(path)}
+            images = {path for path in line.images if loader_entries.on_partition(path)}
+            named = {*line.files, *line.images} - menus - images
+            allowed = {path for program in known.values() for path in program.outputs}
+        elif isinstance(line, steps.ToolRun | steps.ToolRan):
+            program = known.get(line.tool)
+            named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
+            allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
+            if line.tool in registry.NAMES:  # entries go with their kernels
+                named -= {*filter(loader_entries.is_entry, line.outputs)}
+        if not named <= allowed:
+            raise journal.bad(
+                journal.path_of(found.id),
+                f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
+                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
+                "away",
+            )
+
+
+def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
+    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that
+    the same rollback undoes: the recovery undoes them too."""
+    host.require_lock()
+    journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
+
+
+def begin_undos(host: Host, ids: Sequence[int]) -> None:
+    """Mark all of them as unfinished before the first one is undone, the newest first. The line of the newest
+    names the others, so that a power cut between two of these lines leaves none of them applied."""
+    for id in ids:
+        found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
+        if found is not None and found.state is steps.JournalState.COMMITTED:
+            begin_undo(host, id, ids if len(ids) > 1 else ())
+
+
+def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
+    path, before = step.path, step.before
+    if host.is_dir(os.path.dirname(path)):
+        host.discard_temporary(path)
+    if host.is_symlink(path):
+        host.remove(path)
+    if parts.take_back_edit(host, step):
+        return
+    if before is None:
+        if host.exists(path):
+            host.remove(path)
+        return
+    if not host.is_dir(os.path.dirname(path)):  # somebody removed it with our file in it
+        host.make_dirs(os.path.dirname(path), 0o755)
+    state = journal.restore(host, id, before)
+    if host.state(path) != state:
+        host.write(path, state, keep_mtime=True)
+
+
+def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
+    done: list[Activation] = []
+    remarks: list[Diagnostic] = []
+    failed: dict[str, ToolFailed] = {}
+    kept = restorable(host, [found])
+    for step in kept.values():
+        _restore_outputs(host, found.id, step)
+    saved = {step.tool: step for step in found.of(steps.ToolRun)}
+    again = due_again(host, found, kept)
+    found = _noted(host, found, [step for step in again if _runs(host, step)], progress)
+    if not host.runs_tools:
+        results.cut_off_images_back(host, found)
+    for due in again:
+        state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
+        if state is ActivationState.DONE:
+            if due.tool in saved:
+                _restore_outputs(host, found.id, saved[due.tool], cut_off=True)
+            try:
+                generate(host, due, progress, found.header.mark)
+            except ToolFailed as problem:
+                failed[due.tool] = problem
+                wait_for_survivors(host, found.header.mark, progress)
+                if due.tool in saved:
+                    _remove_scratch(host, saved[due.tool])  # which may be what fills the disk
+        elif host.runs_tools:
+            state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
+            remarks.append(
+                warning(
+                    "RC4014",
+                    f"{due.tool} is not installed any more, and what it generated stays as it is",
+                    hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
+                )
+            )
+        done.append(due._replace(state=state))
+    renamed.take_back(host, found)
+    ran = [step for step in done if step.state is ActivationState.DONE]
+    wanted = results.wanted_of_undo(host, found)
+    mended = results.mend(host, found, wanted, ran, failed)
+    problems = [problem for said in mended.problems.values() for problem in said]
+    for tool, failure in failed.items():
+        proven = tool in mended.whole or not has_errors(mended.problems.get(tool, ()))
+        if not (after_failure and tool in saved and proven):
+            problems += failure.diagnostics
+    if has_errors(problems):
+        raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
+    anew = results.made_anew(host, found) if after_failure else ()
+    remarks += [*renamed.left_to_others(host, found.header.expect.backend), *problems, *mended.remarks]
+    return TakenBack(tuple(done), tuple(remarks), tuple(anew))
+
+
+def _noted(
+    host: Host, found: steps.Journal, running: Sequence[Activation], progress: Progress
+) -> steps.Journal:
+    """The journal with a note of how things are before these programs run, if they are about to run and it
+    has none. A disk that takes no note keeps nobody from an undo."""
+    if not running or found.before is not None:
+        return found
+    try:
+        before = noting.note(host, found.id, found.header.expect.backend, running, progress, outputs=True)
+        journal.append(host, found.id, before)
+    except Unwritable:
+        return found
+    return found._replace(lines=(*found.lines, before))
+
+
+def due_again(
+    view: HostView, found: steps.Journal, kept: Mapping[tuple[int, str], steps.ToolRun]
+) -> list[Activation]:
+    """The programs that an undo of this transaction runs, or leaves to the user where none can be run; not
+    those of which the outputs are put back, which `kept` are."""
+    known = programs(view)
+    spared = {tool for id, tool in kept if id == found.id}
+    spared |= set() if view.runs_tools else needless(view, found)
+    due = {step.tool: known[step.tool] for step in found.of(steps.ToolRun)}
+    others = [*_menu_with_ours(view, found), *_images_with_ours(view, found)]
+    if not view.runs_tools:  # what an apply on an offline root left for the user to run is due again
+        loader = found.header.expect.backend
+        others = reading(view, found.files, AGAIN, (loader,) if loader else registry.NAMES)
+    for step in others:
+        due.setdefault(step.tool, step)
+    return [step for step in due.values() if step.tool not in spared]
+
+
+def _menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
+    """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
+    tools leaves that to the user."""
+    loader = found.header.expect.backend
+    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(loader)):
+        return ()
+    due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
+    ran = any(step.tool in found.tools for step in due)
+    return due if not ran and has_errors(_of_the_menu(view, found)) else ()
+
+
+def _images_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
+    """The same of an image that got the driver after the apply, and carries our options since."""
+    if modprobe.PATH not in found.files or not found.of(steps.Committed):
+        return ()
+    generator = initramfs.backend(initramfs.detect(view))
+    entries = registry.entries(view, found.header.expect.backend)
+    if generator is None or all(i.carries is False for i in generator.images(view, entries)):
+        return ()
+    return (*generator.activations(view, "an image holds the options that are taken back", entries),)
+
+
+def _of_the_menu(view: HostView, found: steps.Journal) -> list[Diagnostic]:
+    """What is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    expect = found.header.expect
+    reader = registry.reader(expect.backend)
+    assert reader is not None  # a loader of which we have paths
+    return menu_problems(view, expect.backend, reader.read(view), expect.removed, expect.added)
+
+
+def needless(view: HostView, found: steps.Journal) -> set[str]:
+    """Return the programs that need not run, since the boot menu that they generate is already as the undo is
+    to leave it: somebody generated it since, or it never had what is taken back. A menu that a program was
+    cut off at is not believed. Our own steps are never among them: an entry that cannot be read as it was
+    written, behind a quote that somebody opened, seems to hold nothing of ours."""
+    loader = found.header.expect.backend
+    if loader not in registry.NAMES or _of_the_menu(view, found):
+        return set()
+    cut_off = found.tools - {line.tool for line in found.of(steps.ToolRan)}
+    generators = (step for step in registry.backend(loader).activations(view, AGAIN) if not step.own)
+    return {step.tool for step in generators} - cut_off
+
+
+def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:
+    """By transaction, newest first, and program: what can be put back as it was, where the program cannot be
+    run and nobody has generated it anew since. A rescue system may undo an apply although it cannot run the
+    host's own update-grub."""
+    known = programs(view)
+    now: dict[str, str] = {}
+    found = {}
+    for one in chosen:
+        written = {line.tool: line.outputs for line in one.of(steps.ToolRan)}
+        for step in one.of(steps.ToolRun):
+            left = written.get(step.tool)
+            if not left or _runs(view, known[step.tool]):
+                continue
+            new = set(known[step.tool].outputs) - left.keys()
+            if not new and all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
+                found[one.id, step.tool] = step
+                now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
+    return found
+
+
+def _runs(view: HostView, step: Activation) -> bool:
+    return step.own or (view.runs_tools and all(map(view.has_tool, step.programs)))
+
+
+def _restore_outputs(host: Host, id: int, step: steps.ToolRun, *, cut_off: bool = False) -> None:
+    _remove_scratch(host, step)
+    putting_back.put_files_back(host, id, step.outputs, cut_off=cut_off)
+
+
+def _remove_scratch(host: Host, step: steps.ToolRun) -> None:
+    for path in step.scratch:
+        if host.exists(path):
+            host.remove(path)

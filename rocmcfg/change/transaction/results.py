@@ -1,0 +1,351 @@
+"""What programs make: menus, entries and images. It is noted before the first program runs, looked at after
+every apply and every undo, since an exit status proves nothing, and put back where it cannot be used.
+
+The journal holds what there was (`Before`, `ToolRun`); what there is now is looked up here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from rocmcfg import initramfs
+from rocmcfg.change.transaction.noting import booted, generator_of, menu_of
+from rocmcfg.change.transaction.programs import menu_problems
+from rocmcfg.change.transaction.putting_back import digest_now, is_as_saved, put_files_back, put_images_back
+from rocmcfg.files import env_update, environment_targets, modprobe
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.initramfs import Generator, Image
+from rocmcfg.languages import portage
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import loader_entries, pe_image
+from rocmcfg.loaders.shared.menu import Menu
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, has_errors, warning
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Activation
+from rocmcfg.records import journal
+from rocmcfg.records.steps import (
+    Before,
+    Committed,
+    FileChanged,
+    ImageFound,
+    Journal,
+    Saved,
+    ToolRan,
+    ToolRun,
+    UndoBegun,
+)
+
+Problems = dict[str, list[Diagnostic]]
+
+
+class Made(NamedTuple):
+    """What one program makes, or what a loader's entries are where none makes them: how it was. `maker` is
+    the program, empty for such entries. `original`: as the apply found it, so that what equals it needs no
+    undo any more."""
+
+    maker: str
+    files: Mapping[str, Saved | None]
+    images: Mapping[str, ImageFound]
+    original: bool
+
+
+class Wanted(NamedTuple):
+    """What the menu of this loader must hold, and what it must hold no more. `variables` are the names that
+    must be as our file sets them now, or sets them no more."""
+
+    loader: str
+    wanted: Sequence[str]
+    unwanted: Sequence[str]
+    variables: Collection[str] = ()
+
+
+def wanted_of_apply(view: HostView, record: Journal) -> Wanted:
+    expect = record.header.expect
+    return Wanted(expect.backend, expect.wanted, expect.removed, _variables(view, record))
+
+
+def wanted_of_undo(view: HostView, record: Journal) -> Wanted:
+    expect = record.header.expect
+    return Wanted(expect.backend, expect.removed, expect.added, _variables(view, record))
+
+
+def _variables(view: HostView, record: Journal) -> list[str]:
+    """The names of variables that a transaction sets, and those that it found in our file."""
+    names = [text.partition("=")[0] for text in record.header.settings if text.startswith("env.")]
+    names = [name.removeprefix("env.") for name in names]
+    for step in record.of(FileChanged):
+        if step.path == environment_targets.GENTOO.path and step.before is not None:
+            text = journal.restore(view, record.id, step.before).content.decode("utf-8", "replace")
+            names += [assignment.name for assignment in portage.read(text)]
+    return list(dict.fromkeys(names))
+
+
+# -- now ----------------------------------------------------------------------------------------------
+
+
+def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
+    """How that was which these programs make, as far as the journal knows it; the entries that no program
+    makes come last. An undo of what was committed goes back to what the apply found where nobody made it
+    anew since, and else to how it was before the undo."""
+    before, committed = record.before or Before(), bool(record.of(Committed))
+    runs = {line.tool: line for line in record.of(ToolRun)}
+    left = {line.tool: line.outputs for line in record.of(ToolRan)}
+    groups: list[Made] = []
+    for step in done:
+        first = runs[step.tool].outputs if step.tool in runs else {}
+        then = {path: before.files[path] for path in (*first, *step.outputs) if path in before.files}
+        ours = left.get(step.tool, {})
+        unchanged = bool(ours) and all(_sha(then.get(path)) == sha for path, sha in ours.items())
+        files = first if unchanged or not committed else then
+        images = {path: one for path, one in before.images.items() if one.tool == step.tool}
+        original = _noted_by_apply(record) if images else unchanged or not committed
+        groups.append(Made(step.tool, files, images, original))
+    rest = {path: saved for path, saved in before.files.items() if not any(path in g.files for g in groups)}
+    return [*groups, Made("", rest, {}, _noted_by_apply(record))]
+
+
+def _noted_by_apply(record: Journal) -> bool:
+    """Whether what was noted is how the apply found it, and not how an undo did."""
+    if record.before is None:
+        return False
+    kinds = [type(line) for line in record.lines]
+    return Committed not in kinds and UndoBegun not in kinds[: kinds.index(Before)]
+
+
+def _sha(saved: Saved | None) -> str:
+    return saved.sha256 if saved is not None else ""
+
+
+def same(view: HostView, made: Made) -> bool:
+    """Whether all of it is byte for byte as it was; what is nothing is not."""
+    return bool(made.files or made.images) and not any(_unlike(view, made))
+
+
+def _unlike(view: HostView, made: Made) -> Iterator[str]:
+    for path, saved in made.files.items():
+        if not is_as_saved(view, path, saved):
+            yield path
+    for path, one in made.images.items():
+        if view.hollow(path) or view.size(path) != one.size or digest_now(view, path) != one.file.sha256:
+            yield path
+
+
+def made_anew(view: HostView, record: Journal) -> list[str]:
+    """What is not byte for byte as the apply of this transaction found it, of all that programs make."""
+    steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
+    return sorted({path for made in made_by(record, steps) if made.original for path in _unlike(view, made)})
+
+
+def look_at_results(
+    host: Host, id: int, wanted: Wanted, made: Sequence[Made], kernels: Mapping[str, tuple[str, ...]]
+) -> Problems:
+    """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
+    `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
+    problems: Problems = {}
+    try:
+        menu = menu_of(host, wanted.loader)
+    except Unreadable as problem:
+        menu, problems[""] = None, list(problem.diagnostics)
+    for one in made:
+        said = problems.setdefault(one.maker, [])
+        said += _about_files(host, id, one)
+        said += _about_variables(host, id, one, wanted.variables)
+        said += _about_images(host, id, one, menu)
+    # where no program makes the menu, the images that the loader's step makes may be its entries
+    if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
+        said = problems.setdefault(menu.tool, [])
+        said += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
+        said += _about_menu(host, wanted.loader, menu, kernels)
+    return problems
+
+
+def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
+    for path, saved in made.files.items():
+        if path.endswith(".efi"):  # of ours alone, which an undo takes away
+            continue
+        why = view.hollow(path) or _unreadable(view, path)
+        if why and not (why == "gone" and (saved is None or _without_kernel(view, id, path, saved))):
+            ran = made.maker or "the program that makes the images"
+            said, hint = f"{path} is {why} since {ran} has run", f"run {ran} by hand and read what it prints"
+            yield error("RC4031", said, location=path, hint=hint)
+
+
+def _about_variables(view: HostView, id: int, made: Made, variables: Collection[str]) -> Iterator[Diagnostic]:
+    for path, saved in made.files.items() if made.maker == env_update.TOOL else ():
+        if not view.hollow(path):
+            before = journal.restore(view, id, saved).content if saved is not None else b""
+            yield from env_update.look(view, path, before, variables)
+
+
+def _unreadable(view: HostView, path: str) -> str:
+    try:
+        view.read(path)
+    except Unreadable as problem:
+        return f"not readable: {problem.reason};"
+    return ""
+
+
+def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
+    """Whether it was an entry whose kernel is not here any more."""
+    if not loader_entries.is_entry(path):
+        return False
+    text = journal.restore(view, id, saved).content.decode("utf-8", "replace")
+    return not loader_entries.located(view, loader_entries.parse(path, text).boots)
+
+
+def _about_menu(
+    view: HostView, loader: str, menu: Menu, kernels: Mapping[str, tuple[str, ...]]
+) -> Iterator[Diagnostic]:
+    maker = menu.tool or "a program"
+    hint = f"run {maker} by hand and read what it prints"
+    if why := registry.backend(loader).cut_off(view):
+        said = f"{maker} left half of a boot menu: {why}"
+        yield error("RC4032", said, location=menu.path, hint=hint)
+    now = booted(menu.normal)
+    for kernel, had in kernels.items() if now else ():  # without any the menu itself says so
+        lost = [word for word in had if word not in now.get(kernel, ())]
+        if loader_entries.located(view, kernel) and (kernel not in now or lost):
+            said = f"the boot menu has lost its entry of {kernel}, which is still there"
+            if kernel in now:
+                said = f"the boot entry of {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
+            yield error("RC4033", said, location=menu.path, hint=hint)
+
+
+def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
+    """Each that was there is there, whole, and for its kernel, with every module that it had; and each that
+    carries the driver has our file as it is."""
+    generator = generator_of(made.maker)
+    looked: dict[str, Image] = {}
+    if generator is not None:
+        looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+    for path, was in made.images.items():
+        if generator is not None and path not in looked and not host.hollow(path):
+            looked[path] = generator.looked_into(host, Image(path, was.release))
+        problem = _about_image(host, id, path, was, looked.get(path), generator)
+        if problem is not None:
+            looked.pop(path, None)
+            yield problem
+    if generator is not None:
+        yield from generator.check(host, [*looked.values()], host.read(modprobe.PATH))
+
+
+def _about_image(
+    view: HostView, id: int, path: str, was: ImageFound, now: Image | None, generator: Generator | None
+) -> Diagnostic | None:
+    ran = f"{was.tool} has just run"
+    manual = generator.MANUAL if generator is not None else "build it anew"
+    hint = f"do not reboot without another image that boots; read what this says: {manual}"
+    why = view.hollow(path)
+    if not why and generator is None:
+        why = _damaged(view, path)
+    elif not why and generator is not None and was.holds and (now is None or now.carries is None):
+        why = f"not readable by {generator.LOOKS.split()[0]}, which could read the one before"
+    if why:
+        return error("RC3209", f"{path} is {why}", detail=ran, location=path, hint=hint)
+    had = _list(view, id, was)
+    lost = initramfs.lacking(view, had, now.holds) if now is not None else []
+    if not lost or now is None:
+        return None
+    before, after = ({name.partition("/")[0] for name in names if "/" in name} for names in (had, now.holds))
+    if after and before.isdisjoint(after):
+        said = f"{path} has the modules of kernel {min(after)}, and had those of {min(before)}"
+        return error("RC3210", said, detail=ran, location=path, hint=hint)
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    said = f"{path} lacks {lost[0]}{more}, which the image before had"
+    hint = f"where it boots without: {manual}, reboot, then run the command again"
+    return error("RC3211", said, location=path, detail=ran, hint=hint)
+
+
+def _damaged(view: HostView, path: str) -> str:
+    try:
+        record = pe_image.read(view, path)
+    except Unreadable as problem:
+        return f"damaged: {problem.reason}"
+    return "" if record is not None and ".linux" in record.sections else "no image with a kernel in it"
+
+
+def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
+    """What an image held, as it was noted; nothing where the note itself is gone."""
+    content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
+    return (content or b"").decode().split("\n") if content else []
+
+
+# -- back ---------------------------------------------------------------------------------------------
+
+
+class Mended(NamedTuple):
+    """What is still wrong after an undo, by its maker, and what is worth a word. `whole` are the makers whose
+    results are byte for byte as the apply found them."""
+
+    problems: Problems
+    remarks: tuple[Diagnostic, ...]
+    whole: frozenset[str]
+
+
+def mend(
+    host: Host, record: Journal, wanted: Wanted, done: Sequence[Activation], failed: Collection[str]
+) -> Mended:
+    """Look at what programs made during an undo, and put back what was noted where that cannot be used.
+    `failed` are those that said so themselves. Raises Unwritable, BadJournal."""
+    made, kernels = made_by(record, done), (record.before or Before()).kernels
+
+    def look() -> Problems:
+        unlike = [output for output in made if not (output.original and same(host, output))]
+        return look_at_results(host, record.id, wanted, unlike, kernels)
+
+    problems = look()
+    wrong = {maker for maker, problem in problems.items() if has_errors(problem)}
+    back = [
+        output for output in made if output.maker in wrong or (output.maker in failed and output.original)
+    ]
+    if "" in wrong and made[-1].files:  # limine.conf may hold a checksum of each image
+        back += [output for output in made if output.images and output not in back]
+    useless = {d.location for problem in problems.values() for d in problem if d.severity is Severity.ERROR}
+    remarks = [problem for output in back for problem in _put_back(host, record.id, output, useless, failed)]
+    if back:
+        for step in done:
+            if step.own:
+                registry.write_entries(host, step.tool)
+        problems = look()
+    whole = frozenset(output.maker for output in made if output.original and same(host, output))
+    return Mended(problems, tuple(remarks), whole)
+
+
+def _put_back(
+    host: Host, id: int, made: Made, useless: Collection[str], failed: Collection[str]
+) -> Iterator[Diagnostic]:
+    """Put back what one program made, and say so. `useless` are files that cannot be used, `failed` the
+    programs that ended with an error."""
+    paths = [*_unlike(host, made)]
+    put_files_back(host, id, made.files)
+    put_images_back(host, id, made.images, useless)
+    back = [path for path in paths if path not in [*_unlike(host, made)]]
+    if back:
+        when = f"before transaction {id}" if made.original else "before this undo"
+        more = f" and {len(back) - 1} more" if len(back) > 1 else ""
+        maker = made.maker or "the program that makes the images"
+        did = "failed" if made.maker in failed else "left nothing that can be used"
+        summary = f"{maker} {did}: {back[0]}{more} was put back as it was {when}"
+        hint = f"run {maker} by hand and read what it prints, before something else runs it"
+        yield warning("RC4034", summary, location=back[0], hint=hint)
+    lost = [path for path, image in made.images.items() if path in paths and not image.copied]
+    if lost and host.hollow(lost[0]):
+        summary = f"{lost[0]} cannot be put back: no copy of it was kept, for want of room"
+        yield warning("RC3212", summary, location=lost[0], hint="build it by hand before you reboot")
+
+
+def cut_off_images_back(host: Host, record: Journal) -> None:
+    """Where no program runs: the images at which an apply's program was cut off, as they were."""
+    if _noted_by_apply(record) and record.before is not None:
+        ended = {line.tool for line in record.of(ToolRan)}
+        images = {path: image for path, image in record.before.images.items() if image.tool not in ended}
+        put_images_back(host, record.id, images, images.keys())
+
+
+def no_files_back(host: Host, record: Journal) -> None:
+    """Put back what a program that was cut off, or failed, left as no file that can be read, such as a
+    directory or a pipe: nothing can be told of a menu before that. Raises Unwritable, BadJournal."""
+    steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in record.of(ToolRun)]
+    for made in made_by(record, steps):
+        files = {path: saved for path, saved in made.files.items() if saved and _unreadable(host, path)}
+        put_files_back(host, record.id, files)

@@ -1,0 +1,306 @@
+"""The undo that writes itself: a script for a plain shell that takes back all that is in force, without
+rocmcfg and without Python. It is made of the journals and of what each loader declares. It lies beside the
+journals, and a copy where it outlives them. It is on the disk before the first change of a transaction, once
+more before the transaction says that it is whole, and is made anew by whatever changes what is in force.
+docs/decisions/0042 says why."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from typing import Any
+
+from rocmcfg import initramfs
+from rocmcfg.change.planning.owned import MARK, owned_on
+from rocmcfg.files import env_update, marked_lines
+from rocmcfg.files.traces import Maker, maker_of
+from rocmcfg.host.files import read_own_file
+from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared import appended_assignment, entry_options, kept_arguments, marked_arguments
+from rocmcfg.loaders.shared.chain import Chain
+from rocmcfg.loaders.shared.kept_arguments import KeptChain
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import Plan
+from rocmcfg.model.state import ActivationState
+from rocmcfg.records import journal, receipt
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun
+from rocmcfg.state import edits
+
+PATH = f"{journal.STATE_DIR}/undo.sh"
+COPIES = "/var/backups/rocmcfg"
+COPY = f"{COPIES}/undo.sh"
+MODE = 0o755  # it says no more than the receipt
+_TEMPLATES = os.path.join(os.path.dirname(__file__), "templates")
+_MADE = re.compile(r'^"\$1" made (\S+)$', re.MULTILINE)
+
+Fact = tuple[str, ...]  # its kind, and what belongs to it
+
+
+class InForce(NamedTuple):
+    """What an undo takes back. `journals` are the transactions in force, newest first, and `undone` those
+    that were rolled back. `planned` is about to become a transaction; `receipt` says what is applied. `due`
+    are programs that an undo left to the user, and `left` files of ours on the host, with a record or not."""
+
+    journals: tuple[Journal, ...]
+    undone: tuple[Journal, ...]
+    planned: Plan | None
+    receipt: Receipt | None
+    due: tuple[str, ...]
+    left: tuple[str, ...]
+
+    @property
+    def nothing(self) -> bool:
+        return not self.journals and self.planned is None and not self.due and not self.left
+
+    @property
+    def loaders(self) -> tuple[str, ...]:
+        """Return the boot loaders that got arguments, the newest first."""
+        planned = [self.planned.boot_backend] if self.planned else []
+        applied = [self.receipt.boot_backend] if self.receipt else []
+        journals = self.journals or self.undone
+        named = (*planned, *applied, *(transaction.header.expect.backend for transaction in journals))
+        return tuple(name for name in dict.fromkeys(named) if name in registry.NAMES)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files that transactions wrote or will write, without our own records."""
+        changes = (change.path for change in self.planned.changes) if self.planned else ()
+        written = (step.path for transaction in self.journals for step in transaction.of(FileChanged))
+        every = dict.fromkeys((*changes, *written))
+        return tuple(path for path in every if not path.startswith(f"{journal.STATE_DIR}/"))
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Return the programs that made something of our files, will do so, or are left to the user."""
+        planned = {step.tool for step in self.planned.due} if self.planned else set()
+        applied = self.receipt.activations.items() if self.receipt else ()
+        left = {tool for tool, state in applied if state is ActivationState.LEFT_TO_USER}
+        ran = {step.tool for transaction in self.journals for step in transaction.of(ToolRun)}
+        return frozenset({*planned, *left, *ran, *self.due})
+
+
+def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = ()) -> InForce:
+    """Collect what an undo takes back. A journal that cannot be read is passed over: its files are found by
+    their places and marks."""
+    journals: list[Journal] = []
+    undone: list[Journal] = []
+    for id in reversed(journal.ids(view)):
+        with suppress(journal.BadJournal):
+            entry = journal.read(view, id)
+            if entry is not None:
+                (undone if entry.state is JournalState.ROLLED_BACK else journals).append(entry)
+    applied = None
+    with suppress(RocmcfgError):
+        applied = receipt.load(view)
+    return InForce(tuple(journals), tuple(undone), planned, applied, tuple(due), ours_on(view))
+
+
+def ours_on(view: HostView) -> tuple[str, ...]:
+    """Return the files that are ours by place and mark, as a whole or in part. A file that cannot be read
+    counts by its place."""
+    return tuple(path for path in owned_on(view) if _is_ours(view, path))
+
+
+def _is_ours(view: HostView, path: str) -> bool:
+    try:
+        content = view.read(path)
+    except Unreadable:
+        return edits.editor_of(path) is None and view.exists(path)
+    own = edits.own_part(path, content)
+    return own is not None and MARK in own[:400]
+
+
+def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -> None:
+    """Write the script for what is in force and for what is `planned`, or remove it where there is neither.
+    `due` are the programs that an undo left to the user. Raises Unwritable where the script cannot be
+    written. That the copy cannot be written, or the script cannot be removed, is no error."""
+    now = in_force(host, planned, due)
+    if now.nothing:
+        remove(host)
+        return
+    made = [*host.missing_folders(COPIES), *_made(host)]
+    content = script(facts(host, now, made)).encode("utf-8", "surrogateescape")
+    _write(host, PATH, content)
+    with suppress(RocmcfgError):
+        host.make_dirs(COPIES, 0o755)
+        _write(host, COPY, content)
+
+
+def renew_quietly(host: Host, *, due: Iterable[str] = ()) -> None:
+    """Write the script as `renew` does, and keep the script of before where that fails: the caller is done,
+    and the older script still takes back everything that is in force."""
+    with suppress(RocmcfgError):
+        renew(host, due=due)
+
+
+def remove(host: Host) -> None:
+    """Remove the script, its copy, and the folders that were made for them."""
+    made = _made(host)
+    for path in (PATH, COPY):
+        with suppress(RocmcfgError):
+            if host.is_dir(os.path.dirname(path)):
+                host.discard_temporary(path)
+            if host.exists(path):
+                host.remove(path)
+    for folder in sorted(made, reverse=True):
+        with suppress(Unwritable):
+            host.remove_dir(folder)
+
+
+def _write(host: Host, path: str, content: bytes) -> None:
+    host.discard_temporary(path)
+    state = host.new_file(content, MODE)
+    before = host.state(path)
+    if before is None or (before.content, before.mode) != (content, MODE):
+        host.write(path, state, keep_mtime=False)
+
+
+def _made(view: HostView) -> list[str]:
+    """Return the folders that were made for the copy, as the present script names them."""
+    folders: dict[str, None] = {}
+    for path in (PATH, COPY):
+        with suppress(RocmcfgError):
+            folders |= dict.fromkeys(_MADE.findall(view.text(path) or ""))
+    return [folder for folder in folders if f"{COPIES}/".startswith(f"{folder}/")]
+
+
+def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
+    """Return the facts for the script, in the order in which it heeds them."""
+    listed: list[Fact] = []
+    if now.journals:
+        listed.append(("newest", f"{now.journals[0].id:06d}"))
+    listed += _of_files(view, now)
+    chains = [registry.backend(name) for name in now.loaders]
+    for chain in chains[:1]:
+        listed += _of_partitions(view, chain)
+    for chain in chains:
+        listed += _of_entries(view, chain)
+    for keeper_of in filter(None, map(registry.argument_keeper, now.loaders)):
+        listed += _of_keeper(view, keeper_of, now)
+    for chain in chains:
+        for keeper in chain.TRIAL.KEEPERS if chain.TRIAL is not None else ():
+            listed.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
+    files = {fact[1] for fact in listed if fact[0] in ("file", "edited")}
+    for maker in _makers(view, chains, now.tools, files):
+        listed += of_maker(maker)
+    folders = {step.path for transaction in now.journals for step in transaction.of(DirectoryMade)}
+    for change in now.planned.changes if now.planned else ():
+        folders |= {*view.missing_folders(os.path.dirname(change.path))}
+    return [*dict.fromkeys(listed), *(("made", path) for path in sorted({*folders, *made}))]
+
+
+def _of_files(view: HostView, now: InForce) -> Iterator[Fact]:
+    """Also those that lie there without a record of them."""
+    edited = {
+        step.path: step.edit for transaction in now.journals for step in transaction.of(FileChanged)
+    }  # the oldest wins
+    of_today = {change.path for change in now.planned.changes} if now.planned else set()
+    recorded = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
+    for path in dict.fromkeys((*now.files, *now.left)):
+        if edits.editor_of(path) is None:
+            yield ("file", path)
+            continue
+        edit = edited.get(path)
+        glued = "glued" if edit is not None and edit.inserted.startswith(b"\n") else ""
+        yield ("edited", path, "" if path in of_today else recorded.get(path, ""), glued)
+
+
+def _of_partitions(view: HostView, chain: Chain) -> Iterator[Fact]:
+    traces = chain.traces(view)
+    for place in traces.mount_points:
+        yield ("mount_point", place)
+    if traces.shown:
+        yield ("shown", chain.NAME, *traces.shown)
+
+
+def _of_entries(view: HostView, chain: Chain) -> Iterator[Fact]:
+    traces = chain.traces(view)
+    for kind, patterns in (("entries", traces.entries), ("ours", traces.own), ("images", traces.images)):
+        if patterns:
+            yield (kind, *patterns)
+    if (sealed := traces.sealed) is not None:
+        yield ("sealed", sealed.suffix, sealed.behind, sealed.cure, *sealed.programs)
+
+
+def _of_keeper(view: HostView, chain: KeptChain, now: InForce) -> Iterator[Fact]:
+    planned = [change.ours for change in now.planned.tools] if now.planned else []
+    words = [word for line in (entry_options.asked(view), *planned) for word in kept_arguments.words(line)]
+    if not words:
+        return
+    yield ("keeper", chain.TOOL, " ".join(map(str, chain.UNCHANGED)))
+    for word in dict.fromkeys(words):
+        yield ("keeps", word)
+    yield ("forgets", *chain.keep(None, kept_arguments.text(words)))
+    yield ("shows", *chain.SHOWS)
+
+
+def _makers(
+    view: HostView, chains: Sequence[Chain], tools: frozenset[str], files: AbstractSet[str]
+) -> Iterator[Maker]:
+    """Yield the programs among `tools`, and those that make a menu of `files`, whoever ran them. The program
+    of a loader that the host had before counts only while it is installed."""
+    for number, chain in enumerate(chains):
+        of_ours = bool(files & registry.inputs(chain.NAME))
+        for maker in chain.makers(view):
+            if (maker.tool in tools or of_ours) and (number == 0 or view.has_tool(maker.program)):
+                yield maker
+    for generator in initramfs.backends():
+        if generator.TOOL in tools:
+            yield generator.maker(view)
+    if env_update.TOOL in tools or any(path.startswith(f"{env_update.FOLDER}/") for path in files):
+        yield maker_of(env_update.activation(""), env_update.PACKAGE)
+
+
+def of_maker(maker: Maker) -> Iterator[Fact]:
+    """Yield the facts of one program."""
+    yield ("maker", maker.tool, maker.package)
+    yield ("needs", maker.program)
+    if maker.signed_by is None:
+        yield ("unsigned",)
+    for argv in maker.commands:
+        yield ("runs", *argv)
+    for argv in maker.each:
+        yield ("each", *argv)
+    if maker.each:
+        yield ("for_every", *maker.every) if maker.every else ("for_first", *maker.first)
+    if maker.signed_by:
+        yield ("signed_by", *maker.signed_by)
+    yield ("makes", *maker.makes)
+
+
+def script(listed: Sequence[Fact] | None) -> str:
+    """Render the script with these facts; without any, the script of the packages, which finds the one of a
+    host."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    jinja = Environment(
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        comment_start_string="<#",  # `{#` is the length of a variable to a shell
+        comment_end_string="#>",
+        loader=FunctionLoader(lambda name: read_own_file(os.path.join(_TEMPLATES, name)).decode()),
+    )
+    jinja.filters["quoted"] = quoted
+    marks: dict[str, Any] = {
+        "next_line": appended_assignment.COMMENT.decode().rstrip("\n"),
+        "lines": marked_lines.BEGIN,
+        "lines_end": marked_lines.END,
+        "begin": marked_arguments.BEGIN,
+        "end": marked_arguments.END,
+    }
+    return jinja.get_template("undo.sh.j2").render(facts=listed, marks=marks)
+
+
+def quoted(word: str) -> str:
+    """Return a word that every POSIX shell reads as itself."""
+    import shlex
+
+    return shlex.quote(word)

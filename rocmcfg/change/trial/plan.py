@@ -1,0 +1,212 @@
+"""A plan turned into a trial of it, for one boot and with nothing permanent, and the trial's transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.change.planning.owned import OwnedFile, changes_to
+from rocmcfg.change.planning.plan import Known
+from rocmcfg.change.transaction.transaction import Done, Purpose
+from rocmcfg.change.trial import record
+from rocmcfg.facts.gpus import driven_gpus
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.contract import Files
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
+from rocmcfg.model.trial import MARKER, Terms, Trial, TrialPlan
+from rocmcfg.records import journal
+from rocmcfg.records.receipt import Receipt, boot_id, dump
+from rocmcfg.records.steps import Begin, Expectations, OneBoot
+from rocmcfg.state import reboot
+from rocmcfg.state.values import Configured, Running, default_of, read_configured, trial_token
+
+# A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
+# read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
+_PANIC = "panic=10"
+_UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
+
+
+def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[Plan, TrialPlan | None]:
+    """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
+    force needs no trial."""
+    if made.empty:
+        return made, None
+    observed = read_configured(view, known.facts)
+    rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
+        row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
+        for row in made.rows
+        if row.setting.kind is not Kind.ENV
+    )
+    kept, remarks = _taken_away(made, observed, known)
+    ours = observed.boot.ours if observed.boot else ()
+    new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
+    wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
+    token = journal.digest(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
+    own_panic = any(Karg(text).key == "panic" for text in wanted)
+    arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
+    loader = registry.trial(made.boot_backend)
+    problems = [*_refusals(view, made, wanted, terms, known.receipt), *remarks]
+    changes: list[FileChange] = []
+    proposed: Files = {}
+    if loader is not None and observed.boot is not None:
+        problems += loader.problems(view, observed.boot, arguments)
+        proposed = loader.propose(view, observed.boot, arguments)
+        owned = [
+            OwnedFile(path, content, "what makes a trial of one boot", mode)
+            for path, (content, mode) in proposed.items()
+        ]
+        changes, wrong = changes_to(view, owned, known.receipt)
+        problems += wrong
+    line = made.command_line
+    tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
+    why = "the boot menu gets a place for one boot's arguments"
+    written = loader.entry_changes(view, proposed) if loader else ()
+    steps = registry.backend(made.boot_backend).activations(view, why) if loader and loader.ACTIVATED else ()
+    return made._replace(
+        changes=tuple(changes),
+        activations=tuple(step._replace(changes=written) if step.own else step for step in steps),
+        rows=rows,
+        diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
+        command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
+        reboot_required=True,
+        tools=(loader.arming(view, arguments),) if loader else (),
+    ), tried
+
+
+def _refusals(
+    view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, receipt: Receipt | None
+) -> Iterable[Diagnostic]:
+    if registry.trial(made.boot_backend) is None:
+        said = f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}"
+        yield error("RC4310", said, hint="apply without --trial; `rocmcfg rollback` takes it back")
+    if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
+        yield error(
+            "RC4328",
+            "the trial would not confirm itself: rocmcfg-trial.service is not enabled on this host",
+            hint="enable it: sudo systemctl enable rocmcfg-trial.service (the packages bring it); or confirm "
+            "by hand, without --confirm-after",
+        )
+    if not wanted:
+        said = "nothing of this is new to the kernel command line, so that there is nothing to try"
+        yield error("RC4311", said, hint="apply without --trial")
+    yield from beaten(made)
+    in_force = receipt.settings if receipt else ()
+    untested = trial_token(view) is not None or reboot.due(view, in_force, receipt, replaced=False)
+    if Running(view).known and untested:
+        yield error(
+            "RC4332",
+            "this boot is a trial, or does not have what was applied or taken back: another trial would fall "
+            "back to a configuration that has not booted yet",
+            hint="reboot first, see `rocmcfg verify`, then try this",
+        )
+    for text in wanted:
+        if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
+            said = f"{text}: a kernel that panics in the trial would wait for a hand"
+            hint = "try it with a number of seconds above 0, or apply it without --trial"
+            yield error("RC4329", said, hint=hint)
+        if Karg(text).key.startswith("rocmcfg."):
+            yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
+    variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
+    if variables:
+        hint = "`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program"
+        yield info("RC4313", f"variables take no part in a trial: {', '.join(variables)}", hint=hint)
+
+
+def unit_ready(view: HostView) -> bool:
+    """Whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
+    if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
+        return False
+    # not those of /run, which are for this boot alone, and the trial is the next one (systemctl(1))
+    folders = (name for name in view.names(_ENABLED) if name.endswith((".wants", ".requires")))
+    return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
+
+
+def beaten(made: Plan) -> Iterable[Diagnostic]:
+    """What is tried is what boots once it is confirmed, also where the host has changed meanwhile."""
+    for row in made.rows:
+        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
+            said = f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed"
+            hint = "take it out there first: a trial would show what could not be kept"
+            yield error("RC4312", said, location=row.source.partition(":")[0], hint=hint)
+
+
+def _taken_away(
+    made: Plan, observed: Configured, known: Known
+) -> tuple[list[DesiredSetting], list[Diagnostic]]:
+    """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
+    behind it, the value that it would have without us; another argument stays in force, which is remarked."""
+    wanted = reboot.kernel_gets(made.settings)
+    running = next((kernel for kernel in known.facts.driven if kernel.running), None)
+    kept: dict[str, DesiredSetting] = {}
+    remarks = []
+    for setting in known.receipt.settings if known.receipt else ():
+        if all(name in wanted for name in reboot.kernel_gets([setting])):
+            continue
+        value = None
+        if setting.parameter:
+            value = observed.effective(setting.parameter).value
+            value = default_of(setting.parameter, running, known.catalogue) if value is None else value
+        if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
+            parameter = known.catalogue.parameters.get(setting.parameter)
+            kept[setting.parameter] = setting._replace(
+                id=setting.parameter,
+                kind=Kind.PARAMETER,
+                name=setting.parameter.partition(".")[2],
+                text=value,
+                channel=Channel.CMDLINE,
+                because="as it would be without rocmcfg",
+                rewritten=parameter is not None and parameter.rewritten,
+            )
+        else:
+            said = (
+                f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken off the "
+                "line for one boot"
+            )
+            remarks.append(warning("RC4314", said, hint="`rocmcfg confirm` takes it away"))
+    return list(kept.values()), remarks
+
+
+class OfOneBoot(Purpose):
+    """It takes effect by its last step, the tool change: what was written before does nothing by itself."""
+
+    def __init__(self, plan: Plan, request: Request, facts: Facts, tried: TrialPlan) -> None:
+        super().__init__(plan, request, facts)
+        self.tried = tried
+        loader = registry.trial(plan.boot_backend)
+        assert loader is not None, plan.boot_backend  # a plan for another one is refused
+        self.loader = loader
+
+    def header(self, host: Host) -> Begin:
+        return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
+
+    def expectations(self) -> Expectations:
+        places = self.loader.PLACES
+        return Expectations(self.plan.boot_backend, places, places, ())
+
+    def proof(self, host: Host) -> list[Diagnostic]:
+        menu = registry.backend(self.plan.boot_backend).read(host)
+        return [*self.loader.check(host, menu, self.tried.arguments)]
+
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
+        content = dump(
+            Trial(
+                done.id,
+                self.plan.profiles,
+                self.request,
+                self.plan.boot_backend,
+                done.header.boot_id,
+                done.header.time,
+                self.plan.settings,
+                **self.tried._asdict(),
+            )
+        )
+        return [FileChange(record.PATH, host.state(record.PATH), content, "trial")]
+
+    def log_line(self, done: Done) -> str:
+        settings = " ".join(done.header.settings)
+        return f"transaction {done.id}, a trial of the next boot, by {done.header.user}: {settings}"

@@ -1,0 +1,145 @@
+"""How a trial stands, what history says of one, and what is left of one whose journal is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rocmcfg.change.planning.owned import OwnedFile, changes_to
+from rocmcfg.change.trial import record
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.loaders import registry
+from rocmcfg.loaders.shared.contract import BootTrial
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.plan import FileChange, Plan
+from rocmcfg.model.published import published
+from rocmcfg.model.trial import Outcome, Stage, Trial
+from rocmcfg.records.journal import NewerRecord
+from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
+from rocmcfg.state import edits
+
+
+@published(
+    "transaction=trial.transaction",
+    "stage",
+    "profiles=trial.profiles",
+    "settings=trial.settings.spelled",
+    "arguments=trial.arguments",
+    "*trial.terms",
+    "until=until_text",
+    "waits",
+    "withheld",
+)
+class TrialOnRecord(NamedTuple):
+    """How the trial on record stands. `until` is when it confirms itself; None: it does not, or its boot has
+    not begun. `withheld` is why it did not confirm itself; empty also where only
+    root can tell. `waits` is False where the boot loader lost its arguments before its boot."""
+
+    trial: Trial
+    stage: Stage
+    until: float | None
+    withheld: tuple[str, ...]
+    waits: bool = True
+
+    @property
+    def until_text(self) -> str | None:
+        """In ISO 8601, UTC."""
+        from datetime import datetime, timezone
+
+        if self.until is None:
+            return None
+        return datetime.fromtimestamp(self.until, timezone.utc).isoformat(timespec="seconds")
+
+
+def trial_on_record(view: HostView) -> TrialOnRecord | None:
+    """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
+    found = record.load(view)
+    if found is None:
+        return None
+    stage = record.stage(view, found)
+    looks = [line.reasons for line in record.events(view, found) if line.event is Event.WITHHELD]
+    withheld = looks[-1] if looks else ()  # of the last look: the unit can be started again
+    after = found.terms.confirm_after
+    until = None
+    if stage is Stage.RUNNING and not withheld and after:  # since 1970 (proc(5), /proc/stat, btime)
+        begun = re.search(r"^btime ([0-9]{1,18})$", text_or_empty(view, "/proc/stat"), re.M)
+        until = float(begun[1]) + after if begun else None
+    waits = stage is not Stage.ARMED or record.waits(view, found)
+    return TrialOnRecord(found, stage, until, withheld, waits)
+
+
+class PastTrial(NamedTuple):
+    outcome: Outcome
+    evidence: Evidence | None
+    withheld: tuple[str, ...]
+
+
+def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTrial | None:
+    """What history says of a transaction that was a trial. `every` are all journals, newest first."""
+    if one.header.trial is None:
+        return None
+    events = one.of(TrialEvent)
+    ends = [line.event for line in events if line.event in ENDS]
+    undone = one.state is JournalState.ROLLED_BACK
+    confirmed = any(
+        other.header.confirms == one.id
+        and other.of(Committed)
+        and (other.state is JournalState.COMMITTED or (undone and not ends))
+        for other in every
+    )
+    outcome = Outcome.CONFIRMED
+    if not confirmed and undone:  # of an apply that failed or was cut off, no end is noted
+        outcome = Outcome(ends[-1].value) if ends else Outcome.NOT_TRIED
+    elif not confirmed:
+        outcome = Outcome(_stage(view, one).value)
+    evidence = next((line.evidence for line in reversed(events) if line.evidence), None)
+    withheld = tuple(x for line in events if line.event is Event.WITHHELD for x in line.reasons)
+    return PastTrial(outcome, evidence, withheld)
+
+
+def _stage(view: HostView, one: Journal) -> Stage:
+    """Of the trial that this journal began; over where another one, or none, is on record."""
+    try:
+        found = record.load(view)
+    except (record.BadTrial, NewerRecord, Unreadable):
+        return Stage.OVER
+    return record.stage(view, found) if found is not None and found.transaction == one.id else Stage.OVER
+
+
+def plan_without(view: HostView, *, force: bool) -> Plan:
+    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
+    place of our files, unless `force` takes it away as well."""
+    left = [name for name, loader in registry.trials().items() if _there(view, loader)]
+    here = [name for name in left if (menu := registry.reader(name)) is not None and menu.here(view)]
+    place = next(iter((*here, *left)), "")  # two loaders may share a file
+    loader = registry.trial(place)
+    files = loader.FILES if loader is not None else ()
+    owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
+    for path in filter(edits.editor_of, registry.paths(place)):
+        applied = edits.own_part(path, view.read(path))
+        owned.append(OwnedFile(path, applied, "what is left of a trial"))
+    changes, wrong = changes_to(view, owned, None)
+    if wrong and not force:
+        raise RocmcfgError(*wrong)
+    if wrong:
+        changes = [
+            FileChange(one.path, state, None, one.reason)
+            for one in owned
+            if not view.is_symlink(one.path) and (state := view.state(one.path)) is not None
+        ]
+    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
+    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
+
+
+def anything_left(view: HostView) -> bool:
+    """Whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
+    return view.exists(record.PATH) or any(_there(view, loader) for loader in registry.trials().values())
+
+
+def _there(view: HostView, loader: BootTrial) -> bool:
+    try:
+        armed = bool(loader.keeper(view).held(view))
+    except Unreadable:
+        armed = False
+    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)

@@ -1,0 +1,126 @@
+"""A trial that confirms itself: its waiting, and what speaks against keeping the settings, as sentences.
+Nobody is asked here, so that whatever cannot be told speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from secrets import token_hex
+
+from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.log_lines import LogLines
+from rocmcfg.advice.doctor.reading.segments import LogRead
+from rocmcfg.change.trial import record
+from rocmcfg.facts.gpus import driver_of
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
+from rocmcfg.model.trial import Trial
+from rocmcfg.records import journal
+from rocmcfg.records.steps import Event, TrialEvent
+
+Sleep = Callable[[float], None]
+# Seconds. One step of waiting is short, because a machine that slept meanwhile has to notice it.
+STEP = 10.0
+# A machine that slept longer than this in one step gets this much more to show what the waking did.
+_ASLEEP, _AFTER_SLEEP = 30.0, 60.0
+HEALTH_TIME = 300.0  # seconds
+_SHOWN = 5  # lines of a failed health check
+# A shell between us and the check: a check that ends its parent ends this one, which is a failure as well.
+_APART = '/bin/sh -c "$1"; exit "$?"'
+
+
+def uptime(view: HostView) -> float:
+    """Seconds since the kernel began, those asleep among them (/proc/uptime, CLOCK_BOOTTIME)."""
+    try:
+        return float((view.text("/proc/uptime") or "").split()[0])
+    except (IndexError, ValueError) as problem:
+        raise Unreadable("/proc/uptime", "it holds no number") from problem
+
+
+def wait(view: HostView, found: Trial, seconds: float, sleep: Sleep) -> None:
+    """Until so many seconds after the boot's begin, or until the trial is on record no more."""
+    while record.load(view) == found and (left := seconds - uptime(view)) > 0:
+        before, step = uptime(view), min(left, STEP)
+        sleep(step)
+        if uptime(view) - before > step + _ASLEEP:
+            seconds = max(seconds, uptime(view) + _AFTER_SLEEP)
+
+
+def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:
+    """What to raise, put on record before: the trial goes on until somebody confirms or rejects it, or until
+    the next boot ends it. A record that cannot be written takes nothing from the reasons."""
+    host.log(f"trial of transaction {found.transaction} not confirmed: {'; '.join(reasons)}")
+    try:
+        with host.lock():
+            if record.load(host) == found:
+                journal.append(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
+    except RocmcfgError as problem:
+        reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
+    said = f"the trial (transaction {found.transaction}) did not confirm itself"
+    detail = "\n".join(reasons)
+    hint = (
+        "`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does the next boot"
+    )
+    return fail("RC4340", said, detail=detail, location=record.PATH, hint=hint, exit_code=exit_code)
+
+
+def unbound(view: HostView, gpus_before: Iterable[str]) -> Iterator[str]:
+    """`gpus_before` are the PCI addresses that amdgpu drove when the trial was applied."""
+    for address in gpus_before:
+        driver = driver_of(view, address)
+        if not view.exists(f"/sys/bus/pci/devices/{address}"):
+            yield f"the GPU {address} is gone; amdgpu drove it before the trial"
+        elif driver != "amdgpu":
+            yield f"the GPU {address} has {driver or 'no driver'} now; amdgpu drove it before the trial"
+
+
+def in_log(
+    logs: Sequence[LogRead],
+    resets: Sequence[LogLines],
+    issues: Iterable[tuple[Match, Sequence[LogLines]]],
+    *,
+    begins: bool,
+) -> Iterator[str]:
+    """`logs` are what was read of this boot and of no other; with each issue the lines that speak for it.
+    `begins`: the first line of a boot, with the kernel's version, is among them."""
+    if not any(log.size for log in logs):
+        yield "no kernel log of this boot could be read, so nothing can be said of it"
+        return
+    yield from (f"{log.name} was read in part only: {log.problem}" for log in logs if log.problem)
+    if not begins:
+        yield "the beginning of this boot's kernel log is gone, and with it what happened then"
+    if resets:
+        yield f"a GPU hung or was reset: {resets[0].text}"
+    for match, lines in issues:
+        if match.there:
+            line = lines[0].text if lines else match.issue.title
+            yield f"the log shows a known issue, {match.issue.id}: {line}"
+
+
+def no_login(view: HostView) -> Iterator[str]:
+    """Why nobody is known to have logged in."""
+    from rocmcfg.facts.logins import somebody_logged_in
+
+    found = somebody_logged_in(view)
+    if found is None:
+        yield "whether anybody logged in cannot be told: the journal of this boot cannot be read"
+    elif not found:
+        yield "nobody has logged in since the boot"
+
+
+def unhealthy(host: Host, command: str, progress: Callable[[str], None]) -> Iterator[str]:
+    """What the user's own check says against it. One that leaves programs behind has not come to its end."""
+    progress(f"health check: {command}")
+    mark = token_hex(16)
+    argv = ("/bin/sh", "-c", _APART, "sh", command)
+    done = host.execute(argv, timeout=HEALTH_TIME, progress=lambda: None, mark=mark)
+    left = host.started(mark)
+    if done.ok and not left:
+        return
+    end = f"ended with status {done.status}"
+    if done.status is None:
+        end = f"did not end within {HEALTH_TIME:.0f} seconds"
+    elif done.ok:
+        end = f"left {left[0]} at work, so that its end says nothing"
+    lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+    said = f": {' / '.join(lines[-_SHOWN:])}" if lines else ""
+    yield f"the health check `{command}` {end}{said}"
