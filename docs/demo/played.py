@@ -27,7 +27,7 @@ from rocmcfg.cli import app, hosts, printer
 from rocmcfg.host.inside import Weakness
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
-from rocmcfg.model import state
+from rocmcfg.model import request
 from rocmcfg.records import journal
 from rocmcfg.workflow import status
 
@@ -97,7 +97,7 @@ def main() -> None:
     PlayedHost.copy = str(reboot.sample_copy(sys.argv[1]))
     mock.patch.object(hosts, "LocalHost", PlayedHost).start()
     # The commands that are proposed are those for the running host.
-    for module in (state, printer):
+    for module in (request, printer):
         mock.patch.object(module, "root_option", return_value="").start()
     mock.patch.object(os, "geteuid", return_value=0).start()
     clock = os.environ.get("PLAYED_CLOCK", "")  # so that what is recorded is the same on every day

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge import profiles as shipped
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.profile import Condition, Profile, ProfileParameter, Setting, Use
-from rocmcfg.model.state import Kind
 
 GENERATED = "`docs/generate.py` writes this page from the data in `{}`."
 

@@ -9,7 +9,7 @@ from typing import Any
 from generators.knowledge import GENERATED, all_profiles, anchor, table
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import Epoch, Parameter, ValueTrap
-from rocmcfg.model.state import Kind
+from rocmcfg.model.desired import Kind
 
 _MOST = 12
 

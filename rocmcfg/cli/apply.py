@@ -16,7 +16,7 @@ from rocmcfg.cli.printer import Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode
-from rocmcfg.model.state import Request, command_line
+from rocmcfg.model.request import Request, command_line
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.planning import Planned

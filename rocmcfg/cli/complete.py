@@ -22,7 +22,7 @@ from rocmcfg.host.files import read_own_file
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Catalogue

@@ -24,10 +24,10 @@ from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
+from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import entries, is_text
-from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere

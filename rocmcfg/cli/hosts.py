@@ -13,7 +13,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, fail
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
     from rocmcfg.model.plan import Activation

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rocmcfg.cli.printer import Misuse
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
     from rocmcfg.model.trial import Terms

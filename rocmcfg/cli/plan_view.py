@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.judging.conditions import UNTOLD
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.desired import DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped, command_line
+from rocmcfg.model.request import command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 

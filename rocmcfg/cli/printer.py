@@ -18,7 +18,7 @@ from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
 from rocmcfg.model.published import encode
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import root_option
+from rocmcfg.model.request import root_option
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath

@@ -22,7 +22,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Request, command_line
+from rocmcfg.model.request import Request, command_line
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
+from rocmcfg.model.checks import OFFLINE, PASSES, PENDING, CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import has_errors
-from rocmcfg.model.state import OFFLINE, PASSES, PENDING, CheckStatus, Request, VerificationReport
+from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
     from rocmcfg.change.trial.standing import TrialOnRecord

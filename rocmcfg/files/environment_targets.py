@@ -37,12 +37,12 @@ from rocmcfg.files.environment import (
 from rocmcfg.files.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import DesiredSetting
 
 _UNITS = "/etc/systemd/system"
 _NAME = "90-rocmcfg.conf"

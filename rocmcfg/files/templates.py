@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from rocmcfg.host.files import read_own_file
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.desired import DesiredSetting
 
 TRIAL_HEAD = """# Written by rocmcfg for a trial boot.
 # `rocmcfg confirm` and `rocmcfg reject` take it away again.

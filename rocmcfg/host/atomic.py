@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 
 # None of modprobe.d (*.conf), grub.d (*.cfg), environment.d (*.conf), profile.d (*.sh) and run-parts
 # (no dots) reads a file of this name, so that one left by a power cut does nothing.

@@ -13,8 +13,8 @@ from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView, text_or_empty
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable, Unwritable
+from rocmcfg.model.file_state import FileState, Stamp
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import FileState, Stamp
 
 # Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
 _LOCALE_FILES = ("/etc/default/locale", "/etc/locale.conf")

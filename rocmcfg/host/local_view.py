@@ -15,7 +15,7 @@ from rocmcfg.host import lent, runner
 from rocmcfg.host.files import digest_of, log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness, require_possible
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable
-from rocmcfg.model.state import FileState, Stamp
+from rocmcfg.model.file_state import FileState, Stamp
 
 if TYPE_CHECKING:
     from rocmcfg.host.lock import Held

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.judging.judge import legal
 from rocmcfg.model.catalogue import Catalogue, HandOver, Parameter
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import ParamType, truth
-from rocmcfg.model.state import Kind
 
 # What a kernel argument is made of where no pattern says it: words, numbers, lists of them, and paths below a
 # folder of the kernel's own, as of drm.edid_firmware. No path from the root or upwards.

@@ -12,12 +12,12 @@ from rocmcfg.judging import names, parameters
 from rocmcfg.judging.conditions import has_fix
 from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import fullmatch
 from rocmcfg.model.spelling import Spelling, closest, parameter, same
-from rocmcfg.model.state import Kind
 
 _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 

@@ -10,6 +10,7 @@ from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
 from rocmcfg.judging.verdict import About, Verdict, meanings, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.spelling import (
@@ -22,7 +23,6 @@ from rocmcfg.model.spelling import (
     parameter,
     same,
 )
-from rocmcfg.model.state import Kind
 from rocmcfg.state.values import Effective
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from rocmcfg.knowledge.compiled import noun
+from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Doubt, Multiple, Profile, ProfileParameter, Setting
 from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
-from rocmcfg.model.state import Channel, Kind
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint

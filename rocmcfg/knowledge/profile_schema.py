@@ -24,9 +24,9 @@ from pydantic_core import PydanticCustomError
 
 from rocmcfg.knowledge import forms
 from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
+from rocmcfg.model.desired import Channel
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
-from rocmcfg.model.state import Channel
 from rocmcfg.model.version import parse_range
 
 _HINTS = {

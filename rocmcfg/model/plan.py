@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Literal
 
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
+from rocmcfg.model.file_state import FileState
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
 
 
 class ChangeKind(str, Enum):

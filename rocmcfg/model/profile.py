@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
+from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import VersionRange
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import Kind
 
 
 class ParamType(str, Enum):

@@ -19,8 +19,8 @@ from rocmcfg.host.atomic import TEMP_SUFFIX
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.file_state import FileState
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.state import FileState
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Saved

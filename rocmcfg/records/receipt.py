@@ -9,10 +9,12 @@ from functools import partial
 
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import encode
-from rocmcfg.model.state import ActivationState, DesiredSetting, Request
+from rocmcfg.model.request import Request
 from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted
 from rocmcfg.records.shapes import Malformed, N, Path, exactly, read
 

@@ -10,8 +10,8 @@ from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.state import DesiredSetting
 
 T = TypeVar("T")
 N = TypeVar("N", bound=NamedTuple)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import encode, published
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records.shapes import Attribute, Digest, Malformed, Mode, Path, Time, read
 
 

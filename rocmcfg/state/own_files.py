@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.model.state import command_line
+from rocmcfg.model.request import command_line
 from rocmcfg.records.journal import STATE_DIR, digest
 from rocmcfg.records.receipt import PATH, Receipt
 from rocmcfg.state import edits

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import efi
+from rocmcfg.model.checks import CheckStatus
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.kargs import adds_up, contains
 from rocmcfg.model.spelling import same
-from rocmcfg.model.state import Channel, CheckStatus, DesiredSetting, Kind
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun

@@ -12,21 +12,14 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.checks import OFFLINE, Check, CheckStatus, VerificationReport
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.request import command_line
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
-from rocmcfg.model.state import (
-    OFFLINE,
-    ActivationState,
-    Channel,
-    Check,
-    CheckStatus,
-    DesiredSetting,
-    Kind,
-    VerificationReport,
-    command_line,
-)
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted

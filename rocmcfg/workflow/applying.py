@@ -9,8 +9,9 @@ from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import Host, Locked
 from rocmcfg.host.waiting import when_free
 from rocmcfg.loaders import registry
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
-from rocmcfg.model.state import ActivationState, Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted

@@ -22,7 +22,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.version import format_version
 from rocmcfg.state.values import Running
 

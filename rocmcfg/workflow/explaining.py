@@ -13,6 +13,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.checks import CheckStatus
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
@@ -21,7 +22,6 @@ from rocmcfg.model.profile import Setting
 from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex, search
 from rocmcfg.model.spelling import closest, split
-from rocmcfg.model.state import CheckStatus
 from rocmcfg.records import receipt
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify

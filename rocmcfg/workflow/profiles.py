@@ -11,9 +11,10 @@ from rocmcfg.change.planning.resolve import modules_of, resolve
 from rocmcfg.files.environment import is_as_written, user_file
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail
 from rocmcfg.model.profile import Profile, Use
-from rocmcfg.model.state import Kind, Request
+from rocmcfg.model.request import Request
 from rocmcfg.state.values import Effective
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 

@@ -7,11 +7,12 @@ from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
-from rocmcfg.model.state import DesiredSetting, Request, Skipped
+from rocmcfg.model.request import Request
 from rocmcfg.model.version import parse_kernel
 
 

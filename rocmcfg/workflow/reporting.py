@@ -13,9 +13,9 @@ from rocmcfg.files.environment import Assignment, for_everybody
 from rocmcfg.host.files import write_callers_file
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.checks import VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import VerificationReport
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:

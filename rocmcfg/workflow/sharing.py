@@ -11,7 +11,7 @@ from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.state import root_option
+from rocmcfg.model.request import root_option
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755

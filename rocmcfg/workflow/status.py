@@ -10,13 +10,15 @@ from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment
 from rocmcfg.host.view import HostView
+from rocmcfg.model.checks import CheckStatus, Overall, VerificationReport
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line
+from rocmcfg.model.request import command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt

@@ -18,8 +18,8 @@ from rocmcfg.change.transaction.undo import (
 from rocmcfg.change.trial import ends, record, standing
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
-from rocmcfg.model.state import DesiredSetting
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot

@@ -8,9 +8,10 @@ from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model import spelling
+from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, Severity, info
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.state import CheckStatus, Request, VerificationReport
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished

@@ -17,10 +17,10 @@ from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.model.catalogue import matches
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.spelling import stored
-from rocmcfg.model.state import Kind
 from tests.support.tools import require_tool
 
 HERE = Path(__file__).resolve().parent

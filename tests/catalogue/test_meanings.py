@@ -15,6 +15,7 @@ import pytest
 from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.spelling import (
@@ -27,7 +28,6 @@ from rocmcfg.model.spelling import (
     split,
     stored,
 )
-from rocmcfg.model.state import Kind
 from rocmcfg.model.version import parse_range
 
 if sys.version_info >= (3, 11):

@@ -18,7 +18,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os, computing
 from rocmcfg.model.profile import Profile, Use
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.version import KernelVersion, Version
 from rocmcfg.state.values import Effective
 

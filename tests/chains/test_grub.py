@@ -13,8 +13,8 @@ from rocmcfg.host.view import Unreadable
 from rocmcfg.loaders.grub import BACKEND as GRUB
 from rocmcfg.loaders.shared.grub_files.mkconfig import parse_entries
 from rocmcfg.loaders.shared.menu import Role, check
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.kargs import Karg
-from rocmcfg.model.state import DesiredSetting
 from tests.support.hosts import debian_grub_cfg, debian_grub_host, make_root
 from tests.support.settings import KARGS, SETTINGS, parameter
 from tests.support.tools import require_tool, run

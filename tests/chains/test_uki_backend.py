@@ -14,7 +14,7 @@ from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.uki import BACKEND, addons, built_in, reader
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support.hosts import ARCH_KERNEL, ROOT_ARGUMENT, make_root, other_host
 from tests.support.hosts.files import File, programs
 from tests.support.hosts.pe import addon_stub, pe, uki

@@ -472,7 +472,7 @@ def _statuses_of(names: Sequence[str]) -> set[str]:
 
 
 def test_this_file_has_every_status_of_the_contract() -> None:
-    from rocmcfg.model.state import CheckStatus
+    from rocmcfg.model.checks import CheckStatus
 
     every = [s.value for s in CheckStatus]
     assert _statuses_of(every) == set(every)

@@ -18,7 +18,7 @@ from typing import Literal
 
 from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import CommandResult
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support import fake_tools, usecases
 from tests.support.tool_host import QuickHost
 from tests.support.trees import Tree, tree

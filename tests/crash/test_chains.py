@@ -16,7 +16,7 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unwritable
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support.hosts import other_host
 from tests.support.program import SOURCE
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support.tools import require_tool
 
 from .calls import FAULTS, CountedHost

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support.hosts import debian_grub_host
 from tests.support.trees import Tree
 from tests.support.usecases import journals

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rocmcfg.files import modprobe
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from rocmcfg.model.desired import Channel
 from rocmcfg.model.kargs import last
-from rocmcfg.model.state import Channel
 from tests.support import next_arg
 from tests.support.hosts import File, debian_grub_host, make_root
 from tests.support.program import rocmcfg

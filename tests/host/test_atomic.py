@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host import atomic
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 
 OLD = b"old\n"
 ROOT = os.geteuid() == 0

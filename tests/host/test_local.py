@@ -16,7 +16,7 @@ import pytest
 from rocmcfg.host import local, lock
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Locked, Unreadable, Unwritable
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.support.hosts import File, Link, Program, make_root
 from tests.support.tools import HANG
 

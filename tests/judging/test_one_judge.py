@@ -21,10 +21,11 @@ from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.knowledge import catalogue
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
-from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.state.values import Effective
 

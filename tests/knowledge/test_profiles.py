@@ -16,10 +16,10 @@ from rocmcfg.host.view import Unreadable
 from rocmcfg.knowledge import profiles
 from rocmcfg.knowledge.profile_schema import ProfileFile, validate
 from rocmcfg.knowledge.profiles import NoSuchProfile
+from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import Channel, Kind
 from rocmcfg.workflow.profiles import validate_profiles
 from tests.support.hosts import FileMap, make_root
 

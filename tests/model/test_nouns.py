@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import ExitCode, Severity, error, fail, has_errors, info, warning
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
+from rocmcfg.model.file_state import FileState
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, Plan
 from rocmcfg.model.profile import Setting
-from rocmcfg.model.state import (
-    ActivationState,
-    Channel,
-    Check,
-    CheckStatus,
-    DesiredSetting,
-    FileState,
-    Kind,
-    VerificationReport,
-)
 from rocmcfg.model.version import KernelVersion
 
 STATE = FileState(b"", 0o644, 0, 0, 0)

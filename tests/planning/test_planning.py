@@ -12,8 +12,8 @@ import pytest
 from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, HostView
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.plan import ChangeKind
-from rocmcfg.model.state import ActivationState
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost

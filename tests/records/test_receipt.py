@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request
+from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
+from rocmcfg.model.request import Request
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import BadReceipt, Receipt
 from tests.support.hosts import make_root

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from rocmcfg.change.rendering.formats import FORMATS, of_settings, render
-from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from tests.support.tools import require_tool, run
 
 if sys.version_info >= (3, 11):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 
 
 def parameter(

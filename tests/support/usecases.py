@@ -6,7 +6,7 @@ from typing import Any
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms
 from rocmcfg.records.journal import read_all
 from rocmcfg.records.steps import Journal

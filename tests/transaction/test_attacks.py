@@ -20,7 +20,7 @@ from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records import journal
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import plan

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records import journal
 from rocmcfg.records.journal import digest
 from rocmcfg.records.shapes import Malformed

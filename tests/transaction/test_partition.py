@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host import atomic
-from rocmcfg.model.state import FileState
+from rocmcfg.model.file_state import FileState
 from tests.crash.calls import CountedHost
 from tests.crash.chains import CHAINS as EVERY_CHAIN
 from tests.crash.fat import CHAINS, Chain

@@ -14,7 +14,7 @@ from rocmcfg.host.view import CommandResult, HostView
 from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.plan import ToolChange
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records.steps import ToolChanged
 from rocmcfg.workflow import planning, undoing
 from tests.support import usecases as use

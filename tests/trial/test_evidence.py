@@ -13,7 +13,7 @@ import pytest
 
 from rocmcfg.change.trial.evidence import evidence
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms, Trial
 from rocmcfg.records.steps import Evidence
 from tests.support import journald

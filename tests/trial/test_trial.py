@@ -8,8 +8,9 @@ import pytest
 
 from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import trial_on_record
+from rocmcfg.model.checks import CheckStatus, VerificationReport
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.state import CheckStatus, DesiredSetting, VerificationReport
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.workflow import undoing

@@ -14,8 +14,9 @@ from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import trial_on_record
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Host
+from rocmcfg.model.checks import CheckStatus
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.state import CheckStatus, Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
 from rocmcfg.workflow import planning, undoing

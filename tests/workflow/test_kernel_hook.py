@@ -16,7 +16,7 @@ from rocmcfg.change.planning.refusals import request_without
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records import receipt
 from rocmcfg.workflow import undoing
 from rocmcfg.workflow.applying import apply, check_kernel

@@ -11,7 +11,7 @@ import pytest
 from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 from rocmcfg.workflow.rendering import render
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg

@@ -16,11 +16,12 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.loaders import registry
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.checks import PENDING, VerificationReport
+from rocmcfg.model.desired import DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, join, split
 from rocmcfg.model.spelling import as_number, same
-from rocmcfg.model.state import PENDING, DesiredSetting, Kind, VerificationReport
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt

@@ -22,10 +22,10 @@ from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import Spelling, as_number, closest, hexint, parameter, split, well_named
-from rocmcfg.model.state import Kind
 
 _Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
 

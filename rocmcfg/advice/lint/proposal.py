@@ -13,9 +13,9 @@ from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spell
 from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.advice.lint.wording import Knowledge, spelled, written
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
-from rocmcfg.model.state import Kind
 
 
 class _Feature(NamedTuple):

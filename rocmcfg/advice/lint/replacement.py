@@ -10,8 +10,8 @@ from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.remark import Remark, Spelt
 from rocmcfg.advice.lint.source import Source
 from rocmcfg.advice.lint.wording import Knowledge, written
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.state import Kind
 
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 

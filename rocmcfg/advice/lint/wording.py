@@ -12,12 +12,12 @@ from rocmcfg.judging.judge import judge, of_the_name
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, About, Verdict, said_of
 from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
-from rocmcfg.model.state import Kind
 
 _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`."
 _TO_INIT = (

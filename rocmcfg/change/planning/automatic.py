@@ -8,7 +8,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import profiles
 from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.facts import Gpu, computing
-from rocmcfg.model.state import Request
+from rocmcfg.model.request import Request
 
 
 def expand_auto(

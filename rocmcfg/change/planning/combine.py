@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import ProfileValue, Spelling, closest, parse
-from rocmcfg.model.state import Channel, Kind, Request
 
 BYTES = {"4 KiB pages": 4 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _LEFT = 8  # warn where less than an eighth of the memory would be left

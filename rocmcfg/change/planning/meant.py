@@ -18,8 +18,8 @@ from rocmcfg.model.facts import Gpu
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.profile import ProfileParameter
 from rocmcfg.model.regex import regex
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import closest, parse
-from rocmcfg.model.state import Request
 
 # Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
 _MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")

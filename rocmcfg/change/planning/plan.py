@@ -24,15 +24,17 @@ from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import menu as menus
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.menu import Entry
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped, unique_kargs
 from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Detection, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, join, last
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import same
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import edits, reboot
 from rocmcfg.state.values import Configured, Effective, read_configured

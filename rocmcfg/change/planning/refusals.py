@@ -18,12 +18,13 @@ from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared.contract import Observed
 from rocmcfg.loaders.shared.menu import Entry, behind_separator
 from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.desired import Channel, DesiredSetting, unique_kargs
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.request import Request, render_line
 from rocmcfg.model.spelling import parameter
 from rocmcfg.model.spelling import split as spelled
-from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import Configured

@@ -13,12 +13,13 @@ from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Multiple, Profile, Setting
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
 from rocmcfg.state.values import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}

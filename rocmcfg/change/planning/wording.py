@@ -8,12 +8,12 @@ from functools import partial
 
 from rocmcfg.judging.verdict import GRAVE, About, Verdict, said_of
 from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import Spelling, closest
-from rocmcfg.model.state import Kind
 
 # What a setting of the user's own really does.
 _CAUTIONS = frozenset(

@@ -16,8 +16,8 @@ from rocmcfg.files import modprobe
 from rocmcfg.files.environment_targets import ENVIRONMENT_D, PROFILE_D
 from rocmcfg.host.files import read_own_file
 from rocmcfg.loaders.shared.specials import GRUB, Special
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 
 
 class Format(NamedTuple):

@@ -15,8 +15,8 @@ from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.loaders.shared.menu import Entry, Menu
 from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.file_state import Stamp
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import Stamp
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Before, ImageFound, Saved
 

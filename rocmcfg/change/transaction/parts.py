@@ -11,9 +11,9 @@ from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.loaders.shared.contract import Keeper
 from rocmcfg.loaders.shared.menu import MISSING
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import Diagnostic, error, fail
 from rocmcfg.model.plan import Activation, FileChange, ToolChange
-from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
 from rocmcfg.records.steps import FileChanged, Journal, ToolChanged, ToolRun
 

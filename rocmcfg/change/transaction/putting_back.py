@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
-from rocmcfg.model.state import Stamp
+from rocmcfg.model.file_state import Stamp
 from rocmcfg.records import journal
 from rocmcfg.records.journal import digest
 from rocmcfg.records.steps import ImageFound, Saved

@@ -23,6 +23,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import (
     Diagnostic,
     ExitCode,
@@ -34,7 +35,6 @@ from rocmcfg.model.diagnostic import (
 )
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id

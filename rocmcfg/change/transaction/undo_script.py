@@ -23,10 +23,10 @@ from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import appended_assignment, entry_options, kept_arguments, marked_arguments
 from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.kept_arguments import KeptChain
+from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
-from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun

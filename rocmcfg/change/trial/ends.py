@@ -11,10 +11,11 @@ from rocmcfg.change.transaction.undo import Undo, carry_out, plan_of
 from rocmcfg.change.trial import record, standing
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.loaders import registry
+from rocmcfg.model.checks import PASSES
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import FileChange, Plan
-from rocmcfg.model.state import PASSES, Request
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id

@@ -13,11 +13,12 @@ from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared.contract import Files
+from rocmcfg.model.desired import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import MARKER, Terms, Trial, TrialPlan
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, dump

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
+from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt, boot_id

@@ -33,9 +33,9 @@ from rocmcfg.loaders.shared.grub_files.environment_block import GRUB
 from rocmcfg.loaders.shared.grub_files.mkconfig import read_menu, reads_drop_ins, reads_entries
 from rocmcfg.loaders.shared.grub_files.trial import SCRIPT, GrubTrial, script
 from rocmcfg.loaders.shared.menu import Menu
+from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.state import DesiredSetting, karg_line
 
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 _PATH = "/boot/grub/grub.cfg"

@@ -25,9 +25,9 @@ from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.loaders.shared.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.loaders.shared.grub_files.trial import GrubTrial, script
 from rocmcfg.loaders.shared.menu import Menu
+from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.state import DesiredSetting, karg_line
 
 
 class _Trial(GrubTrial):

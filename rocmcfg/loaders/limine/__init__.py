@@ -46,11 +46,11 @@ from rocmcfg.loaders.shared.chain import MenuChain, Rewrite, set_anew, with_thei
 from rocmcfg.loaders.shared.contract import Observed, Owned
 from rocmcfg.loaders.shared.entry_options import CARRIER, CMDLINE, Written, from_cmdline, propose
 from rocmcfg.loaders.shared.menu import Role
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import DesiredSetting
 
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).

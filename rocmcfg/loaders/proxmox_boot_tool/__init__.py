@@ -24,11 +24,11 @@ from rocmcfg.loaders.shared.contract import Observed, Owned
 from rocmcfg.loaders.shared.entry_options import CMDLINE, propose
 from rocmcfg.loaders.shared.grub_files.mkconfig import Refused, parse_entries, sections
 from rocmcfg.loaders.shared.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import DesiredSetting
 
 TOOL = "proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"

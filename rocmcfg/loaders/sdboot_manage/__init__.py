@@ -30,11 +30,11 @@ from rocmcfg.loaders.shared.contract import Owned
 from rocmcfg.loaders.shared.entry_options import CARRIER
 from rocmcfg.loaders.shared.one_shot import SecondEntry
 from rocmcfg.loaders.shared.shell_assignments import Environment
+from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import DesiredSetting, karg_line
 
 _CONFIG, _OPTIONS = "/etc/sdboot-manage.conf", "LINUX_OPTIONS"
 _SHARED, _LOCAL = "/usr/lib/sdboot-manage.conf.d", "/etc/sdboot-manage.conf.d"

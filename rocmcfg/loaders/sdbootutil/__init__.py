@@ -27,10 +27,10 @@ from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.contract import Observed, Owned
 from rocmcfg.loaders.shared.menu import Entry, Menu, Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.loaders.shared.one_shot import SecondEntry
+from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting, karg_line
 
 TOOL = "sdbootutil"
 FOLDER = "/etc/kernel/cmdline.d"

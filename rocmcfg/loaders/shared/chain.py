@@ -18,11 +18,11 @@ from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT
 from rocmcfg.loaders.shared.menu import MISSING, Menu, Role, behind_separator, size, too_long
 from rocmcfg.loaders.shared.shell_assignments import arguments
 from rocmcfg.loaders.shared.specials import Special, not_handed_on
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation, FileChange
-from rocmcfg.model.state import DesiredSetting
 
 Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how its content is to become
 

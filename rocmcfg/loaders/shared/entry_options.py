@@ -16,10 +16,10 @@ from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.loaders.shared import loader_entries, marked_arguments
 from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, Rules
 from rocmcfg.loaders.shared.menu import MISSING, Entry, Menu, Role
+from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
-from rocmcfg.model.state import DesiredSetting, karg_line
 
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"

@@ -18,10 +18,10 @@ from rocmcfg.loaders.shared.contract import Keeper, Observed
 from rocmcfg.loaders.shared.entry_options import CARRIER, asked, propose
 from rocmcfg.loaders.shared.menu import Menu, behind_separator, size, too_long
 from rocmcfg.loaders.shared.ostree import deployments
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import ToolChange
-from rocmcfg.model.state import DesiredSetting
 
 
 class KeptChain(Chain, Keeper):

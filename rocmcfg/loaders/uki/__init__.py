@@ -42,9 +42,9 @@ from rocmcfg.loaders.shared.one_shot import Listed, SecondEntry
 from rocmcfg.loaders.uki import addons, built_in, reader
 from rocmcfg.loaders.uki.built_in import DRACUT, Built
 from rocmcfg.loaders.uki.reader import Seen, Uki
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting
 
 
 class _Trial(SecondEntry):

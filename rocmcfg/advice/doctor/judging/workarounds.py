@@ -12,26 +12,16 @@ from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.parameters import is_default, reaches
 from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.checks import PASSES, PENDING, Check, CheckStatus, VerificationReport
+from rocmcfg.model.desired import DesiredSetting, Kind
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import BootChain, Facts, Kernel
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
+from rocmcfg.model.request import Request, command_line, render_line, root_option
 from rocmcfg.model.spelling import Spelling, same
-from rocmcfg.model.state import (
-    PASSES,
-    PENDING,
-    Check,
-    CheckStatus,
-    DesiredSetting,
-    Kind,
-    Request,
-    VerificationReport,
-    command_line,
-    render_line,
-    root_option,
-)
 from rocmcfg.state.values import Running
 
 IssueState = Literal["open", "pending", "worked_around", "reported"]

@@ -1,0 +1,79 @@
+"""The settings that a host shall have, and what each of them sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.published import published
+
+
+class Kind(str, Enum):
+    """What a setting sets. The value is the prefix of its id, except for module parameters."""
+
+    PARAMETER = "parameter"
+    FEATURE = "feature"
+    KARG = "karg"
+    ENV = "env"
+
+
+class Channel(str, Enum):
+    """Where a setting goes. Parameters and features have a choice, the others have not."""
+
+    CMDLINE = "cmdline"
+    MODPROBE = "modprobe"
+    ENVIRONMENT = "environment"
+
+
+class DesiredSetting(NamedTuple):
+    """A setting that this host shall have.
+
+    `text` is exactly what is written after `=`; None is a bare kernel argument. `parameter` is the module
+    parameter that carries it (`amdgpu.ppfeaturemask` for a feature), empty for arguments and variables.
+    `decision` says why it applies here.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    text: str | None
+    channel: Channel
+    module: str = ""
+    parameter: str = ""
+    because: str = ""
+    evidence: tuple[str, ...] = ()
+    cost: str = ""
+    confidence: str = ""
+    decision: str = ""
+    location: str = ""
+    profile: str = ""
+    rewritten: bool = False
+    adopted_from: str = ""
+
+    @property
+    def spelled(self) -> str:
+        """As --set takes it."""
+        return self.id if self.text is None else f"{self.id}={self.text}"
+
+    @property
+    def karg(self) -> str:
+        """The argument as it stands on a kernel command line."""
+        name = self.parameter or self.name
+        return name if self.text is None else f"{name}={self.text}"
+
+
+@published("setting", "reason")
+class Skipped(NamedTuple):
+    setting: str
+    reason: str
+    profile: str = ""
+
+
+def unique_kargs(settings: Iterable[DesiredSetting]) -> tuple[DesiredSetting, ...]:
+    """One setting per argument: several features share one mask, and each of them carries the whole of it."""
+    return tuple({setting.karg: setting for setting in settings}.values())
+
+
+def karg_line(settings: Sequence[DesiredSetting]) -> str:
+    return " ".join(setting.karg for setting in unique_kargs(settings))
