@@ -7,9 +7,9 @@ import errno
 import functools
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from rocmcfg.host import lent, runner
 from rocmcfg.host.files import digest_of, log_from, read_at_most
@@ -20,6 +20,7 @@ from rocmcfg.model.file_state import FileState, Stamp
 if TYPE_CHECKING:
     from rocmcfg.host.lock import Held
 
+T = TypeVar("T")
 # bytes; no file that we read whole comes near, a sparse one has no end, and a parser takes many times as much
 READ_LIMIT = 16 << 20
 
@@ -63,6 +64,11 @@ class LocalView:
     def runs_tools(self) -> bool:
         """Whether programs of this host may be run."""
         return not self.offline or self._chroot
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returns. A snapshot remembers it under the key."""
+        del key
+        return make()
 
     def read(self, path: str) -> bytes | None:
         """The content; None where there is no such file. Raises Unreadable."""

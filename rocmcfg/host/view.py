@@ -11,12 +11,14 @@ from rocmcfg.host.local import LocalHost as Host
 from rocmcfg.host.local_view import LocalView as HostView
 from rocmcfg.host.local_view import drop_ins, text_or_empty
 from rocmcfg.host.problems import CommandResult, Locked, ToolFailed, Unreadable, Unwritable
+from rocmcfg.host.snapshot import Snapshot
 
 __all__ = [
     "CommandResult",
     "Host",
     "HostView",
     "Locked",
+    "Snapshot",
     "ToolFailed",
     "Unreadable",
     "Unwritable",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, Snapshot, Unreadable
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
@@ -89,6 +89,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.judging.hand_overs import hand_overs_first
     from rocmcfg.knowledge import catalogue, profiles
 
+    view = Snapshot(view)
     gpus = read_gpus(view, catalogue.gpu_models())
     names, remarks = expand_auto(view, request, gpus)
     loaded = profiles.load(view, names)
@@ -148,6 +149,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     from rocmcfg.change.planning.resolve import modules_of
     from rocmcfg.knowledge import catalogue
 
+    view = Snapshot(view)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known, request)

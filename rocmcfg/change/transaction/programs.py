@@ -27,8 +27,12 @@ _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slo
 
 
 def programs(view: HostView) -> dict[str, Activation]:
-    """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
-    names programs, and does not say how to run them."""
+    """Return every program that a transaction may run, by its name. An undo takes the command from here: a
+    journal names programs, and does not say how to run them."""
+    return view.once(("programs",), lambda: _programs(view))
+
+
+def _programs(view: HostView) -> dict[str, Activation]:
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()
     with suppress(Unreadable):  # what a program left in the place of an entry is put back later

@@ -20,7 +20,7 @@ from rocmcfg.change.transaction.programs import (
 )
 from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
-from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
+from rocmcfg.host.view import Host, HostView, Snapshot, ToolFailed, Unwritable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
 from rocmcfg.model.activation import ActivationState
@@ -109,11 +109,12 @@ def undo(
     BadJournal before anything is touched; any other RocmcfgError leaves the transaction open for another try.
     `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was."""
     with interrupts.held():
-        require_ours(host, found)
+        look = Snapshot(host)
+        require_ours(look, found)
         exit_code = (
             ExitCode.RECOVERY_REQUIRED if found.state is steps.JournalState.UNFINISHED else ExitCode.ERROR
         )
-        foreign = edited(host, [found])
+        foreign = edited(look, [found])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
         journal.sweep(host, found.id)
@@ -123,7 +124,8 @@ def undo(
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
             make_readable(host, found)
-        unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
+        look = Snapshot(host)
+        unable = parts.unable(look, found) + ([] if force else parts.out_of_reach(look, found))
         if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
         begin_undo(host, found.id)
@@ -240,11 +242,11 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
     failed: dict[str, ToolFailed] = {}
-    kept = restorable(host, [found])
+    kept = restorable(Snapshot(host), [found])
     for step in kept.values():
         _restore_outputs(host, found.id, step)
     saved = {step.tool: step for step in found.of(steps.ToolRun)}
-    again = due_again(host, found, kept)
+    again = due_again(Snapshot(host), found, kept)
     found = _noted(host, found, [step for step in again if _runs(host, step)], progress)
     if not host.runs_tools:
         results.cut_off_images_back(host, found)

@@ -9,7 +9,7 @@ from rocmcfg.change.planning.owned import replaces
 from rocmcfg.change.transaction import noting, parts, recovery, results, undo_script
 from rocmcfg.change.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.change.transaction.programs import Progress, generate, menu_problems
-from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.host.view import Host, HostView, Snapshot, ToolFailed
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import entry_options, marked_arguments
 from rocmcfg.loaders.shared.menu import Role
@@ -62,6 +62,7 @@ def joined(done: Sequence[Undo]) -> Undo:
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     """The undo of the last transaction, or of all after `to`; one that left a program to the user is finished
     first, where programs run. Raises whatever the rollback would refuse."""
+    view = Snapshot(view)
     journal.require_finished(view)
     every = journal.read_all(view)
     committed = [j for j in every if j.state is JournalState.COMMITTED and not j.header.swept]

@@ -25,7 +25,7 @@ limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -91,7 +91,7 @@ class _Limine(MenuChain):
     def files(self, view: HostView) -> tuple[str, ...]:
         return reader.files(view)
 
-    def written(self, view: HostView, path: str, text: str) -> Iterator[Written]:
+    def written(self, view: HostView, path: str, text: str) -> Iterable[Written]:
         return reader.written(view, path, text)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:

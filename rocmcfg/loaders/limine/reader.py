@@ -77,7 +77,11 @@ def folders(view: HostView) -> Iterator[str]:
     return loader_entries.efi_folders(view, FOLDERS)
 
 
-def written(view: HostView, path: str, text: str) -> Iterator[Written]:
+def written(view: HostView, path: str, text: str) -> tuple[Written, ...]:
+    return view.once(("limine", path, text), lambda: tuple(_written(view, path, text)))
+
+
+def _written(view: HostView, path: str, text: str) -> Iterator[Written]:
     for one, judgement in _judged_in(view, text):
         version = _VERSION.search(one.comments)
         name, release = "/".join(one.titles), version[1] if version else ""

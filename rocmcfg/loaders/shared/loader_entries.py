@@ -96,7 +96,12 @@ def read(view: HostView, machine_id: str = "", rules: Rules = SYSTEMD_BOOT) -> t
     return tuple(entry for _, entry in files(view, machine_id, rules))
 
 
-def files(view: HostView, machine_id: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[tuple[str, Entry]]:
+def files(view: HostView, machine_id: str, rules: Rules = SYSTEMD_BOOT) -> tuple[tuple[str, Entry], ...]:
+    """Return the entries of all partitions by their paths. Raises Unreadable."""
+    return view.once(("entries", machine_id, rules), lambda: tuple(_files(view, machine_id, rules)))
+
+
+def _files(view: HostView, machine_id: str, rules: Rules) -> Iterator[tuple[str, Entry]]:
     root, standing = roles.root_of(view), _standing(view)
     for folder in folders(view):
         entries = [(file.path, entry_of(file, machine_id, root)) for file in parsed(view, folder, rules)]
