@@ -130,14 +130,14 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
-    from rocmcfg.change.planning import meant
+    from rocmcfg.change.planning import profile_names
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.spelling import closest
 
     known = {model.gfx for model in gpu_models()}
     chosen = []
     for name in names:
-        found = [name] if name in known else sorted({model.gfx for model in meant.gpus(name)})
+        found = [name] if name in known else sorted({model.gfx for model in profile_names.gpus(name)})
         if len(found) != 1:
             near = closest(name, sorted(known)) if name.startswith("gfx") else ()
             example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"

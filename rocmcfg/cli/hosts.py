@@ -82,11 +82,13 @@ def require_rights(
 
 
 def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
-    """What is asked, in names of ours; how it was understood is said. Raises as `meant.understood`."""
-    from rocmcfg.change.planning import meant
+    """What is asked, in names of ours; how it was understood is said. Raises as `request_names.understood`."""
+    from rocmcfg.change.planning import request_names
 
     command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]
-    request, printer.understood = meant.understood(host, asked, meant.instead_in(command), alone=alone)
+    request, printer.understood = request_names.understood(
+        host, asked, request_names.instead_in(command), alone=alone
+    )
     printer.problems(printer.understood)
     return request
 

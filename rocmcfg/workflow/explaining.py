@@ -60,7 +60,7 @@ def explain_name(
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
     `environment` is the caller's, to say what a variable holds now."""
-    from rocmcfg.change.planning import meant as in_our_words
+    from rocmcfg.change.planning import setting_names
     from rocmcfg.workflow.planning import collect_facts
 
     if text.startswith("Cijk_"):
@@ -69,7 +69,7 @@ def explain_name(
     if subject is not None:
         return Explained(subject)
     known = catalogue.load()
-    text = in_our_words.plain_setting(view, text)
+    text = setting_names.plain_setting(view, text)
     asked = split(text)
     meant = as_parameter(asked)
     modules = (meant.module,) if meant is not None else (names.MODULE_OF_TRAPS,)
@@ -87,7 +87,7 @@ def explain_name(
     except RocmcfgError:
         others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
         returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
-        numbers = [f"profile.{name}" for name in in_our_words.numbers(view)]
+        numbers = [f"profile.{name}" for name in setting_names.numbers(view)]
         near = numbers if text.startswith("profile.") else closest(text, [*others, *returned])[:1]
         if not near:
             raise
@@ -103,9 +103,9 @@ def explain_line(
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
     knows in it; None where the line is the name of one thing. `each` word was asked about,
     else what is nobody's of ours is passed over."""
-    from rocmcfg.change.planning import meant
+    from rocmcfg.change.planning import profile_names
 
-    if meant.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
+    if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     found: list[Explained] = []
     unknown: list[Diagnostic] = []
@@ -123,7 +123,7 @@ def explain_line(
 def _subject(view: HostView, text: str) -> Explanation | None:
     """What is no setting and has an id; None for everything else."""
     from rocmcfg.advice.explain import subjects
-    from rocmcfg.change.planning import meant
+    from rocmcfg.change.planning import profile_names, setting_names
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.workflow.planning import collect_facts
 
@@ -140,14 +140,18 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.status(*code, catalogue.known_issues())
     is_profile = name in profiles.names(view)
     models = [model for model in catalogue.gpu_models() if model.gfx == name]
-    models = models or ([] if is_profile else meant.gpus(text, whole=True))
+    models = models or ([] if is_profile else profile_names.gpus(text, whole=True))
     if len({model.gfx for model in models}) == 1:
         fitting = profiles.for_gpus(view, (Gpu(models[0].gfx, "", "pci", integrated=models[0].apu),))
         return subjects.gpu(models, fitting, catalogue.known_issues())
     if is_profile:
         return subjects.profile(profiles.load(view, [name])[0])
     asked = name.removeprefix("profile.").partition("=")[0]
-    number = None if meant.called(view, asked) != [f"profile.{asked}"] else meant.numbers(view).get(asked)
+    number = (
+        None
+        if setting_names.called(view, asked) != [f"profile.{asked}"]
+        else setting_names.numbers(view).get(asked)
+    )
     return subjects.number(*number) if number else None
 
 

@@ -1,0 +1,66 @@
+"""What people call profiles and GPUs: a product, a code name or a target, in any case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.model.catalogue import GpuModel
+from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.facts import Gpu
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import closest
+
+# Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
+_MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
+_FEWEST = 3  # characters of the beginning of a name
+# The command to be typed in the place of this one, where an old word of it becomes a new one.
+Instead = Callable[[str, str], str]
+
+
+def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
+    """The profiles that a name stands for. Raises RocmcfgError where it fits none, or several GPUs whose
+    profiles differ."""
+    known = ("auto", *profiles.names(view))
+    if name in known or profiles.is_path(name) or not _plain(name):
+        return (name,)
+    if same := [one for one in known if _plain(one) == _plain(name)]:
+        return (same[0],)
+    fitting: dict[tuple[str, ...], list[str]] = {}
+    for model in gpus(name):
+        fit = profiles.for_gpus(view, (Gpu(model.gfx, "", "pci", integrated=model.apu),))
+        like = [one for one in _called(model) if _plain(one).startswith(_plain(name))]
+        fitting.setdefault(fit, []).append(f"{', '.join(like) or model.codename} ({model.gfx})")
+    if not fitting:
+        every = (product for model in catalogue.gpu_models() for product in _called(model) if product)
+        products = {_plain(product): product for product in every}
+        near = [f"{products[one]!r}" for one in closest(_plain(name), list(products))]
+        raise profiles.NoSuchProfile(name, known[1:], near)
+    if len(fitting) == 1 and (chosen := next(iter(fitting))):
+        return chosen
+    choices = [f"{', '.join(sold)}:\n{instead(name, one)}" for fit, sold in fitting.items() for one in fit]
+    none = "no profile is for " + ", ".join(fitting[()]) if () in fitting else ""
+    if not choices:
+        raise profiles.NoSuchProfile(name, known[1:], said=none)
+    raise fail("RC1019", f"{name!r} fits GPUs of different profiles", detail=none, hint="\n".join(choices))
+
+
+def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
+    """Those that go by a name: a product, a code name, a target or a family, or the beginning of one where it
+    need not be `whole`."""
+    wanted = _plain(text)
+    named = [(m, {*map(_plain, (m.gfx, m.family, *_called(m)))}) for m in catalogue.gpu_models()]
+    found = [model for model, of in named if wanted and wanted in of]
+    if found or whole or len(wanted) < _FEWEST:
+        return found
+    return [model for model, of in named if any(name.startswith(wanted) for name in of)]
+
+
+def _called(model: GpuModel) -> list[str]:
+    return [name.strip() for name in re.split(r"[,/()]", f"{model.codename},{model.products},{model.also}")]
+
+
+def _plain(name: str) -> str:
+    return _MAKERS.sub("", re.sub(r"[^a-z0-9]", "", name.lower()))

@@ -1,0 +1,44 @@
+"""A request in the names that rocmcfg has for profiles and settings; a name that is right stays as it is."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from rocmcfg.change.planning.profile_names import Instead, profile
+from rocmcfg.change.planning.setting_names import setting
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info
+from rocmcfg.model.request import Request
+from rocmcfg.model.spelling import parse
+
+
+def instead_in(command: Sequence[str]) -> Instead:
+    def instead(old: str, new: str) -> str:
+        words = [
+            w.removesuffix(old) + new if w in (old, f"-p{old}") or w.endswith(f"={old}") else w
+            for w in command
+        ]
+        return shlex.join(words)
+
+    return instead
+
+
+def understood(
+    view: HostView, request: Request, instead: Instead, *, alone: bool = True
+) -> tuple[Request, list[Diagnostic]]:
+    """The request in names of ours, and how each was understood. Where it is `alone` and names no profile,
+    nor anything that stands without one, `auto` is meant. Raises RocmcfgError for what cannot be told."""
+    settings = [setting(view, text, instead) for text in request.set]
+    wrong = [found for found in map(parse, settings) if isinstance(found, Diagnostic)]
+    if any(one.id == "RC2001" for one in wrong):
+        raise RocmcfgError(*wrong)
+    called = [profile(view, name, instead) for name in request.profiles]
+    said = [*zip(request.profiles, map(" and ".join, called), strict=True)]
+    said += zip(request.set, settings, strict=True)
+    wanted = [name for found in called for name in found]
+    if alone and not wanted and all(text.startswith("profile.") for text in settings):
+        wanted = ["auto"]
+    return request._replace(profiles=tuple(dict.fromkeys(wanted)), set=tuple(settings)), [
+        info("RC2058", f"{old} is read as {new}") for old, new in said if old != new
+    ]

@@ -1,0 +1,88 @@
+"""What people call settings: a name without its module or scope, in any case, and a size with its unit."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from rocmcfg.change.planning.combine import BYTES
+from rocmcfg.change.planning.profile_names import Instead
+from rocmcfg.host.view import HostView
+from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error
+from rocmcfg.model.kargs import canonical
+from rocmcfg.model.profile import ProfileParameter
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import closest, parse
+
+_SIZE = regex(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
+
+
+def setting(view: HostView, text: str, instead: Instead) -> str:
+    """One setting as `--set` takes it; one with a scope may still be wrong. Raises RocmcfgError where a name
+    without a scope is known of several things, or of none."""
+    key, equals, value = text.partition("=")
+    scope, dot, _ = key.partition(".")
+    scoped = scope.lower() in ("feature", "features", "profile")  # a profile writes features.NAME
+    if dot and (scoped or canonical(key).lower() in catalogue.load().parameters):
+        key = re.sub(r"^features\.", "feature.", key.lower())
+    elif not dot and key:
+        ids = called(view, key)
+        if len(ids) != 1:
+            raise RocmcfgError(_not_one(view, text, ids, instead))
+        key = ids[0]
+    size = _SIZE.fullmatch(value)
+    unit = BYTES.get(_unit(view, key), 0) if size else 0
+    if size and unit:
+        number, rest = divmod(int(size[1]) << 10 * (" kmgt".index(size[2].lower())), unit)
+        value = value if rest else str(number)
+    return f"{key}{equals}{value}"
+
+
+def plain_setting(view: HostView, text: str) -> str:
+    """As `setting`, of what somebody only asks about: left as it is where it may be several, or none."""
+    try:
+        return setting(view, text, lambda _, new: new)
+    except RocmcfgError:
+        return text
+
+
+def called(view: HostView, name: str) -> list[str]:
+    """The ids of all that goes by a name without a scope, in any case."""
+    known, plain = catalogue.load(), canonical(name).lower()
+    found = [p.id for p in known.parameters.values() if p.name == plain]
+    found += [f"feature.{f}" for f in known.features if canonical(f) == plain]
+    found += [f"env.{one}" for one in dict.fromkeys((name, name.upper())) if names.variable(one)][:1]
+    found += [f"karg.{a.name}" for a in (names.argument(name), names.argument(name.lower())) if a][:1]
+    return found or [f"profile.{one}" for one in numbers(view) if one == plain]
+
+
+def numbers(view: HostView) -> dict[str, tuple[ProfileParameter, str]]:
+    """What shipped profiles leave to the user, and the name of the profile."""
+    shipped = [name for name in profiles.names(view) if os.path.isfile(profiles.shipped_path(name))]
+    shipped = [name for name in shipped if name not in view.names(profiles.LOCAL_DIR)]
+    loaded = profiles.load(view, shipped)
+    return {one.name: (one, profile.name) for profile in loaded for one in profile.parameters}
+
+
+def _unit(view: HostView, id: str) -> str:
+    scope, _, name = id.partition(".")
+    number = numbers(view).get(name) if scope == "profile" else None
+    known = catalogue.load().parameters.get(canonical(id))
+    return number[0].unit if number else known.unit if known else ""
+
+
+def _not_one(view: HostView, text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:
+    key, equals, value = text.partition("=")
+    if ids:
+        choices = (instead(text, f"{id}{equals}{value}") for id in ids)
+        return error("RC2001", f"--set {text!r} fits several settings", hint="\n".join(choices))
+    known = catalogue.load()
+    every = [*numbers(view), *(p.name for p in known.parameters.values())]
+    near = closest(key, list(dict.fromkeys([*every, *known.features, *known.arguments, *known.variables])))
+    found = parse(text)
+    if not near or not isinstance(found, Diagnostic):
+        return found if isinstance(found, Diagnostic) else error("RC2001", text)
+    return found._replace(hint=f"did you mean {', '.join(near)}?\n{found.hint}")
