@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the documentation that is facts of the code and its data, or checks that it still is right.
 
-    python docs/generate.py            # rewrite them
+    python docs/generate.py            # rewrite them: a minute
+    python docs/generate.py --data     # only those for which no command is run: seconds
     python docs/generate.py docs/issues.md    # only this page, and the data that the program reads
     python docs/generate.py --check    # exit 1 and show the difference where one is out of date
 
@@ -38,7 +39,6 @@ from rocmcfg.change.transaction import undo_script
 REPOSITORY = Path(__file__).resolve().parents[1]
 FIRST = "rocmcfg/knowledge/compiled.tsv"  # the program reads it, and is run for the others
 PAGES = {
-    "README.md": readme.page,
     "docs/diagnostics.md": diagnostics.page,
     "docs/boot-chains.md": boot_chains.page,
     "docs/profiles.md": knowledge.profiles,
@@ -55,10 +55,14 @@ PAGES = {
     "packaging/undo.sh": partial(undo_script.script, None),
 }
 # Most of their time goes into the commands that they show.
-RUN = {name: partial(pages.page, name) for name in pages.names()} | {
-    "docs/pictures/doctor.svg": pictures.doctor,
-    "docs/pictures/plan.svg": pictures.plan,
-}
+RUN = (
+    {"README.md": readme.page}
+    | {name: partial(pages.page, name) for name in pages.names()}
+    | {
+        "docs/pictures/doctor.svg": pictures.doctor,
+        "docs/pictures/plan.svg": pictures.plan,
+    }
+)
 
 
 def texts(wanted: Container[str]) -> Iterator[tuple[str, str]]:
@@ -75,13 +79,15 @@ def texts(wanted: Container[str]) -> Iterator[tuple[str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Regenerate the generated parts of the documentation.")
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where one is stale")
+    parser.add_argument("--data", action="store_true", help="only the pages for which no command is run")
     every = [*PAGES, *RUN]
     parser.add_argument("pages", metavar="PAGE", nargs="*", help="only these, such as docs/issues.md")
     given = parser.parse_args()
     if unknown := {*given.pages} - {*every}:
         parser.error(f"not generated: {', '.join(sorted(unknown))}")
     check, stale = given.check, 0
-    for name, text in texts(given.pages or every):
+    chosen = [*given.pages, *(PAGES if given.data else ())]
+    for name, text in texts(chosen or every):
         path = REPOSITORY / name
         before = path.read_text() if path.exists() else ""
         if before == text:

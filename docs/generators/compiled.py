@@ -6,7 +6,9 @@ from pathlib import Path
 
 from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
+from rocmcfg.knowledge.duplicates import duplicates
 from rocmcfg.knowledge.profile_schema import validate
+from rocmcfg.model.diagnostic import Diagnostic
 
 
 def page() -> str:
@@ -15,7 +17,12 @@ def page() -> str:
     for path in sorted(package.glob("*/data/**/*.toml")):
         content = path.read_bytes()
         name = path.relative_to(package).as_posix()
-        entries.append(compiled.entry(name, content, toml.loads(content.decode())))
+        document = toml.parse(content, str(path))
+        if isinstance(document, Diagnostic):
+            raise SystemExit(f"{document.location}: {document.summary}")
+        for duplicate in duplicates(content.decode(), document):
+            raise SystemExit(f"{path}:{duplicate.line}: {duplicate.words}")
+        entries.append(compiled.entry(name, content, document))
     for path in sorted(Path(profiles.shipped_dir()).glob("*.toml")):
         content = path.read_bytes()
         document, wrong = validate(toml.loads(content.decode()))

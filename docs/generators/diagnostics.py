@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -169,6 +170,7 @@ def table() -> str:
     return "".join("\t".join([*row, ""][:4]).replace("\\|", "|") + "\n" for row in rows)
 
 
+@functools.cache
 def all_made() -> list[Made]:
     """Every call of the program that makes a diagnostic."""
     paths = sorted((REPOSITORY / "rocmcfg").rglob("*.py"))

@@ -115,6 +115,7 @@ def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
 def issues(fixes: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the id, the place and the document of each known issue, the nearer one of an id last. `fixes` are
     the names of the kernels' fixes, which an issue may say that it lacks."""
+    owners: dict[str, Layer] = {}
     for layer in _layers:
         for name in sorted(layer.files):
             if not name.startswith("issues/"):
@@ -126,7 +127,7 @@ def issues(fixes: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 continue
             if wrong := mistakes(document, fixes):
                 left_out(layer.called(name), "; ".join(wrong))
-            else:
+            elif not _in_two_bundles(layer, name, name, owners):
                 for signature in document.get("signature", ()):
                     signature["pattern"] = _pattern(layer.called(name), signature["pattern"])
                 yield name[len("issues/") : -len(".toml")], layer.called(name), document
@@ -142,13 +143,17 @@ def added(
     """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
     declares, with the keys that are `needed` and no other than some shipped row has. `rows_of` finds the rows
     in a document."""
+    from rocmcfg.knowledge.duplicates import duplicates
+
     own: dict[str, Any] = {}
+    owners: dict[str, Layer] = {}
     file = f"{name}.toml"
     for layer in (layer for layer in _layers if file in layer.files):
         place, document = layer.called(file), _document(layer, file) or {}
         if document.pop("schema", 1) != 1:
             left_out(place, "schema: must be 1")
             continue
+        twice = {one.name: one for one in duplicates(layer.files[file].decode(), document)}
         try:
             found = rows_of(document)
         except (AttributeError, TypeError, KeyError, ValueError):
@@ -157,9 +162,24 @@ def added(
         for id, row in found.items():
             if wrong := _wrong(row, shipped, kind, needed):
                 left_out(place, f"{cut(id)}: {wrong}")
-            else:
+            elif id in twice:
+                left_out(f"{place}:{twice[id].line}", cut(twice[id].words))
+            elif not _in_two_bundles(layer, file, id, owners):
                 own[id] = {**_with_patterns(place, row), "sources": [place, *row.get("sources", ())]}
     return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
+
+
+def _in_two_bundles(layer: Layer, file: str, name: str, owners: dict[str, Layer]) -> bool:
+    """Say whether a bundle before this one defines the same name, which is left out here: no bundle is nearer
+    than another. `owners` are the layers that define the names so far."""
+    before = owners.get(name)
+    if layer.name and before is not None and before.name:
+        why = f"{cut(name)} is defined twice, first in {before.called(file)}"
+        hint = "take it out of one of the two bundles; until then the first one counts"
+        left_out(layer.called(file), why, hint)
+        return True
+    owners[name] = layer
+    return False
 
 
 def _with_patterns(place: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -45,6 +45,8 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
         said = _PLACE.sub("", message).strip()[:200]
         at_end = str(len(text.splitlines()) or 1)
         where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else at_end
+        if said.startswith("Cannot "):
+            said = _defined_before(text, int(where.partition(":")[0])) or said
     except RecursionError:
         said, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
@@ -56,6 +58,21 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
 def _syntax(said: str, location: str) -> Diagnostic:
     summary = f"TOML syntax: {said}"
     return error("RC1002", summary, location=location, hint="a text value needs quotes, a key stands once")
+
+
+def _defined_before(text: str, line: int) -> str:
+    """Say which key of a line is defined above it too; return "" where there is no such key. Another row of
+    a list of tables has keys of its own."""
+    target: tuple[str, ...] = next((path for path, number in keys(text) if number == line), ())
+    first = 0
+    for path, number in keys(text):
+        if number >= line:
+            break
+        if path == target:
+            first = number
+        elif path == target[: len(path)]:
+            first = 0
+    return f"{'.'.join(target)} is defined twice, first in line {first}" if first else ""
 
 
 def _line(text: str, found: re.Match[str]) -> int:
@@ -79,19 +96,26 @@ def _reader() -> Any:
 
 @functools.cache
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Where each key and table header stands. A key inside an inline table has the line of the table."""
+    """Return the first line of each key and table header. A key inside an inline table has the line of the
+    table."""
     lines: dict[tuple[str, ...], int] = {}
+    for path, number in keys(text):
+        lines.setdefault(path, number)
+    return lines
+
+
+def keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield each key and table header with its line, in the order of the text."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(_TEXT.sub(_lines_alone, text).splitlines(), 1):
         header = _HEADER.match(line)
         if header:
             table = _parts(header.group(1))
-            lines.setdefault(table, number)
+            yield table, number
             continue
         key = _KEY.match(line)
         if key:
-            lines.setdefault(table + _parts(key.group(1)), number)
-    return lines
+            yield table + _parts(key.group(1)), number
 
 
 def _lines_alone(text: re.Match[str]) -> str:

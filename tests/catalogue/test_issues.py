@@ -410,8 +410,8 @@ def test_a_file_that_is_right_has_no_mistakes() -> None:
 
 
 def test_the_example_for_contributors_is_right() -> None:
-    recipe = (HERE.parents[1] / "CONTRIBUTING.md").read_text().partition("A **known issue**")[2]
-    example = recipe.partition("```toml")[2].partition("```")[0]
+    recipe = (HERE.parents[1] / "docs/recipes/known-issue.md").read_text()
+    example = recipe.partition("```toml ")[2].partition("\n")[2].partition("```")[0]
     assert mistakes(toml.loads(example), catalogue.load().fixes) == []
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.boots import enable_unit, reboot
+from tests.support import fake_tools
+from tests.support.boots import enable_unit, next_boot, reboot
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, rocmcfg, too_wide
 from tests.support.tools import require_tool
@@ -122,3 +123,26 @@ def test_what_is_in_force_already_needs_no_trial(root: Path) -> None:
     found = run(root, "apply", *CWSR, "--trial", "--yes", "--json")
     document = json.loads(found.out)
     assert (found.code, document["transaction"], document["trial"]) == (0, None, None)
+
+
+def test_a_menu_without_the_commands_of_a_trial_stops_it(root: Path, tmp_path: Path) -> None:
+    """update-grub ends with status 0 and has left out what the script of the trial printed."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    program = tools / "update-grub"
+    program.write_text(f"""#!/usr/bin/env python3
+import re, subprocess, sys
+menu = sys.argv[1] + "/boot/grub/grub.cfg"
+subprocess.run([sys.executable, "-IS", {fake_tools.__file__!r}, "update-grub", sys.argv[1]], check=True)
+text = open(menu).read()
+trial = "### BEGIN /etc/grub.d/01_rocmcfg.*### END /etc/grub.d/01_rocmcfg_trial ###\\n\\n"
+left = re.sub(trial, "", text, flags=re.S)
+open(menu, "w").write(left)
+""")
+    program.chmod(0o755)
+    before = tree(root, state=False, times=False)
+    stopped = rocmcfg("apply", *CWSR, "--trial", "--yes", "--root", root, tools=tools)
+    assert stopped.code == 4, stopped.err
+    assert "error[RC4308]: the boot menu does not hold what makes a trial of one boot" in stopped.err
+    assert next_boot(root) == ""
+    assert tree(root, state=False, times=False) == before

@@ -21,6 +21,7 @@ import pytest
 from tests.support import fake_tools
 from tests.support.hosts import cpio_archive, debian_grub_host, other_host
 from tests.support.program import SOURCE, Result, rocmcfg
+from tests.support.tool_host import ToolHost
 
 from .calls import FAULTS, CountedHost
 from .faulting import at_call
@@ -351,3 +352,43 @@ def test_partitions_that_are_emptied_are_no_success(tmp_path: Path) -> None:
     assert left_open(root)
     says(rocmcfg("recover", "--root", root, tools=liar.honest), 0)
     assert bytes_of(chain, root).keys() == before.keys()
+
+
+@pytest.mark.parametrize(
+    ("chain", "lie", "id"),
+    [
+        (MENUS[0], "half", "RC4032"),
+        (GENERATORS[0], "removes", "RC3209"),
+        (GENERATORS[0], "another-kernel", "RC3210"),
+        (GENERATORS[0], "a-module-less", "RC3211"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Chain) else value,
+)
+def test_what_a_program_left_is_named_by_its_id(tmp_path: Path, chain: Chain, lie: str, id: str) -> None:
+    root, liar = chain.make(tmp_path), Liar(chain, tmp_path)
+    said = says(rocmcfg(*chain.act, "--root", root, tools=liar.lies(lie, 0)), 4)
+    assert f"error[{id}]" in said
+    assert chain.files(root)[0].name in said
+
+
+class _Full(ToolHost):
+    """A tree whose file systems have no room for a copy of an image."""
+
+    def free(self, path: str) -> int:
+        del path
+        return 0
+
+
+def test_without_room_for_a_copy_of_the_images_there_is_no_way_back(tmp_path: Path) -> None:
+    """The plan says so before the question, and the undo names the image that nobody can put back."""
+    chain = GENERATORS[0]
+    root, liar = chain.make(tmp_path), Liar(chain, tmp_path)
+    image = chain.files(root)[0]
+    planned = rocmcfg("plan", *chain.act[1:-1], "--root", root, host=_Full)
+    assert "warning[RC3208]: there is no way back to today's images" in says(planned, 0)
+    host = type("Host", (_Full,), {"tools": liar.lies("removes", 0)})
+    said = says(rocmcfg(*chain.act, "--root", root, host=host), 5)
+    assert f"warning[RC3212]: /boot/{image.name} cannot be put back: no copy of it was kept" in said
+    assert "the host is as it was" not in said
+    assert not image.exists()
+    assert left_open(root)

@@ -139,6 +139,12 @@ WRONG = [
         "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
         "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
     ),
+    ("environment.toml", '[BAD]\nsummary = "x"\n[BAD]\n', "BAD is defined twice, first in line 1"),
+    (
+        "environment.toml",
+        '[BAD]\nsummary = "x"\n[[family]]\nreader = "x"\n[family.names]\nBAD = "y"\n',
+        "BAD is defined twice, first in line 1 at /etc/rocmcfg/knowledge.d/environment.toml:6",
+    ),
     (
         "environment.toml",
         '[BAD]\nsummary = "x"\nacts_on = {gfxx = ["gfx9"]}\n',
@@ -279,6 +285,25 @@ def test_root_believes_no_file_that_others_may_write(filled: Path) -> None:
     said = run("explain", "our-fault", root=filled)
     assert "nothing is known" in said.err
     assert "warning[RC1030]" in run("issues", root=filled).err
+
+
+def test_a_name_of_two_bundles_is_left_out_of_the_second(root: Path) -> None:
+    """No bundle is nearer than another; what is in knowledge.d itself is."""
+    for name, who in (("one", "the first"), ("two", "the second")):
+        files = {
+            "issues/our-fault.toml": ISSUE.replace("our cluster", who),
+            "environment.toml": TABLES["environment"].replace("Ours.", f"Of {who}."),
+        }
+        bundle = {"schema": 1, "name": name, "version": 1, "files": files}
+        add(root, f"bundles/{name}.json", json.dumps(bundle))
+    checked = " ".join(run("knowledge", "check", root=root).err.split())
+    assert f"issues/our-fault.toml is defined twice, first in /{LOCAL}/bundles/one.json/issues" in checked
+    assert f"OUR_VARIABLE is defined twice, first in /{LOCAL}/bundles/one.json/environment.toml" in checked
+    assert f"at /{LOCAL}/bundles/two.json/environment.toml " in checked
+    assert "A fault of the first" in run("explain", "our-fault", root=root).out
+    assert "Of the first." in run("explain", "OUR_VARIABLE", root=root).out
+    add(root, "issues/our-fault.toml", ISSUE)
+    assert "A fault of our cluster" in run("explain", "our-fault", root=root).out
 
 
 def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path: Path) -> None:

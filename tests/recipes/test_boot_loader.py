@@ -1,4 +1,4 @@
-"""The recipe for a boot loader, followed to the letter: its files are put into a copy of the program."""
+"""Every command knows the loader of the recipe, whose files are put into a copy of the program."""
 
 from __future__ import annotations
 
@@ -13,29 +13,20 @@ import pytest
 
 from rocmcfg.loaders import registry
 from tests.cases.case import lay_out, read
+from tests.recipes.recipe import FOLDER, follow
 from tests.support.program import SOURCE
 from tests.support.tools import require_tool
 from tests.support.trees import tree
 
-RECIPE = SOURCE / "docs/recipes/boot-loader.md"
-_FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RECIPE = FOLDER / "boot-loader.md"
 SET = ("--set", "amdgpu.runpm=0")
 LATER = "6.16.3+deb13-amd64"
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of what the program is made of, with the files of the recipe."""
-    made = tmp_path / "copy"
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("rocmcfg", "profiles", "packaging"):
-        shutil.copytree(SOURCE / name, made / name, ignore=ignored)
-    files = _FILE.findall(RECIPE.read_text())
-    assert files, "the recipe has no files"
-    for path, content in files:
-        (made / path).parent.mkdir(parents=True, exist_ok=True)
-        (made / path).write_text(content)
-    return made
+    """A copy of the project with the files of the recipe."""
+    return follow(RECIPE, tmp_path, commands=False)
 
 
 def host_of(copy: Path, folder: Path) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.change.planning.refusals import request_without
+from rocmcfg.change.trial.standing import trial_on_record
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
@@ -21,11 +22,12 @@ from rocmcfg.records import receipt
 from rocmcfg.workflow import undoing
 from rocmcfg.workflow.applying import apply, check_kernel
 from rocmcfg.workflow.planning import plan
+from tests.support.boots import next_boot, reboot
 from tests.support.hosts import debian_grub_host
 from tests.support.modules import install_kernel
 from tests.support.tool_host import QuickHost
 from tests.support.tools import HANG, require_tool
-from tests.support.usecases import quiet, rollback
+from tests.support.usecases import attempt, quiet, rollback
 
 OLD, NEW = "6.12.107+deb13-amd64", "9.9.9-new"
 TYPES = {"cwsr_enable": "int", "runpm": "int", "tmz": "int", "ppfeaturemask": "hexint"}
@@ -252,3 +254,19 @@ def test_a_rollback_brings_back_nothing_that_a_new_kernel_refuses(host: ModinfoH
     undone = undoing.rollback(host, to=0, force=False, confirm=lambda _: True, progress=quiet)
     assert undone is not None
     assert not (root / DROP_IN).exists()
+
+
+def test_a_trial_ends_where_what_it_falls_back_to_would_stop_a_new_kernel(host: ModinfoHost) -> None:
+    """The boot after the trial has the settings that were applied before it: a harmful one goes at once."""
+    require_tool("grub-editenv", "grub-common")
+    root = applied(host, "amdgpu.cwsr_enable=0", "amdgpu.runpm=-2")
+    reboot(root)
+    attempt(host, set=("amdgpu.tmz=0",))
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4043", "RC4042"]
+    assert trial_on_record(host) is None
+    assert next_boot(root) == ""
+    text = (root / DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+    assert checked(host) == []

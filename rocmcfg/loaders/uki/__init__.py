@@ -74,7 +74,7 @@ class _Trial(SecondEntry):
 
 
 class _Uki(EntryChain):
-    """Which way a host gets, and why: docs/decisions/0031."""
+    """Which way a host gets, and why: docs/design.md."""
 
     NAME = "uki"
     INSTEAD_OF = ("systemd-boot",)
