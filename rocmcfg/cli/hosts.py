@@ -82,7 +82,8 @@ def require_rights(
 
 
 def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
-    """What is asked, in names of ours; how it was understood is said. Raises as `request_names.understood`."""
+    """Return the request in names that rocmcfg has, and print how it was understood. Raises as
+    `request_names.understood`."""
     from rocmcfg.change.planning import request_names
 
     command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]

@@ -147,11 +147,9 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     if is_profile:
         return subjects.profile(profiles.load(view, [name])[0])
     asked = name.removeprefix("profile.").partition("=")[0]
-    number = (
-        None
-        if setting_names.called(view, asked) != [f"profile.{asked}"]
-        else setting_names.numbers(view).get(asked)
-    )
+    if setting_names.called(view, asked) != [f"profile.{asked}"]:
+        return None
+    number = setting_names.numbers(view).get(asked)
     return subjects.number(*number) if number else None
 
 
