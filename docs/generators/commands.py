@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rocmcfg.cli import app, documents, options
+from rocmcfg.cli import commands, documents, options
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders import registry
 
@@ -75,20 +75,20 @@ _HELP = Option(("-h", "--help"), "Show the options, and exit.", "", "", (), Fals
 
 def program() -> Command:
     """The program with what `rocmcfg --help` lists; hidden commands are nobody's to type."""
-    listed = [name for name, one in app.COMMANDS.items() if one.listed]
-    commands = [_command(name) for name in listed if " " not in name]
-    for group, said in app.GROUPS.items():
+    listed = [name for name, one in commands.COMMANDS.items() if one.listed]
+    parts = [_command(name) for name in listed if " " not in name]
+    for group, said in commands.GROUPS.items():
         inner = tuple(_command(name) for name in listed if name.startswith(f"{group} "))
-        commands.append(Command(group, said, (_HELP,), (), inner))
-    ordered = sorted(commands, key=lambda one: app.NAMES.index(one.path))
+        parts.append(Command(group, said, (_HELP,), (), inner))
+    ordered = sorted(parts, key=lambda one: commands.NAMES.index(one.path))
     about = "Manages amdgpu kernel parameters and the environment that goes with them."
     return Command("", about, (_VERSION, _HELP), (), tuple(ordered))
 
 
 def _command(path: str) -> Command:
-    found = app.COMMANDS[path]
+    found = commands.COMMANDS[path]
     declared = found.declared().values()
-    own = [_option(one) for one in declared if one.names]
+    own = [_option(one) for one in declared if one.names and one is not options.HELP]
     arguments = [
         Argument(one.metavar, one.help, one.takes, one.required, one.kind == "texts")
         for one in declared

@@ -118,6 +118,7 @@ LOOKED_UP = {
 HINTS = {"_did_you_mean": "did you mean …?"}
 # Hints that differ by what was met, or that the callers of a function give.
 HINTED = {
+    "RC0001": "see `rocmcfg COMMAND --help`",
     "RC3172": "close the quote, write the value on one line, take the sign out, or put a backslash before it "
     "that GRUB sees",
     "RC3307": "set the variable in plain words in the file that is named, or not at all",

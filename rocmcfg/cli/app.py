@@ -1,85 +1,19 @@
-"""Runs the command that was asked for. A command's module is imported when it is called, not before: `verify`
-must not pay for what `plan` needs, and what is typed without a mistake not for typer."""
+"""Runs the command of a command line. A command's module is imported when it is called, not before: `verify`
+must not pay for what `plan` needs, and a line in plain spellings not for typer."""
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import rocmcfg
-from rocmcfg.cli import options
-from rocmcfg.cli.printer import Misuse, Printer, flush, lost
+from rocmcfg.cli import help, options
+from rocmcfg.cli.commands import ALIASES, COMMANDS, GROUPS, NAMES
+from rocmcfg.cli.printer import Printer, flush, lost
 from rocmcfg.cli.terminal import open_streams
 from rocmcfg.model.diagnostic import ExitCode
-from rocmcfg.model.named_tuple import NamedTuple
-
-
-class Command(NamedTuple):
-    """The function that carries out a command, and the module of `rocmcfg.cli` that has it. `output`: which
-    of `options.OUTPUT` it takes. `listed`: in `--help`. `passes_on`: what stands behind the first argument
-    is not read."""
-
-    module: str
-    function: str
-    output: tuple[str, ...] = ("json", "quiet", "verbose", "debug")
-    listed: bool = True
-    passes_on: bool = False
-
-    def load(self) -> Any:
-        return getattr(importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function)
-
-    def declared(self) -> dict[str, options.Option]:
-        """Its options and arguments, by the names of the values."""
-        found: dict[str, options.Option] = {}
-        for name, one in options.declared(self.load()).items():
-            found |= {name: one} if isinstance(one, options.Option) else one._asdict()
-        return found | {name: options.OUTPUT[name] for name in self.output}
-
-
-GROUPS = {
-    "profile": "List, show, validate and start profiles.",
-    "knowledge": "Add known issues and parameters of your own.",
-}
-COMMANDS = {
-    "status": Command("status", "status"),
-    "profile list": Command("profile", "list_profiles"),
-    "profile show": Command("profile", "show"),
-    "profile validate": Command("profile", "validate"),
-    "profile new": Command("profile", "new"),
-    "plan": Command("apply", "plan"),
-    "apply": Command("apply", "apply"),
-    "verify": Command("status", "verify"),
-    "confirm": Command("apply", "confirm"),
-    "reject": Command("rollback", "reject"),
-    "rollback": Command("rollback", "rollback"),
-    "history": Command("rollback", "history"),
-    "recover": Command("rollback", "recover"),
-    "explain": Command("explain", "explain"),
-    "issues": Command("doctor", "issues"),
-    "doctor": Command("doctor", "doctor"),
-    "lint": Command("lint", "lint"),
-    "report": Command("doctor", "report"),
-    "env": Command("profile", "env"),
-    "run": Command("profile", "run", output=("debug",), passes_on=True),
-    "knowledge check": Command("knowledge", "check"),
-    "knowledge new": Command("knowledge", "new"),
-    "knowledge export": Command("knowledge", "export"),
-    "knowledge install": Command("knowledge", "install"),
-    "knowledge remove": Command("knowledge", "remove"),
-    "render": Command("render", "render"),
-    "schema": Command("explain", "schema", output=("debug",)),
-    "check-kernel": Command("apply", "check_kernel", listed=False),
-    "watch-trial": Command("apply", "watch_trial", listed=False),
-    "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
-}
-# What people type, and the command that it is.
-ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"], "knowledge list": ["knowledge", "check"]}
-# What the first argument may be.
-NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
 
 def main() -> None:
@@ -121,38 +55,56 @@ def _run(arguments: list[str]) -> None:
         sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
         return
     many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
-    name = " ".join(arguments[:many])
-    command = COMMANDS.get(name)
-    values = options.read(command.declared(), arguments[many:], command.passes_on) if command else None
-    with contextlib.suppress(Misuse):  # which typer words
-        if values is not None:
-            call(name, values)
-            return
-    from rocmcfg.cli import parser
-
-    parser.run(name, arguments[many:])
+    name, words = " ".join(arguments[:many]), arguments[many:]
+    if name not in COMMANDS:
+        help.answer(name)
+    with Printer(name if name in COMMANDS else named(arguments), json="--json" in words).errors(
+        debug="--debug" in words
+    ):
+        values = _read(name, words)
+    call(name, values)
 
 
-def call(name: str, given: Mapping[str, Any]) -> None:
-    """Run a command with the values that were given. Whatever stops it is printed, in the format that was
+def _read(name: str, words: list[str]) -> dict[str, Any]:
+    """Return the values of a command. Raises Misuse."""
+    if name not in COMMANDS:
+        raise help.unknown(name)
+    command = COMMANDS[name]
+    declared = command.declared()
+    values = options.read(declared, words, command.passes_on)
+    if values is None:
+        from rocmcfg.cli import parser
+
+        values = parser.read(declared, words, command.passes_on)
+    return values
+
+
+def call(name: str, values: Mapping[str, Any]) -> None:
+    """Run a command with the values that were read. Whatever stops it is printed, in the format that was
     asked for, and raises SystemExit."""
     command = COMMANDS[name]
+    if values.get("help"):
+        sys.stdout.write(help.page(name) + "\n")
+        return
     function = command.load()
-    wanted = {option: bool(given.get(option)) for option in command.output}
+    wanted = {option: bool(values.get(option)) for option in command.output}
     debug = wanted.pop("debug", False)
     printer = Printer(name, **wanted)
     with printer.errors(debug=debug):
-        function(printer, **parameters(function, given))
+        function(printer, **parameters(function, values))
 
 
-def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, one in options.declared(function).items():
-        if isinstance(one, options.Option):
-            found[name] = one.value(given.get(name))
+def parameters(function: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the function of a command is called with. Raises Misuse for a value that is not one of the
+    option, and for one that is missing."""
+    arguments: dict[str, Any] = {}
+    for name, entry in options.declared(function).items():
+        if isinstance(entry, options.Option):
+            arguments[name] = entry.value(values.get(name))
         else:
-            found[name] = type(one)(*(option.value(given.get(key)) for key, option in one._asdict().items()))
-    return found
+            group = ((values.get(key), option) for key, option in entry._asdict().items())
+            arguments[name] = type(entry)(*(option.value(value) for value, option in group))
+    return arguments
 
 
 def named(arguments: list[str]) -> str:

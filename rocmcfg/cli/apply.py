@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def plan(
     printer: Printer,
+    *,
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
@@ -53,6 +54,7 @@ def plan(
 
 def apply(
     printer: Printer,
+    *,
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
@@ -71,7 +73,17 @@ def apply(
     from rocmcfg.workflow import applying
 
     if dry_run:
-        plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
+        plan(
+            printer,
+            named=named,
+            asked=asked,
+            add=add,
+            boot=boot,
+            trial=trial,
+            diff=True,
+            detailed_exitcode=False,
+            place=place,
+        )
         return
     asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
@@ -101,7 +113,7 @@ def _request(
     return planning.on_top(host, request) if add else request
 
 
-def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:
+def confirm(printer: Printer, *, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Keep the settings that this boot tries.
 
     They are applied for good, and no other reboot is needed.
@@ -121,6 +133,7 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.T
 
 def check_kernel(
     printer: Printer,
+    *,
     release: str = opt.argument("RELEASE", "As `uname -r` prints it.", "free"),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
@@ -136,7 +149,7 @@ def check_kernel(
     printer.problems(found)
 
 
-def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> None:
+def watch_trial(printer: Printer, *, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     from rocmcfg.workflow import confirming
 

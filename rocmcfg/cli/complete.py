@@ -53,6 +53,7 @@ class Line(NamedTuple):
 
 def complete(
     printer: Printer,  # noqa: ARG001  # every command gets one
+    *,
     kind: str = opt.argument("KIND", "", "free"),
     words: tuple[str, ...] = opt.argument("WORD…", "", "free", "texts", required=False),
 ) -> None:

@@ -46,6 +46,7 @@ class ReportDocument(NamedTuple):
 
 def doctor(
     printer: Printer,
+    *,
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.LOG,
     machine: opt.Machine = opt.Machine(),
@@ -71,6 +72,7 @@ def doctor(
 
 def issues(
     printer: Printer,
+    *,
     words: tuple[str, ...] = opt.argument("[WORD]…", "As --search.", "free", "texts", required=False),
     search: tuple[str, ...] = opt.texts(
         "--search",
@@ -149,6 +151,7 @@ def targets(names: Sequence[str]) -> tuple[str, ...]:
 
 def report(
     printer: Printer,
+    *,
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.LOG,
     bundle: str = opt.text(

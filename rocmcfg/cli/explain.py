@@ -23,6 +23,7 @@ _ISSUES = 5
 
 def explain(
     printer: Printer,
+    *,
     names: tuple[str, ...] = opt.argument(
         "NAME[=VALUE]…",
         "cwsr_enable, ppfeaturemask=0xfffd3fff, iommu=pt, gfx1201, a variable, or the id of an issue "
@@ -51,7 +52,7 @@ def explain(
         line = explaining.explain_line(host, name, kernel, environment, each=each)
     if line is not None and not line[0] and is_line(name):
         printer.command = "doctor"
-        doctor(printer, (name,), (), opt.Machine((), "", ""), root)
+        doctor(printer, more=(name,), log=(), machine=opt.Machine((), "", ""), root=root)
         return
     if line and line[0] and printer.json:
         raise Misuse("--json explains one name at a time")
@@ -69,6 +70,7 @@ def explain(
 
 def schema(
     printer: Printer,
+    *,
     name: str = opt.argument(
         "[NAME]", "One document: plan, verify, …, profile-file or known-issue.", "document", required=False
     ),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from rocmcfg.cli import options
-from rocmcfg.cli.app import COMMANDS, GROUPS
+from rocmcfg.cli.commands import COMMANDS, GROUPS
 from rocmcfg.cli.options import Option
-from rocmcfg.cli.printer import Printer, clean
+from rocmcfg.cli.printer import Misuse, Printer, clean
+from rocmcfg.model.diagnostic import ExitCode
+from rocmcfg.model.spelling import closest
 
 TASKS = {
     "Start": ("status", "doctor", "lint"),
@@ -33,9 +37,8 @@ EXAMPLES = {
     "env": ("rocmcfg env", "rocmcfg env --profile rdna4 --format docker"),
     "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
 }
-_EVERYWHERE = {"root", "chroot", *options.OUTPUT}
+_EVERYWHERE = {"root", "chroot", *options.OUTPUT, "help"}
 _LONG = 24  # characters of choices; more of them are named in the text
-_HELP = Option(("-h", "--help"), "switch", "Show this, and exit.")
 
 
 def page(path: str) -> str:
@@ -57,6 +60,32 @@ def usage(path: str) -> str:
     arguments = [one for one in command.declared().values() if not one.names]
     words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
     return " ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words])
+
+
+def answer(name: str) -> None:
+    """Write the page of the program or of a group and raise SystemExit, where `name` asks for it or ends
+    there."""
+    group, word = _parted(name)
+    if word in ("", *options.HELP.names):
+        (sys.stdout if word else sys.stderr).write(page(group) + "\n")
+        raise SystemExit(int(ExitCode.DONE if word else ExitCode.USAGE))
+
+
+def unknown(name: str) -> Misuse:
+    """Return the mistake of a name that no command has; it names the command whose name is most like it."""
+    group, word = _parted(name)
+    before = f"{group} " if group else ""
+    listed = [path for path, command in COMMANDS.items() if command.listed and path.startswith(before)]
+    words = dict.fromkeys(path.removeprefix(before).partition(" ")[0] for path in listed)
+    near = closest(word, list(words))
+    hint = f"did you mean `rocmcfg {before}{near[0]}`?" if near else f"see `rocmcfg {before}--help`"
+    return Misuse(f"No such {'option' if word[:1] == '-' else 'command'} {word!r}.", hint=hint)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Return the group of commands, empty for none, and the word that comes after it."""
+    first, _, second = name.partition(" ")
+    return (first, second) if first in GROUPS else ("", first)
 
 
 def _print(printer: Printer, path: str) -> None:
@@ -92,7 +121,7 @@ def _print_command(printer: Printer, path: str) -> None:
     own = {name: one for name, one in declared.items() if one.names and name not in _EVERYWHERE}
     printer.section("Options", list(map(_row, own.values())))
     common = (one for name, one in declared.items() if name in _EVERYWHERE)
-    printer.section("Options of every command", list(map(_row, (*common, _HELP))))
+    printer.section("Options of every command", list(map(_row, common)))
 
 
 def _examples(printer: Printer, path: str) -> None:

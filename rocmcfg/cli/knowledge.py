@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.sharing import Added
 
 
-def check(printer: Printer, root: str = opt.ROOT) -> None:
+def check(printer: Printer, *, root: str = opt.ROOT) -> None:
     """List what this host adds, and check it."""
     from rocmcfg.workflow import sharing
 
@@ -39,6 +39,7 @@ def _said(one: Added) -> str:
 
 def new(
     printer: Printer,
+    *,
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.texts(
         "--from-log", "--log", metavar="FILE", help="A log of the fault. May be repeated.", takes="file"
@@ -68,6 +69,7 @@ def new(
 
 def export(
     printer: Printer,
+    *,
     file: str = opt.argument("FILE", "The bundle to write; it must not exist yet.", "file"),
     name: str = opt.text(
         "--name", metavar="NAME", help="What the bundle is called.", takes="free", default="site"
@@ -96,6 +98,7 @@ def export(
 
 def install(
     printer: Printer,
+    *,
     file: str = opt.argument("FILE", "A bundle; its signature is FILE.sig.", "file"),
     root: str = opt.ROOT,
 ) -> None:
@@ -116,6 +119,7 @@ def install(
 
 def remove(
     printer: Printer,
+    *,
     name: str = opt.argument("NAME", "An installed bundle; `rocmcfg knowledge list` has them.", "free"),
     root: str = opt.ROOT,
 ) -> None:

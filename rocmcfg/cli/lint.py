@@ -27,6 +27,7 @@ _SHORT = 60  # characters of a setting that is shown as it stands
 
 def lint(
     printer: Printer,
+    *,
     files: tuple[str, ...] = opt.argument(
         "[FILE]…",
         "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input, which "

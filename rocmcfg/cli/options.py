@@ -1,8 +1,10 @@
 """How commands declare their options and arguments, and those that several commands share.
 
-The default of a command's parameter is its declaration, or a group of declarations (a NamedTuple), and
-`app.call` puts the values in their place. `read` reads command lines without a mistake; help, mistakes and
-rare spellings are left to typer (`parser`), which takes as long to load as all that `verify` does.
+The default of a command's keyword-only parameter is its declaration, or a group of declarations (a
+NamedTuple), and `app.call` puts the values in their place. `read` reads a command line in plain spellings by
+these declarations. `parser` makes typer's declarations of the same ones and reads the rest: options that do
+not exist, words too many or too few, and rare spellings such as -vq. Loading typer takes as long as all that
+`verify` does.
 """
 
 from __future__ import annotations
@@ -39,14 +41,17 @@ class Option(NamedTuple):
     required: bool = False
 
     def value(self, given: Any) -> Any:
-        """What the function of the command gets, of what was read: None where nothing was given. Raises
-        Misuse for what is no number, or one below 0, and for none of the choices."""
+        """Return what the function of the command gets, of what was read: None where nothing was. Raises
+        Misuse where something is required, for what is not a number from 0 on, and for what is not one of the
+        choices."""
+        if given is None and self.required:
+            raise Misuse(f"Missing argument '{self.metavar}'.")
         if self.kind == "texts":
             return tuple(given or ())
         if given is None:
             return self.default
         if self.kind == "number":
-            return self._number(str(given))
+            return self._number(given)
         if self.choices and given not in self.choices:
             raise Misuse(f"{given!r} is not one of {', '.join(map(repr, self.choices))}.", self.names[0])
         return given
@@ -76,75 +81,75 @@ def argument(metavar: str, help: str, takes: str, kind: Any = "text", required: 
     return option(help=help, kind=kind, takes=takes, metavar=metavar, default=default, required=required)
 
 
-def declared(function: Callable[..., None]) -> dict[str, Any]:
-    """The parameters of a command's function without the first, the printer: each an Option, or a group."""
-    code = function.__code__
-    return dict(zip(code.co_varnames[1 : code.co_argcount], function.__defaults__ or (), strict=True))
+def declared(function: Callable[..., None]) -> Mapping[str, Any]:
+    """Return what a command's function declares, by the names of its keyword-only parameters: an Option, or a
+    group of Options."""
+    return function.__kwdefaults__ or {}
 
 
 def read(declared: Mapping[str, Option], words: list[str], passes_on: bool) -> dict[str, Any] | None:
-    """What the words behind the name of a command give its parameters; None where typer has to read them.
-    `passes_on`: nothing behind the first argument is an option of ours."""
-    named = {spelling: (name, one) for name, one in declared.items() for spelling in one.names}
-    given: dict[str, Any] = {}
-    unnamed: list[str] = []
+    """Return what the words after the name of a command say: the texts of each option and argument that is
+    there, True for a switch. None where typer has to read the words. `passes_on`: no word after the first
+    argument is an option of the command."""
+    by_spelling = {spelling: (name, option) for name, option in declared.items() for spelling in option.names}
+    values: dict[str, Any] = {}
+    arguments: list[str] = []
     rest = list(reversed(words))
     while rest:
         word = rest.pop()
         if word == "--":
-            unnamed += reversed(rest)
+            arguments += reversed(rest)
             break
         if not word.startswith("-") or word == "-":
-            unnamed.append(word)
+            arguments.append(word)
             if passes_on:
-                unnamed += reversed(rest)
+                arguments += reversed(rest)
                 break
             continue
         spelling, equals, value = word.partition("=")
-        name, option = named.get(spelling, ("", None))
+        name, option = by_spelling.get(spelling, ("", None))
         if option is None:
             return None
         if option.kind == "switch" and not equals:
-            given[name] = True
+            values[name] = True
             continue
-        if not equals and rest:
+        if option.kind == "switch" or (equals and not spelling.startswith("--")):
+            return None
+        if not equals:
+            if not rest:
+                return None
             value = rest.pop()
-        elif not equals or not spelling.startswith("--"):
-            return None
         if option.kind == "texts":
-            given.setdefault(name, []).append(value)
-        elif option.kind == "text" and (not option.choices or value in option.choices):
-            given[name] = value
-        elif option.kind == "number" and len(value) < 10 and value.isascii() and value.isdigit():
-            given[name] = int(value)
+            values.setdefault(name, []).append(value)
         else:
-            return None
-    return _placed(declared, unnamed, given)
+            values[name] = value
+    if values.get("help"):
+        return {"help": True}
+    return _placed(declared, arguments, values)
 
 
 def _placed(
-    declared: Mapping[str, Option], unnamed: list[str], given: dict[str, Any]
+    declared: Mapping[str, Option], words: list[str], values: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """With the words that belong to no option as arguments."""
+    """Return the values with the words that belong to no option as arguments; None where words are left."""
     for name, argument in declared.items():
-        if argument.names:
+        if argument.names or not words:
             continue
-        if argument.kind == "texts" and unnamed:
-            given[name], unnamed = unnamed, []
-        elif unnamed:
-            given[name], unnamed = unnamed[0], unnamed[1:]
-        elif argument.required:
-            return None
-    return None if unnamed else given
+        if argument.kind == "texts":
+            values[name], words = words, []
+        else:
+            values[name], words = words[0], words[1:]
+    return None if words else values
 
 
-# Of the printer that every command gets. `app.Command` says which of them a command has.
+# Of the printer that every command gets. `commands.Command` says which of them a command has.
 OUTPUT: dict[str, Any] = {
     "json": switch("--json", help="Print one JSON document and nothing else."),
     "quiet": switch("--quiet", "-q", help="Print problems only."),
     "verbose": switch("--verbose", "-v", help="Print evidence, sources and details."),
     "debug": switch("--debug", help="Show the traceback of an unexpected error."),
 }
+HELP = switch("-h", "--help", help="Show this, and exit.")
 ROOT = text(
     "--root",
     metavar="DIR",

@@ -115,11 +115,16 @@ def _to_nobody(stream: TextIO) -> None:
 
 
 class Misuse(Exception):
-    """Options that do not go together, or a value that `option` does not take. Before anything was done."""
+    """A command line that means nothing: it is misspelt, its options do not go together, or `option` does not
+    take the value. It is raised before anything was done."""
 
-    def __init__(self, text: str, option: str = "") -> None:
-        super().__init__(text)
-        self.option = option
+    def __init__(self, text: str, option: str = "", hint: str = "") -> None:
+        super().__init__(f"Invalid value for '{option}': {text}" if option else text)
+        self.hint = hint
+
+    def diagnostic(self, hint: str) -> Diagnostic:
+        """Return what the user is told, with this `hint` where the mistake has none of its own."""
+        return error("RC0001", str(self), hint=self.hint or hint)
 
 
 def counted(count: int, what: str) -> str:
@@ -157,7 +162,7 @@ class Printer:
 
     def for_host(self, command: str) -> str:
         """The command with the --root of this one, and with its --chroot where it changes a host."""
-        if "--root" in command or not self.root_option:
+        if "--root" in command or "--help" in command or not self.root_option:
             return command
         changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
         return f"{command}{self.root_option}{' --chroot' if self.runs_tools and changes else ''}"
@@ -204,8 +209,8 @@ class Printer:
             self._stop(stop.diagnostics, stop.exit_code, began=not isinstance(stop, Locked))
         except KeyboardInterrupt:
             self._stop([], ExitCode.ERROR)
-        except Misuse:
-            raise
+        except Misuse as misuse:
+            self._stop([misuse.diagnostic(f"see `rocmcfg {self.command} --help`")], ExitCode.USAGE)
         except Exception as defect:
             if debug:
                 raise

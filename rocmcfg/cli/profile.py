@@ -56,7 +56,7 @@ class ProfileNewDocument(NamedTuple):
     path: str
 
 
-def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
+def list_profiles(printer: Printer, *, root: str = opt.ROOT) -> None:
     """List the profiles, those for this host first."""
     from rocmcfg.workflow.planning import collect_facts
     from rocmcfg.workflow.profiles import every
@@ -102,6 +102,7 @@ def _show_list(printer: Printer, found: Sequence[Profile], facts: Facts) -> None
 
 def show(
     printer: Printer,
+    *,
     name: str = opt.argument("NAME", "A profile's name, or a .toml file.", "profile-file"),
     root: str = opt.ROOT,
 ) -> None:
@@ -135,6 +136,7 @@ def show(
 
 def validate(
     printer: Printer,
+    *,
     names: tuple[str, ...] = opt.argument("NAME…", "Names, or .toml files.", "profile-file", "texts"),
     root: str = opt.ROOT,
 ) -> None:
@@ -151,6 +153,7 @@ def validate(
 
 def new(
     printer: Printer,
+    *,
     name: str = opt.argument("NAME", "Of the new profile: letters, digits, - and _.", "free"),
     extends: str = opt.text("--extends", metavar="NAME", help="Add to this profile.", takes="profile"),
     gfx: tuple[str, ...] = opt.GFX,
@@ -204,6 +207,7 @@ class EnvDocument(NamedTuple):
 
 def env(
     printer: Printer,
+    *,
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     format: str = opt.text(
@@ -256,6 +260,7 @@ def env(
 
 def run(
     printer: Printer,
+    *,
     command: tuple[str, ...] = opt.argument("CMD [ARG…]", "What to run, after --.", "command", "texts"),
     asked: opt.Asked = opt.Asked(),
 ) -> None:

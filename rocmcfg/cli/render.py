@@ -10,6 +10,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 
 def render(
     printer: Printer,
+    *,
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     via: str = opt.VIA,

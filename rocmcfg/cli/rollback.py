@@ -30,6 +30,7 @@ _FORCE = opt.switch("--force", help="Overwrite edits made to rocmcfg's files.")
 
 def rollback(
     printer: Printer,
+    *,
     to: int | None = opt.number(
         "--to", metavar="N", help="Back to how transaction N left it.", takes="transaction"
     ),
@@ -69,6 +70,7 @@ def rollback(
 
 def reject(
     printer: Printer,
+    *,
     force: bool = opt.switch("--force", help="Overwrite edits made to the trial's files."),
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
@@ -89,7 +91,7 @@ def reject(
 
 
 def recover(
-    printer: Printer, force: bool = _FORCE, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()
+    printer: Printer, *, force: bool = _FORCE, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()
 ) -> None:
     """Undo an interrupted transaction.
 
@@ -169,6 +171,7 @@ class HistoryDocument(NamedTuple):
 
 def history(
     printer: Printer,
+    *,
     number: str = opt.argument("[N]", "One transaction alone, in full.", "free", required=False),
     root: str = opt.ROOT,
 ) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.status import Status
 
 
-def status(printer: Printer, root: str = opt.ROOT) -> None:
+def status(printer: Printer, *, root: str = opt.ROOT) -> None:
     """Show this host, and what is in force."""
     from rocmcfg.workflow import status as workflow
 
@@ -191,6 +191,7 @@ def _state(found: Status) -> str:
 
 def verify(
     printer: Printer,
+    *,
     profiles: tuple[str, ...] = opt.PROFILES,
     pid: int | None = opt.number(
         "--pid", metavar="N", help="Check the variables of a running process too.", takes="free"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -103,3 +104,53 @@ def test_every_id_in_the_code_is_on_the_page_of_diagnostics() -> None:
     raised = {id for path in MODULES for id in re.findall(r'"(RC[0-9]{4})"', path.read_text())}
     page = (SOURCE / "docs/diagnostics.md").read_text()
     assert raised - set(re.findall(r"^\| (RC[0-9]{4}) \|", page, re.M)) == set()
+
+
+# Python gives a pattern as it parses it by no public name; `re._parser` is `sre_parse`, which is to go.
+_PRIVATE_ON_PURPOSE = {"model/regex_tree.py": {"re._parser"}}
+# Parts of objects that belong to how Python or a library is made, and public ones that look private.
+_INNER = {"__bases__", "__mro__", "__subclasses__", "__code__", "co_varnames", "co_argcount", "__globals__"}
+_PUBLIC = {"os._exit"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nothing_of_a_library_or_of_python_is_used_that_is_private(path: Path) -> None:
+    private = _private_parts(ast.parse(path.read_text())) - _PUBLIC
+    assert private == _PRIVATE_ON_PURPOSE.get(str(path.relative_to(PACKAGE)), set())
+
+
+def _private_parts(tree: ast.Module) -> set[str]:
+    modules: dict[str, str] = {}
+    parts: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            modules |= {str(n.value): str(n.value) for n in node.args if isinstance(n, ast.Constant)}
+        elif isinstance(node, ast.Attribute) and node.attr in _INNER:
+            parts.add(node.attr)
+    outer = {
+        name: module for name, module in modules.items() if not module.startswith(("rocmcfg", "__future__"))
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in outer:
+            outer |= {ast.unparse(node): f"{outer[node.value.id]}.{node.attr}"}
+    return parts | {whole for whole in outer.values() if re.search(r"(^|\.)_(?!_)", whole)}
+
+
+@pytest.mark.parametrize(
+    ("code", "private"),
+    [
+        ("import typer\nx = typer.BadParameter.__bases__[0]", "__bases__"),
+        ("names = function.__code__.co_varnames", "co_varnames"),
+        ("from typer._click import exceptions", "typer._click.exceptions"),
+        ("import _sha2", "_sha2"),
+        ("from _sha2 import sha256", "_sha2.sha256"),
+        ("import sys\nf = sys._getframe()", "sys._getframe"),
+        ("import importlib\nimportlib.import_module('re._parser')", "re._parser"),
+    ],
+)
+def test_private_parts_are_seen(code: str, private: str) -> None:
+    assert private in _private_parts(ast.parse(code))

@@ -365,8 +365,8 @@ def test_wrong_usage_is_told_before_missing_rights(root: Path, line: str, id: st
     with mock.patch.object(os, "geteuid", return_value=1000):
         found = rocmcfg(*(str(root) if word == "ROOT" else word for word in line.split()))
     assert (found.code, "sudo" in found.err + found.out) == (2, False), found.err
-    assert id == "RC0001" or f"error[{id}]" in found.err  # typer words those without an id
+    assert f"error[{id}]" in found.err or id in found.ids
 
 
 def test_a_misspelt_command_is_told_its_right_name() -> None:
-    assert "Did you mean 'rocmcfg apply'?" in process(command("appply")).err
+    assert "did you mean `rocmcfg apply`?" in process(command("appply")).err

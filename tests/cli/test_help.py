@@ -7,10 +7,10 @@ import shlex
 
 import pytest
 
-from rocmcfg.cli import app, help, options
+from rocmcfg.cli import app, commands, help, options
 from tests.support.program import rocmcfg, too_wide
 
-LISTED = [name for name, command in app.COMMANDS.items() if command.listed]
+LISTED = [name for name, command in commands.COMMANDS.items() if command.listed]
 
 
 def test_every_command_is_in_one_group() -> None:
@@ -19,7 +19,7 @@ def test_every_command_is_in_one_group() -> None:
     assert set(grouped) == {name.partition(" ")[0] for name in LISTED}
 
 
-@pytest.mark.parametrize("name", [*LISTED, *app.GROUPS])
+@pytest.mark.parametrize("name", [*LISTED, *commands.GROUPS])
 def test_a_summary_fits_beside_its_command(name: str) -> None:
     assert len(help.summary(name)) <= 45
     assert not help.summary(name).endswith(("…", "."))
@@ -28,19 +28,19 @@ def test_a_summary_fits_beside_its_command(name: str) -> None:
 @pytest.mark.parametrize("example", [one for found in help.EXAMPLES.values() for one in found])
 def test_every_example_is_a_command_line_without_a_mistake(example: str) -> None:
     words = app.meant(shlex.split(example.rpartition("| ")[2].removeprefix("sudo "))[1:])
-    many = 2 if words[0] in app.GROUPS else 1
-    command = app.COMMANDS[" ".join(words[:many])]
+    many = 2 if words[0] in commands.GROUPS else 1
+    command = commands.COMMANDS[" ".join(words[:many])]
     assert options.read(command.declared(), words[many:], command.passes_on) is not None
 
 
-@pytest.mark.parametrize("name", ["", *LISTED, *app.GROUPS])
+@pytest.mark.parametrize("name", ["", *LISTED, *commands.GROUPS])
 def test_help_is_whole_and_ends_with_what_every_command_takes(name: str) -> None:
     found = rocmcfg(*name.split(), "--help")
     assert (found.code, found.err) == (0, "")
     assert too_wide(found.out) == []
     if name in LISTED:
         assert found.out.rstrip().endswith("-h, --help     Show this, and exit.") or "--help" in found.out
-        declared = {spelling for one in app.COMMANDS[name].declared().values() for spelling in one.names}
+        declared = {spelling for one in commands.COMMANDS[name].declared().values() for spelling in one.names}
         assert declared <= set(re.findall(r"(?<!\S)--?[a-z-]+", found.out))
 
 

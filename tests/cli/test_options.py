@@ -1,26 +1,24 @@
-"""Command lines that are read without typer are read as typer reads them; the rest is left to it."""
+"""The table reads a command line as typer does, whose declarations are made from the table."""
 
 from __future__ import annotations
 
-import functools
 import inspect
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.cli import app, options, parser
+from rocmcfg.cli import app, commands, options, parser
+from rocmcfg.cli.printer import Misuse
 from tests.support.hosts import debian_grub_host
-from tests.support.program import SOURCE, environment
+from tests.support.program import SOURCE, environment, problem, rocmcfg
 
-COMMANDS = list(app.COMMANDS)
-CALLED: list[dict[str, Any]] = []
+COMMANDS = list(commands.COMMANDS)
 STRANGE = (
     "",
     "-",
@@ -40,46 +38,50 @@ STRANGE = (
 VALUES = ("x", "/mnt", "amdgpu.runpm=0", "7", "12345678901234567890", "modprobe", "a=b", "--", "-q")
 
 
-@functools.cache
-def click(name: str) -> Any:
-    """A command as click knows it."""
-    return parser.command(name)
+# Left to typer although it is no mistake: a word of several letters, or of a letter and its value.
+RARE = re.compile(r"-[^-].+")
 
 
-def called(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What the function of the command is called with, of what was read."""
-    command = app.COMMANDS[name]
-    if given is None:
-        return None
-    output = {option: bool(given.get(option)) for option in command.output}
-    return {**app.parameters(command.load(), given), **output}
+def by_table(name: str, words: list[str]) -> dict[str, Any] | None:
+    command = commands.COMMANDS[name]
+    return options.read(command.declared(), words, command.passes_on)
 
 
 def by_typer(name: str, words: list[str]) -> dict[str, Any] | None:
-    """None for a mistake or help."""
-    CALLED.clear()
-    with mock.patch.object(app, "call", lambda _, given: CALLED.append(given)):
-        try:
-            click(name).main(list(words), standalone_mode=False)
-        except Exception:
-            return None
-    return called(name, CALLED[0]) if CALLED else None
-
-
-def without_typer(name: str, line: list[str]) -> dict[str, Any] | None:
-    command = app.COMMANDS[name]
-    return called(name, options.read(command.declared(), line, command.passes_on))
+    """None for a mistake."""
+    command = commands.COMMANDS[name]
+    try:
+        return parser.read(command.declared(), words, command.passes_on)
+    except Misuse:
+        return None
 
 
 @given(st.data())
 def test_words_mean_what_they_mean_to_typer(data: st.DataObject) -> None:
+    """What the table does not read is a mistake to typer too, or a rare spelling."""
     name = data.draw(st.sampled_from(COMMANDS))
-    options = [spelling for p in click(name).params for spelling in p.opts if spelling.startswith("-")]
-    word = st.sampled_from([*options, *(f"{o}=x" for o in options), *VALUES, *STRANGE])
+    declared = commands.COMMANDS[name].declared().values()
+    spellings = [spelling for option in declared for spelling in option.names]
+    word = st.sampled_from([*spellings, *(f"{s}=x" for s in spellings), *VALUES, *STRANGE])
     line = data.draw(st.lists(word, max_size=6))
-    found = without_typer(name, line)
-    if found is not None:
-        assert found == by_typer(name, line)
+    values = by_table(name, line)
+    if values is not None or not any(map(RARE.fullmatch, line)):
+        assert values == by_typer(name, line)
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [
+        ("status -vq", "status -v -q"),
+        ("plan -prdna4", "plan -p rdna4"),
+        ("plan -vprdna4 x", "plan --verbose --profile rdna4 -- x"),
+        ("explain -vh", "explain --help"),
+    ],
+)
+def test_typer_reads_rare_spellings(line: str, same: str) -> None:
+    name, words = split(line)
+    assert by_table(name, words) is None
+    assert by_typer(name, words) == by_table(*split(same))
 
 
 @pytest.mark.parametrize(
@@ -102,17 +104,61 @@ def test_words_mean_what_they_mean_to_typer(data: st.DataObject) -> None:
     ],
 )
 def test_what_is_mostly_typed_needs_no_typer(line: str) -> None:
-    name, given = split(line)
-    found = without_typer(name, given)
-    assert found is not None
-    assert found == by_typer(name, given)
+    name, words = split(line)
+    values = by_table(name, words)
+    assert values is not None
+    assert values == by_typer(name, words)
 
 
 @pytest.mark.parametrize(
-    "line", ["plan -h", "plan --help", "plan --jsn", "plan --json=1", "plan --via x", "explain", "verify x"]
+    "line", ["plan -h", "plan --help", "explain --help", "verify -h x", "run -h python", "plan --via x -h"]
 )
-def test_help_and_mistakes_are_typers(line: str) -> None:
-    assert without_typer(*split(line)) is None
+def test_help_is_read_whatever_is_missing_or_too_much(line: str) -> None:
+    assert by_table(*split(line)) == by_typer(*split(line)) == {"help": True}
+
+
+def test_the_options_of_a_program_that_is_run_are_not_ours() -> None:
+    assert by_table("run", ["python", "-h"]) == {"command": ["python", "-h"]}
+    assert by_table("complete", ["setting", "--help"]) == {"kind": "setting", "words": ["--help"]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["plan --jsn", "plan --json=1", "plan --via", "plan -p=x --root", "verify x", "plan --help --jsn"],
+)
+def test_mistakes_are_worded_by_typer(line: str) -> None:
+    name, words = split(line)
+    assert by_table(name, words) is None
+    command = commands.COMMANDS[name]
+    with pytest.raises(Misuse):
+        parser.read(command.declared(), words, command.passes_on)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("explain", "NAME[=VALUE]…"),
+        ("plan --via grub", "'grub' is not one of 'cmdline', 'modprobe'"),
+        ("plan --via=", "'' is not one of"),
+        ("rollback --to x", "'--to'"),
+        ("rollback --to -1", "-1 is below 0"),
+        ("plan --jsn", "--jsn"),
+        ("appply", "'appply'"),
+        ("profile shwo", "`rocmcfg profile show`"),
+        ("rollback --to 1 --pristine", "exclude each other"),
+        ("plan --boot-backend nosuch", "`rocmcfg plan --help`"),
+    ],
+)
+def test_a_usage_error_has_an_id_and_a_way_out_as_every_other_error(line: str, says: str) -> None:
+    text = problem(rocmcfg(*line.split()), "RC0001", 2)
+    assert says in " ".join(text.split())
+    assert "Usage:" not in text
+    assert "help: " in text
+    as_json = rocmcfg(*line.split(), "--json")
+    assert (as_json.code, as_json.ids, as_json.err) == (2, ["RC0001"], "")
+    (diagnostic,) = as_json.document["diagnostics"]
+    assert diagnostic["summary"]
+    assert "rocmcfg" in diagnostic["hint"]
 
 
 def split(line: str) -> tuple[str, list[str]]:
@@ -143,7 +189,8 @@ def test_typer_is_not_loaded(tmp_path: Path, command: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_declares_what_its_function_takes(name: str) -> None:
-    function = app.COMMANDS[name].load()
-    parameters = inspect.signature(function).parameters
-    assert ["printer", *app.parameters(function, {})] == list(parameters)
-    assert function.__doc__
+    command = commands.COMMANDS[name]
+    parameters = inspect.signature(command.load()).parameters
+    required = {key: ["x"] for key, option in command.declared().items() if option.required}
+    assert ["printer", *app.parameters(command.load(), required)] == list(parameters)
+    assert command.load().__doc__

@@ -113,7 +113,7 @@ def test_every_profile_and_exit_code_is_in_the_readme() -> None:
 
 
 def test_every_command_that_the_pages_name_exists() -> None:
-    from rocmcfg.cli.app import NAMES
+    from rocmcfg.cli.commands import NAMES
 
     for page in PAGES:
         for name in re.findall(r"`(?:sudo )?rocmcfg ([a-z][a-z-]+)", page.read_text()):

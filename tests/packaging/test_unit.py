@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.change.trial import record as trial
-from rocmcfg.cli import app
+from rocmcfg.cli import commands
 from tests.crash.crashing import CrashingHost, apply, killed, seen
 from tests.support.hosts import debian_grub_host
 from tests.support.program import process, rocmcfg, tool_command
@@ -79,7 +79,7 @@ def test_the_watch_of_a_trial_begins_after_recovery_and_nothing_waits_for_it() -
     assert dict(found["Install"]) == {"WantedBy": "multi-user.target"}
     program, command = shlex.split(found["Service"]["ExecStart"])
     assert program == "rocmcfg"
-    assert command in app.COMMANDS
+    assert command in commands.COMMANDS
 
 
 def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""The table of commands: what `app` runs, `parser` shows to typer, `help` prints and docs/generators read."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from rocmcfg.cli import options
+from rocmcfg.model.named_tuple import NamedTuple
+
+
+class Command(NamedTuple):
+    """The function that carries out a command, and the module of `rocmcfg.cli` that has it. `output`: which
+    of `options.OUTPUT` it takes. `listed`: in `--help`. `passes_on`: what stands behind the first argument
+    is not read."""
+
+    module: str
+    function: str
+    output: tuple[str, ...] = ("json", "quiet", "verbose", "debug")
+    listed: bool = True
+    passes_on: bool = False
+
+    def load(self) -> Any:
+        return getattr(importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function)
+
+    def declared(self) -> dict[str, options.Option]:
+        """Return the options and arguments of the command, by the names of the values."""
+        declarations: dict[str, options.Option] = {}
+        for name, entry in options.declared(self.load()).items():
+            declarations |= {name: entry} if isinstance(entry, options.Option) else entry._asdict()
+        declarations |= {name: options.OUTPUT[name] for name in self.output}
+        return declarations | ({} if self.passes_on and not self.listed else {"help": options.HELP})
+
+
+GROUPS = {
+    "profile": "List, show, validate and start profiles.",
+    "knowledge": "Add known issues and parameters of your own.",
+}
+COMMANDS = {
+    "status": Command("status", "status"),
+    "profile list": Command("profile", "list_profiles"),
+    "profile show": Command("profile", "show"),
+    "profile validate": Command("profile", "validate"),
+    "profile new": Command("profile", "new"),
+    "plan": Command("apply", "plan"),
+    "apply": Command("apply", "apply"),
+    "verify": Command("status", "verify"),
+    "confirm": Command("apply", "confirm"),
+    "reject": Command("rollback", "reject"),
+    "rollback": Command("rollback", "rollback"),
+    "history": Command("rollback", "history"),
+    "recover": Command("rollback", "recover"),
+    "explain": Command("explain", "explain"),
+    "issues": Command("doctor", "issues"),
+    "doctor": Command("doctor", "doctor"),
+    "lint": Command("lint", "lint"),
+    "report": Command("doctor", "report"),
+    "env": Command("profile", "env"),
+    "run": Command("profile", "run", output=("debug",), passes_on=True),
+    "knowledge check": Command("knowledge", "check"),
+    "knowledge new": Command("knowledge", "new"),
+    "knowledge export": Command("knowledge", "export"),
+    "knowledge install": Command("knowledge", "install"),
+    "knowledge remove": Command("knowledge", "remove"),
+    "render": Command("render", "render"),
+    "schema": Command("explain", "schema", output=("debug",)),
+    "check-kernel": Command("apply", "check_kernel", listed=False),
+    "watch-trial": Command("apply", "watch_trial", listed=False),
+    "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
+}
+# What people type, and the command that it is.
+ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"], "knowledge list": ["knowledge", "check"]}
+# What the first argument may be.
+NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
