@@ -21,6 +21,14 @@ class CommandResult(NamedTuple):
     def ok(self) -> bool:
         return self.status == 0
 
+    @property
+    def words(self) -> list[str]:
+        """Return the lines that the program wrote to stderr, or else to stdout; where it wrote none, one line
+        that says so."""
+        lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        ended = "was stopped at its time limit" if self.status is None else f"ended with status {self.status}"
+        return lines or [f"`{shlex.join(self.argv)}` {ended} and printed nothing"]
+
 
 _READ_HINTS = {
     errno.EACCES: "run the command as root, or mend the file's permissions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from . import diagnostics
 from .transcript import cases, play
 
 CASES = cases(Path(__file__).parent / "cases")
+# What a text ends in where what was to follow it is empty.
+_UNFILLED = re.compile(r"((?<!last\)):|[(,;]| because| by| and)$")
 
 
 @pytest.mark.bulk
@@ -36,3 +39,10 @@ def test_transcript(name: str) -> None:
 
 def test_every_recorded_host_has_a_transcript() -> None:
     assert {f"hosts/{name}" for name in OTHER_HOSTS} <= CASES.keys()
+
+
+@pytest.mark.parametrize("text", sorted(diagnostics.recorded()), ids=lambda text: text.id)
+def test_no_part_of_a_diagnostic_is_blank_or_ends_in_the_air(text: diagnostics.Text) -> None:
+    for part in (text.summary, text.detail, text.hint):
+        assert part == part.strip()
+        assert not _UNFILLED.search(part)

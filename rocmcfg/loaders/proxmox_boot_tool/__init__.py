@@ -86,8 +86,7 @@ class _ProxmoxBootTool(Chain):
             why = "its partitions are not mounted, and no program of this host can be run"
             return menu._replace(unreadable=why)
         if not asked.ok:
-            said = (asked.stderr or asked.stdout).strip().rpartition("\n")[2]
-            return menu._replace(unreadable=f"its partitions cannot be looked into: {said}")
+            return menu._replace(unreadable=f"its partitions cannot be looked into: {asked.words[-1]}")
         try:
             return menu._replace(entries=tuple(_entries(asked.stdout)))
         except Refused as refused:

@@ -48,7 +48,7 @@ class _RpmOstree(DeploymentChain):
         if document is None:
             summary = "rpm-ostree does not answer, and nobody else can change its kernel arguments"
             hint = "run the command on the booted host itself, with rpm-ostreed.service able to start"
-            yield error("RC3141", summary, detail=said or "it is not installed", hint=hint)
+            yield error("RC3141", summary, detail=said, hint=hint)
         # its title, who asked for it, and its object path (`get_active_txn`)
         transaction = (document or {}).get("transaction")
         if isinstance(transaction, list) and transaction and transaction[0]:

@@ -114,8 +114,7 @@ def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, 
         document = json_value(asked.stdout) if asked.ok else None
     except ValueError:
         document = None
-    said = (asked.stderr or asked.stdout).strip()
-    return document if isinstance(document, dict) else None, said
+    return document if isinstance(document, dict) else None, "\n".join(asked.words)
 
 
 def text(kargs: Sequence[str]) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from rocmcfg.files.templates import TRIAL_HEAD
 from rocmcfg.host.foreign import json_value
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import CommandResult, HostView, text_or_empty
 from rocmcfg.loaders.shared import efi, loader_entries
 from rocmcfg.loaders.shared.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.loaders.shared.loader_entries import TRIAL_ID, TRIAL_TITLE
@@ -120,9 +120,7 @@ class SecondEntry(BootTrial):
         """Why no copy of an entry would be the trial."""
         chosen = _default(view)
         if chosen is None:
-            asked = view.query(_LIST)
-            said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
-            yield cannot("bootctl does not tell which entry boots by itself", said)
+            yield cannot("bootctl does not tell which entry boots by itself", _why_none(view.query(_LIST)))
         elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
             hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
             yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
@@ -174,6 +172,12 @@ def _default(view: HostView) -> Listed | None:
     patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in found))
     named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
     return next(iter((*named, *found)), None)
+
+
+def _why_none(answer: CommandResult | None) -> str:
+    if answer is None:
+        return "it is not installed"
+    return "it lists no entry" if answer.ok else answer.words[0]
 
 
 def _listed(view: HostView) -> tuple[Listed, ...]:

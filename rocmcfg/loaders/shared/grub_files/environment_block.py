@@ -105,11 +105,10 @@ class EnvironmentBlock(Keeper):
                 yield missing._replace(hint="install it, it comes with GRUB; or apply without --trial")
                 return
             if not asked.ok:
-                said = (asked.stderr or asked.stdout).strip().partition("\n")[0]
+                said = asked.words[0]
                 if "ermission denied" in said:
                     yield self.not_checked("only root may ask the disk")
                 else:
-                    said = said or f"exit status {asked.status}"
                     yield self.cannot(f"GRUB does not find what lies under {folder}", said)
                 return
             answers.append(asked.stdout.split())
