@@ -13,6 +13,7 @@ from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView, text_or_empty
 from rocmcfg.host.problems import CommandResult, Locked, Unreadable, Unwritable
+from rocmcfg.host.state_dir import STATE_MODE
 from rocmcfg.model.file_state import FileState, Stamp
 from rocmcfg.model.regex import regex
 
@@ -220,8 +221,7 @@ class LocalHost(LocalView):
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
         """A directory that an offline root has only as long as it is needed."""
-        # of our own state everybody may read what he knows the name of: see records.journal
-        made = self.make_dirs(path, 0o711)
+        made = self.make_dirs(path, STATE_MODE)
         try:
             yield
         finally:

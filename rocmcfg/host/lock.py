@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from rocmcfg.host.inside import Place
 from rocmcfg.host.problems import Locked
+from rocmcfg.host.state_dir import STATE_DIR
 
 # In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
 # and /run/lock is everybody's.
 FILE = "/run/rocmcfg.lock"
 # An offline root has it where our own state lies, and only as long as it is held.
-OFFLINE = "/var/lib/rocmcfg/lock"
+OFFLINE = f"{STATE_DIR}/lock"
 _SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)

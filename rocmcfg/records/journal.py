@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.atomic import TEMP_SUFFIX
 from rocmcfg.host.foreign import json_value
+from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.file_state import FileState
@@ -25,9 +26,6 @@ from rocmcfg.model.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Saved
 
-STATE_DIR = "/var/lib/rocmcfg"
-# Everybody may read the receipt in it by name, only root may list it.
-STATE_MODE = 0o711
 TRANSACTIONS = f"{STATE_DIR}/transactions"
 # What a transaction writes about itself, beside its journal.
 RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.request import command_line
-from rocmcfg.records.journal import STATE_DIR, digest
+from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import PATH, Receipt
 from rocmcfg.state import edits
 

@@ -9,6 +9,7 @@ from rocmcfg import initramfs
 from rocmcfg.change.planning.combine import named
 from rocmcfg.change.planning.wording import worded
 from rocmcfg.files import modprobe
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import HostView
 from rocmcfg.initramfs import Generator, Image
 from rocmcfg.judging.judge import judge
@@ -164,11 +165,11 @@ def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
     """Whether images that are made anew cannot be copied before."""
     size = sum(map(view.size, paths))
     if not journal.has_room(view, size):
-        had, need, free = (n >> 20 for n in (size, 3 * size, view.free(journal.STATE_DIR)))
+        had, need, free = (n >> 20 for n in (size, 3 * size, view.free(STATE_DIR)))
         yield warning(
             "RC3208",
             "there is no way back to today's images: they cannot be copied before they are made anew",
-            location=journal.STATE_DIR,
+            location=STATE_DIR,
             detail=f"they have {had} MiB, and twice as much is to stay free: {free} MiB of {need} are free",
             hint="free that much, or keep another image that boots; or keep to the kernel command line: "
             "--via cmdline",

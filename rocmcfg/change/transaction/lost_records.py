@@ -6,6 +6,7 @@ import shlex
 
 from rocmcfg.change.planning.owned import trial_paths
 from rocmcfg.change.transaction import undo_script
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.records import journal, receipt
@@ -52,7 +53,7 @@ def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
     """Why a rollback cannot, or did not, take these files away, and how a user does."""
     said = "files of rocmcfg are here, and no record of what was before them"
     hint = f"take them away by hand: {by_hand(view)}"
-    return error("RC4026", said, detail="\n".join(left), location=journal.STATE_DIR, hint=hint)
+    return error("RC4026", said, detail="\n".join(left), location=STATE_DIR, hint=hint)
 
 
 def by_hand(view: HostView) -> str:

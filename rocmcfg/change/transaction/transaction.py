@@ -21,6 +21,7 @@ from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.files import environment_targets
 from rocmcfg.host import interrupts
 from rocmcfg.host.atomic import temp_name
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import Host
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders import registry
@@ -211,7 +212,7 @@ def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
     room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
-    problems = unwritable(host, {**room, journal.STATE_DIR: 0})
+    problems = unwritable(host, {**room, STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         hint = "install the package that brings it, then run the command again"

@@ -9,6 +9,7 @@ from rocmcfg.change.planning.owned import replaces
 from rocmcfg.change.transaction import noting, parts, recovery, results, undo_script
 from rocmcfg.change.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.change.transaction.programs import Progress, generate, menu_problems
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import Host, HostView, Snapshot, ToolFailed
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import entry_options, marked_arguments
@@ -212,7 +213,7 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     kept = recovery.restorable(view, chosen)
     outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
     for path, (id, saved) in reversed({**outputs, **_oldest(chosen)}.items()):  # as a plan lists them
-        if path.startswith(journal.STATE_DIR):
+        if path.startswith(STATE_DIR):
             continue
         link = view.is_symlink(path)
         before = _LINK if link else view.state(path)

@@ -18,6 +18,7 @@ from rocmcfg.change.planning.owned import MARK, owned_on
 from rocmcfg.files import env_update, marked_lines
 from rocmcfg.files.traces import Maker, maker_of
 from rocmcfg.host.files import read_own_file
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import appended_assignment, entry_options, kept_arguments, marked_arguments
@@ -32,7 +33,7 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun
 from rocmcfg.state import edits
 
-PATH = f"{journal.STATE_DIR}/undo.sh"
+PATH = f"{STATE_DIR}/undo.sh"
 COPIES = "/var/backups/rocmcfg"
 COPY = f"{COPIES}/undo.sh"
 MODE = 0o755  # it says no more than the receipt
@@ -73,7 +74,7 @@ class InForce(NamedTuple):
         changes = (change.path for change in self.planned.changes) if self.planned else ()
         written = (step.path for transaction in self.journals for step in transaction.of(FileChanged))
         every = dict.fromkeys((*changes, *written))
-        return tuple(path for path in every if not path.startswith(f"{journal.STATE_DIR}/"))
+        return tuple(path for path in every if not path.startswith(f"{STATE_DIR}/"))
 
     @property
     def tools(self) -> frozenset[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from rocmcfg.change.transaction.lost_records import by_hand
 from rocmcfg.change.transaction.programs import Progress, generate
+from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import FileChange, Plan
-from rocmcfg.records import journal
 
 
 def taken_back(
@@ -36,7 +36,7 @@ def taken_back(
         "RC4044",
         said,
         detail=detail or "this is not as it was before:\n" + "\n".join(f"  {one}" for one in stays),
-        location=journal.STATE_DIR,
+        location=STATE_DIR,
         hint="find what removes it; whatever was applied earlier has no record either: "
         f"`rocmcfg apply` makes a new one, and this takes all of it away: {by_hand(host)}",
     )
