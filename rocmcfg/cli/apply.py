@@ -144,9 +144,9 @@ def check_kernel(
     hosts.require_rights(printer, host)
     printer.may_change(host)
     interrupts.heed()
-    found = applying.check_kernel(host, release, printer.progress)
-    printer.document(found)
-    printer.problems(found)
+    remarks = applying.check_kernel(host, release, printer.progress)
+    printer.document(remarks)
+    printer.problems(remarks)
 
 
 def watch_trial(printer: Printer, *, place: opt.TargetHost = opt.TargetHost()) -> None:
@@ -181,8 +181,8 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
     printer.document(made.diagnostics, applied)
     printer.line()
     if transaction is None:
-        said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
-        printer.line(f"{said}: nothing was changed{', and no trial is armed' if tries else ''}.")
+        outcome = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
+        printer.line(f"{outcome}: nothing was changed{', and no trial is armed' if tries else ''}.")
         if tries and any(row.outcome is RowOutcome.APPLIED for row in made.rows):
             back = printer.for_host("sudo rocmcfg rollback")
             # what a trial falls back to must have booted (RC4332)
@@ -197,10 +197,12 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
         return
     if trial:
         printer.line(f"The next boot is a trial (transaction {transaction}).")
-        said = "Unconfirmed, the boot after it is as this one, also after a hang."
+        outcome = "Unconfirmed, the boot after it is as this one, also after a hang."
         if after := trial.terms.confirm_after:
-            said = f"It confirms itself {timedelta(seconds=after)} after its begin, if all is well. {said}"
-        printer.wrapped(said, "")
+            outcome = (
+                f"It confirms itself {timedelta(seconds=after)} after its begin, if all is well. {outcome}"
+            )
+        printer.wrapped(outcome, "")
         printer.wrapped(
             "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
         )

@@ -78,7 +78,7 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _read(words: Sequence[str], at: str) -> Line:
-    found: dict[str, list[str]] = {"--profile": [], "--root": []}
+    values: dict[str, list[str]] = {"--profile": [], "--root": []}
     rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
@@ -86,10 +86,10 @@ def _read(words: Sequence[str], at: str) -> Line:
             value = next(rest, "")
         elif word.startswith("-p"):
             name, value = "-p", word[2:]
-        found.setdefault("--profile" if name == "-p" else name, []).append(value)
-    host = LocalHost((found["--root"] or ["/"])[-1] or "/")
+        values.setdefault("--profile" if name == "-p" else name, []).append(value)
+    host = LocalHost((values["--root"] or ["/"])[-1] or "/")
     literally = words[:1] == ["profile"]
-    return Line(at, tuple(filter(None, found["--profile"])) or ("auto",) * (not literally), host, literally)
+    return Line(at, tuple(filter(None, values["--profile"])) or ("auto",) * (not literally), host, literally)
 
 
 def _profiles(line: Line) -> Candidates:
@@ -102,8 +102,8 @@ def _profiles(line: Line) -> Candidates:
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
             here = line.host.exists(local)
             content = line.host.read(local) or b"" if here else read_own_file(profiles.shipped_path(name))
-        found = _SUMMARY.search(content)
-        yield name, found[1].decode("utf-8", "replace") if found else ""
+        summary = _SUMMARY.search(content)
+        yield name, summary[1].decode("utf-8", "replace") if summary else ""
     if not line.literally:
         yield "auto", "the shipped profile of each GPU that is here"
 
@@ -132,34 +132,35 @@ def _settings_of_profiles(line: Line, *, optional: bool) -> Candidates:
 def _settings(line: Line) -> Candidates:
     from rocmcfg.knowledge import catalogue
 
-    known = catalogue.load()
+    names = catalogue.load()
     scope, dot, rest = line.word.partition(".")
     name, equals, _ = rest.partition("=")
     if equals:
-        yield from ((f"{scope}.{name}={value}", about) for value, about in _values(known, scope, name))
+        yield from ((f"{scope}.{name}={value}", about) for value, about in _values(names, scope, name))
     elif dot:
         tables: dict[str, Iterable[Any]] = {
-            "feature": known.features.values(),
-            "karg": known.arguments.values(),
+            "feature": names.features.values(),
+            "karg": names.arguments.values(),
             # what nothing reads, or only a compiler, is no setting
-            "env": (v for v in known.variables.values() if not v.unknown and not v.build_only),
+            "env": (v for v in names.variables.values() if not v.unknown and not v.build_only),
             "profile": (parameter for profile in _loaded(line) for parameter in profile.parameters),
         }
-        for one in tables.get(scope, (one for one in known.parameters.values() if one.module == scope)):
-            yield f"{scope}.{one.name}{'' if getattr(one, 'flag', False) else '='}", one.summary
+        of_module = (row for row in names.parameters.values() if row.module == scope)
+        for row in tables.get(scope, of_module):
+            yield f"{scope}.{row.name}{'' if getattr(row, 'flag', False) else '='}", row.summary
     else:
-        yield from ((f"{module}.", f"a parameter of {module}") for module in known.modules())
+        yield from ((f"{module}.", f"a parameter of {module}") for module in names.modules())
         yield from _SCOPES.items()
 
 
-def _values(known: Catalogue, scope: str, name: str) -> Candidates:
+def _values(names: Catalogue, scope: str, name: str) -> Candidates:
     """The values that the catalogue names, without ranges such as 1..35."""
     if scope == "feature":
-        yield from (("true", "on"), ("false", "off")) if name in known.features else ()
+        yield from (("true", "on"), ("false", "off")) if name in names.features else ()
         return
-    tables: dict[str, Any] = {"karg": known.arguments, "env": known.variables}
+    tables: dict[str, Any] = {"karg": names.arguments, "env": names.variables}
     key = name if scope in tables else f"{scope}.{name}"
-    if entry := tables.get(scope, known.parameters).get(key):
+    if entry := tables.get(scope, names.parameters).get(key):
         words = getattr(entry, "values", ()) or (value for value in entry.meanings if ".." not in value)
         yield from ((word, entry.meanings.get(word, "")) for word in words)
 
@@ -167,8 +168,13 @@ def _values(known: Catalogue, scope: str, name: str) -> Candidates:
 def _explained(_: Line) -> Candidates:
     from rocmcfg.knowledge import catalogue
 
-    known = catalogue.load()
-    tables: tuple[Mapping[str, Any], ...] = known.parameters, known.features, known.arguments, known.variables
+    names = catalogue.load()
+    tables: tuple[Mapping[str, Any], ...] = (
+        names.parameters,
+        names.features,
+        names.arguments,
+        names.variables,
+    )
     yield from ((entry.name, entry.summary) for table in tables for entry in table.values())
 
 
@@ -180,16 +186,16 @@ def _kernels(line: Line) -> Candidates:
 def _transactions(line: Line) -> Candidates:
     from rocmcfg.records.journal import read_all
 
-    for one in read_all(line.host):
-        if one.state == "committed":
-            yield str(one.id), f"{one.header.time[:10]} {', '.join(one.header.settings)}"
+    for entry in read_all(line.host):
+        if entry.state == "committed":
+            yield str(entry.id), f"{entry.header.time[:10]} {', '.join(entry.header.settings)}"
     yield "0", "before the first transaction"
 
 
 def _env_targets(_: Line) -> Candidates:
     from rocmcfg.files import environment_targets
 
-    yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
+    yield from ((target.name, f"variables for {target.readers}") for target in environment_targets.FIXED)
     yield "unit:", "variables for one service"
 
 

@@ -63,10 +63,10 @@ def doctor(
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
     logs = [*log, *more] or (["-"] if is_piped_in() else [])
-    found = diagnosing.diagnose(host, logs, options, environment, printer.progress)
-    printer.document(found.diagnostics, found)
-    _show(printer, found)
-    if len(found.logs) < len(logs):
+    diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)
+    printer.document(diagnosis.diagnostics, diagnosis)
+    _show(printer, diagnosis)
+    if len(diagnosis.logs) < len(logs):
         raise SystemExit(int(ExitCode.ERROR))
 
 
@@ -92,21 +92,21 @@ def issues(
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.workflow import diagnosing
 
-    asked = (*words, *search)
-    found = diagnosing.known_issues(hosts.open_host(printer, root), asked, targets(gfx), every=every)
-    printer.document((), found)
-    of_host = not (asked or gfx or every)
-    shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
+    search_words = (*words, *search)
+    listed = diagnosing.known_issues(hosts.open_host(printer, root), search_words, targets(gfx), every=every)
+    printer.document((), listed)
+    of_host = not (search_words or gfx or every)
+    shown = [row for row in host_rows(listed.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
     for state, title in STATES.items():
-        those = [one.issue for one in found.issues if one.state == state]
-        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in those])
+        issues = [here.issue for here in listed.issues if here.state == state]
+        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in issues])
     printer.line()
-    if not found.issues:
+    if not listed.issues:
         printer.line("No known issue is of this host." if of_host else "No known issue has that.")
     if of_host:
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
-    if found.issues:
+    if listed.issues:
         printer.to_copy("More of one:", "rocmcfg explain ID")
 
 
@@ -136,16 +136,20 @@ def targets(names: Sequence[str]) -> tuple[str, ...]:
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.spelling import closest
 
-    known = {model.gfx for model in gpu_models()}
+    targets_ = {model.gfx for model in gpu_models()}
     chosen = []
     for name in names:
-        found = [name] if name in known else sorted({model.gfx for model in profile_names.gpus(name)})
-        if len(found) != 1:
-            near = closest(name, sorted(known)) if name.startswith("gfx") else ()
+        matching = [name] if name in targets_ else sorted({model.gfx for model in profile_names.gpus(name)})
+        if len(matching) != 1:
+            near = closest(name, sorted(targets_)) if name.startswith("gfx") else ()
             example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
-            said = f"may be {' or '.join(found)}" if found else f"is no GPU target that is known; {example}"
-            raise Misuse(f"{name!r} {said}", "--gfx")
-        chosen += found
+            problem = (
+                f"may be {' or '.join(matching)}"
+                if matching
+                else f"is no GPU target that is known; {example}"
+            )
+            raise Misuse(f"{name!r} {problem}", "--gfx")
+        chosen += matching
     return tuple(chosen)
 
 
@@ -174,63 +178,63 @@ def report(
     printer.problems([d for d in unread if d.severity.value != "info"])
 
 
-def _show(printer: Printer, found: Diagnosis) -> None:
-    told = [one for one in found.found if one.match.told]
-    rest = [one for one in found.found if not one.match.told]
-    near = [one for one in rest if printer.verbose or _is_candidate(one.match)]
-    read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in found.logs if log.size)
-    if not told and not near and not found.unknown:
-        _tell_nothing(printer, found, read)
+def _show(printer: Printer, diagnosis: Diagnosis) -> None:
+    named = [candidate for candidate in diagnosis.found if candidate.match.told]
+    rest = [candidate for candidate in diagnosis.found if not candidate.match.told]
+    near = [candidate for candidate in rest if printer.verbose or _is_candidate(candidate.match)]
+    read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in diagnosis.logs if log.size)
+    if not named and not near and not diagnosis.unknown:
+        _tell_nothing(printer, diagnosis, read)
         return
     if printer.verbose:
-        printer.pairs([("read", read), ("machine", _machine(found))], indent="")
-    elif found.where.host is None and found.machine.gfx_source == "the log":
-        printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
-    asks = not found.machine.gfx and not found.machine.possible_gfx
-    if asks and not told:
-        _ask_for_the_gpu(printer, found)
-    for one in told if printer.verbose else told[:1]:
-        _answer(printer, one)
-        _show_evidence(printer, found, one)
-    for one in () if printer.verbose else told[1:]:
-        issue, command = one.match.issue, one.cure.command.split()
-        too = command and {*command} <= {*told[0].cure.command.split()}
+        printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
+    elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
+        printer.said(f"Of another machine: {_machine(diagnosis)}. The commands are for that one.")
+    asks = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
+    if asks and not named:
+        _ask_for_the_gpu(printer, diagnosis)
+    for candidate in named if printer.verbose else named[:1]:
+        _answer(printer, candidate)
+        _show_evidence(printer, diagnosis, candidate)
+    for candidate in () if printer.verbose else named[1:]:
+        issue, command = candidate.match.issue, candidate.cure.command.split()
+        too = command and {*command} <= {*named[0].cure.command.split()}
         covered = "; the fix for good is its fix, too" if too else ""
-        printer.said(f"Also {_sure(one.match).lower()}: {issue.title} ({issue.id}){covered}")
+        printer.said(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
     if near:
-        printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
-    for one in near:
-        printer.said(f"  {_doubted(one.match, printer.verbose)}")
-    _tell_apart(printer, () if told else [one.match.issue for one in near])
-    _show_unknown(printer, found, asks=asks, told=bool(told))
+        printer.heading("Less likely" if named else "Nothing is certain enough to name; these come nearest")
+    for candidate in near:
+        printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
+    _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
+    _show_unknown(printer, diagnosis, asks=asks, named=bool(named))
     if not printer.verbose:
-        first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
+        first = [f"rocmcfg explain {candidate.match.issue.id}" for candidate in (*named, *near)][:1]
         printer.said(", or ".join(["Details: -v", *first]))
-    if asks and told:
+    if asks and named:
         printer.line()
-        _ask_for_the_gpu(printer, found)
-    if found.diagnostics:
+        _ask_for_the_gpu(printer, diagnosis)
+    if diagnosis.diagnostics:
         printer.line()
-    printer.problems(found.diagnostics)
+    printer.problems(diagnosis.diagnostics)
 
 
-def _tell_nothing(printer: Printer, found: Diagnosis, read: str) -> None:
+def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
     if read:
         printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
-    if read and found.shows_no_machine:
+    if read and diagnosis.shows_no_machine:
         printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
         printer.to_copy("The kernel's:", _KERNELS_LOG)
-    printer.problems(found.diagnostics)
+    printer.problems(diagnosis.diagnostics)
 
 
-def _ask_for_the_gpu(printer: Printer, found: Diagnosis) -> None:
+def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
     printer.line("Which GPU it was cannot be told. Say it, and the answer gets better:")
-    files = [shlex.quote(log.name) for log in found.logs if os.path.exists(log.name)]
-    log = " ".join(files) or ("LINE" if found.logs[0].name == "the line" else "")
-    asked = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
-    printer.to_copy(" ", f"{asked}{printer.root_option}")
+    files = [shlex.quote(log.name) for log in diagnosis.logs if os.path.exists(log.name)]
+    log = " ".join(files) or ("LINE" if diagnosis.logs[0].name == "the line" else "")
+    command = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
+    printer.to_copy(" ", f"{command}{printer.root_option}")
     printer.said("  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: `uname -r`; ROCM: such as 7.1")
-    if not found.where.log.kernels:
+    if not diagnosis.where.log.kernels:
         printer.to_copy("The kernel's log of that boot, whole, tells it too:", _KERNELS_LOG)
 
 
@@ -245,8 +249,8 @@ def _sure(match: Match) -> str:
     return "Very likely" if match.score >= 0.8 else "Likely" if match.score >= 0.65 else "Possible"
 
 
-def _answer(printer: Printer, one: Found) -> None:
-    match = one.match
+def _answer(printer: Printer, finding: Found) -> None:
+    match = finding.match
     printer.heading(f"{_sure(match)}: {match.issue.title} ({match.issue.id})")
     for setting, place in match.in_force:
         printer.said(f"Tried: {setting} was in force ({place}) and did not help")
@@ -254,17 +258,17 @@ def _answer(printer: Printer, one: Found) -> None:
         printer.said(f"Done: {setting}: {state}")
     if any("in force now" in state for _, state in match.applied):
         printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
-    _tell_fix(printer, one)
+    _tell_fix(printer, finding)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
         printer.said(f"Costs: {match.issue.cost}")
 
 
-def _tell_fix(printer: Printer, one: Found) -> None:
-    match, cure = one.match, one.cure
-    if one.alike:
-        too = " and ".join(issue.id for issue in one.alike)
+def _tell_fix(printer: Printer, finding: Found) -> None:
+    match, cure = finding.match, finding.cure
+    if finding.alike:
+        too = " and ".join(issue.id for issue in finding.alike)
         printer.said(f"This line has another known cause as well: {too}.")
-        _tell_apart(printer, (match.issue, *one.alike))
+        _tell_apart(printer, (match.issue, *finding.alike))
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
@@ -285,7 +289,7 @@ def _tell_fix(printer: Printer, one: Found) -> None:
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
     """By the name of the matrix product that faults, where one of them says it."""
-    named = [i.id for i in issues if any("Cijk_" in one.pattern for one in i.signatures)]
+    named = [i.id for i in issues if any("Cijk_" in signature.pattern for signature in i.signatures)]
     others = [i.id for i in issues if i.id not in named]
     if named:
         printer.line("To tell which it is:")
@@ -300,8 +304,8 @@ def _is_candidate(match: Match) -> bool:
     return match.score >= _CANDIDATE and fits
 
 
-def _machine(found: Diagnosis) -> str:
-    where = found.machine
+def _machine(diagnosis: Diagnosis) -> str:
+    where = diagnosis.machine
     parts = [f"{', '.join(where.gfx)} ({where.gfx_source})"] if where.gfx else []
     if not parts and where.possible_gfx:
         parts.append(f"a GPU of the generation of {where.possible_gfx[0]} (the log)")
@@ -310,54 +314,60 @@ def _machine(found: Diagnosis) -> str:
     return ", ".join(parts) or "nothing is known of it: --gfx, --kernel and --rocm make the answer better"
 
 
-def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
-    match, issue = one.match, one.match.issue
+def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> None:
+    match, issue = finding.match, finding.match.issue
     if not printer.verbose:
         return
     printer.wrapped(issue.summary)
     confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
     rows = [("score", f"{match.score:.2f}; the issue is {confidence}")]
     rows += [("why", r.text) for r in match.reasons if r.what != "in_force"]
-    rows += [("sets", str(setting)) for setting in one.cure.settings]
+    rows += [("sets", str(setting)) for setting in finding.cure.settings]
     rows += [("no help", text) for text in issue.does_not_help]
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
-    rows += [("log", _line(line, found, whole=True)) for line in one.evidence]
-    rows += [("kernel", f"{name}: {text}") for kernel in one.kernel_names for name, text in kernel.parts]
+    rows += [("log", _line(line, diagnosis, whole=True)) for line in finding.evidence]
+    rows += [("kernel", f"{name}: {text}") for kernel in finding.kernel_names for name, text in kernel.parts]
     rows += [("note", note) for note in issue.notes]
     rows += [("source", url) for url in issue.evidence]
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, found: Diagnosis, *, asks: bool, told: bool) -> None:
-    if not found.unknown:
+def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
+    if not diagnosis.unknown:
         return
-    if told and not printer.verbose:
-        more = f", and {counted(len(found.unknown) - 1, 'more kind')} of lines" if found.unknown[1:] else ""
-        printer.said(f"Besides, explained by no known issue: {_line(found.unknown[0], found, False)}{more}")
+    if named and not printer.verbose:
+        more = (
+            f", and {counted(len(diagnosis.unknown) - 1, 'more kind')} of lines"
+            if diagnosis.unknown[1:]
+            else ""
+        )
+        printer.said(
+            f"Besides, explained by no known issue: {_line(diagnosis.unknown[0], diagnosis, False)}{more}"
+        )
         return
     from rocmcfg.knowledge import catalogue
 
     printer.heading("Without an answer before the GPU is known" if asks else "Explained by no known issue")
-    shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
+    shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
     for line in shown:
-        printer.wrapped(_line(line, found, printer.verbose))
+        printer.wrapped(_line(line, diagnosis, printer.verbose))
         words = {*re.findall(r"\w+", line.text)}
         for name, row in catalogue.status_codes().items():
             if "means" in row and (name in words or row.get("prints", "\n") in line.text):
                 printer.wrapped(f"{name}: {row['means']}", indent="      ")
                 break
-    if len(found.unknown) > len(shown):
-        printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
-    if not (asks or told):
+    if len(diagnosis.unknown) > len(shown):
+        printer.line(f"  and {len(diagnosis.unknown) - len(shown)} more kinds of lines: -v")
+    if not (asks or named):
         printer.line()
         printer.line("To report it, collect:")
-        for what in found.collect:
+        for what in diagnosis.collect:
             printer.pairs([("-", what)])
 
 
-def _line(line: LogLines, found: Diagnosis, whole: bool) -> str:
+def _line(line: LogLines, diagnosis: Diagnosis, whole: bool) -> str:
     times = f"{line.times}{' or more' if line.more else ''} × " if line.times > 1 else ""
     lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
-    where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
+    where = f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"
     text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
     return f"{times}{text} ({where})"

@@ -85,8 +85,11 @@ _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnos
 
 
 def schemas() -> dict[str, Any]:
-    known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
-    return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
+    schemas_by_name = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
+    return {
+        **schemas_by_name,
+        "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json")),
+    }
 
 
 _MADE: dict[type, type[BaseModel]] = {}
@@ -104,28 +107,28 @@ def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel
 
 def _said(noun: type) -> str | None:
     """What its class says of it; nothing where that is what Python wrote, or of fields that are not here."""
-    said = " ".join((noun.__doc__ or "").split())
-    if said.startswith(f"{noun.__name__}("):
+    description = " ".join((noun.__doc__ or "").split())
+    if description.startswith(f"{noun.__name__}("):
         return None
     here = {entry.name for entry in entries(noun) or ()}
-    kept = [s for s in re.split(r"(?<=[.;]) ", said) if {*re.findall(r"`(\w+)`", s)} <= here]
-    said = " ".join(kept).rstrip(";")
-    return said.replace("None", "null").replace("True", "true").replace("False", "false") or None
+    kept = [s for s in re.split(r"(?<=[.;]) ", description) if {*re.findall(r"`(\w+)`", s)} <= here]
+    description = " ".join(kept).rstrip(";")
+    return description.replace("None", "null").replace("True", "true").replace("False", "false") or None
 
 
 def _fields(noun: type) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, path, optional in entries(noun) or ():
         kind = _type_at(noun, path)
-        found |= {name: (_json(kind), None if optional else ...)} if name else _fields(kind)
-    return found
+        fields |= {name: (_json(kind), None if optional else ...)} if name else _fields(kind)
+    return fields
 
 
 def _json(kind: Any) -> Any:
     """The type that a value of this type has in a document."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return Union[tuple(_json(one) for one in arguments)]  # noqa: UP007  # of a computed list
+        return Union[tuple(_json(argument) for argument in arguments)]  # noqa: UP007  # of a computed list
     if origin in (tuple, list, Sequence):
         return list[_json(arguments[0])]  # type: ignore[misc]  # mypy takes it for an annotation
     if origin in (dict, Mapping):
@@ -147,13 +150,13 @@ def _type_at(kind: Any, path: Sequence[str]) -> Any:
     if get_origin(kind) is tuple:
         return tuple[_type_at(arguments[0], path), ...]  # type: ignore[misc]
     if type(None) in arguments:
-        (given,) = (one for one in arguments if one is not type(None))
-        found = _type_at(given, path)
-        return found if type(None) in get_args(found) else found | None
-    told = get_type_hints(kind).get(path[0])
-    if told is None:  # no field, but a property
-        told = get_type_hints(getattr(kind, path[0]).fget)["return"]
-    return _type_at(told, path[1:])
+        (given,) = (argument for argument in arguments if argument is not type(None))
+        kind_there = _type_at(given, path)
+        return kind_there if type(None) in get_args(kind_there) else kind_there | None
+    hints = get_type_hints(kind).get(path[0])
+    if hints is None:  # no field, but a property
+        hints = get_type_hints(getattr(kind, path[0]).fget)["return"]
+    return _type_at(hints, path[1:])
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {

@@ -46,7 +46,7 @@ def explain(
     host, name = hosts.open_host(printer, root), " ".join(names)
     environment = {} if host.offline else os.environ
     line = None
-    settings = sum(" " not in one and any(mark in one for mark in "=._") for one in names)
+    settings = sum(" " not in word and any(mark in word for mark in "=._") for word in names)
     each = names[1:] != () and 2 * settings >= len(names)  # else words of a message, without quotes
     if " " in name.strip():
         line = explaining.explain_line(host, name, kernel, environment, each=each)
@@ -57,12 +57,12 @@ def explain(
     if line and line[0] and printer.json:
         raise Misuse("--json explains one name at a time")
     if not line or not line[0]:
-        found = explaining.explain_name(host, name, kernel, environment)
-        printer.document((), found)
-        _show(printer, found)
+        explained = explaining.explain_name(host, name, kernel, environment)
+        printer.document((), explained)
+        _show(printer, explained)
         return
-    for one in line[0]:
-        _show_shortly(printer, one)
+    for subject in line[0]:
+        _show_shortly(printer, subject)
     printer.line()
     printer.wrapped("More of one: rocmcfg explain NAME=VALUE.", "")
     printer.problems(line[1])
@@ -79,16 +79,16 @@ def schema(
     """Print the JSON Schemas of the documents."""
     from rocmcfg.cli import documents
 
-    known = documents.schemas()
-    if name and name not in known:
+    schemas = documents.schemas()
+    if name and name not in schemas:
         printer.json = json
-        raise fail("RC0002", f"no document is called {name!r}", hint="known: " + ", ".join(known))
-    chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
+        raise fail("RC0002", f"no document is called {name!r}", hint="known: " + ", ".join(schemas))
+    chosen = schemas[name] if name else {"schema_version": SCHEMA_VERSION, "documents": schemas}
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
 
-def _show(printer: Printer, found: Explained) -> None:
-    what = found.explanation
+def _show(printer: Printer, explained: Explained) -> None:
+    what = explained.explanation
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
     printer.pairs([("-", remark) for remark in _facts(what)])
@@ -98,9 +98,11 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.section("Traps", [_caution(trap) for trap in traps])
     kernels = what.kernels if what.kind in ("parameter", "new") else ()
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
-    _show_now(printer, found)
+    _show_now(printer, explained)
     _show_bits(printer, what)
-    uses = [(p.profile, f"sets {p.setting}={p.value}", printer.verbose and p.cost) for p in found.profiles]
+    uses = [
+        (p.profile, f"sets {p.setting}={p.value}", printer.verbose and p.cost) for p in explained.profiles
+    ]
     printer.section("In profiles", [(name, f"{s}; costs: {c}" if c else s) for name, s, c in uses])
     _show_issues(printer, what)
     if what.sources and (printer.verbose or what.kind == "issue"):
@@ -109,9 +111,9 @@ def _show(printer: Printer, found: Explained) -> None:
             printer.wrapped(source)
 
 
-def _show_shortly(printer: Printer, found: Explained) -> None:
+def _show_shortly(printer: Printer, explained: Explained) -> None:
     """What one setting of a line does, and what is against its value."""
-    what = found.explanation
+    what = explained.explanation
     printer.heading(what.name)
     printer.wrapped(what.summary)
     _show_value(printer, what._replace(meanings=()))
@@ -165,25 +167,27 @@ _UNSET = {
 }
 
 
-def _show_now(printer: Printer, found: Explained) -> None:
-    kind = found.explanation.kind
+def _show_now(printer: Printer, explained: Explained) -> None:
+    kind = explained.explanation.kind
     if kind not in _UNSET:
         return
     printer.heading("On this host")
-    where = f"{found.next_boot} ({found.source})" if found.source else _UNSET[kind]
-    if kind == "variable" and found.source and found.next_boot is None:
-        where = f"cannot be told: a program decides it that runs {found.source}"
-    elif found.source and found.next_boot is None:
-        where = f"cannot be told: {found.source} gives it no value, or one with a variable of the boot loader"
-    if found.waits:
-        where = f"{where.partition(';')[0]}; {found.waits}"
+    where = f"{explained.next_boot} ({explained.source})" if explained.source else _UNSET[kind]
+    if kind == "variable" and explained.source and explained.next_boot is None:
+        where = f"cannot be told: a program decides it that runs {explained.source}"
+    elif explained.source and explained.next_boot is None:
+        where = (
+            f"cannot be told: {explained.source} gives it no value, or one with a variable of the boot loader"
+        )
+    if explained.waits:
+        where = f"{where.partition(';')[0]}; {explained.waits}"
     if kind == "variable":
-        here = [] if found.running is None else [("here", found.running or "set to nothing")]
+        here = [] if explained.running is None else [("here", explained.running or "set to nothing")]
         printer.pairs([("next login", where), *here])
         return
-    running = found.running or "not set"
+    running = explained.running or "not set"
     if kind != "argument":
-        running = "not loaded, or not readable" if found.running is None else found.running or "empty"
+        running = "not loaded, or not readable" if explained.running is None else explained.running or "empty"
     printer.pairs([("next boot", where), ("running", running)])
 
 
@@ -193,7 +197,7 @@ def _on_kernel(on: OnKernel) -> str:
     if not on.types:
         return "exists" if on.present else "whether it exists depends on how the kernel was built"
     defaults = " or ".join(default or "empty" for default in on.defaults)
-    said = [
+    rows = [
         (True, " or ".join(on.types)),
         (on.defaults, f"default {defaults}"),
         (on.permission, on.permission),
@@ -203,7 +207,7 @@ def _on_kernel(on: OnKernel) -> str:
         (on.doubt, f"may REFUSE the value, and with it the driver: {on.doubt}"),
         (on.reads_back and not on.verdict and not on.doubt, f"reads back {on.reads_back}"),
     ]
-    return "; ".join(text for holds, text in said if holds)
+    return "; ".join(text for holds, text in rows if holds)
 
 
 def _show_bits(printer: Printer, what: Explanation) -> None:
@@ -216,8 +220,8 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared != what.default:
         printer.heading(f"{hexint(what.compared)} against the default {hexint(what.default)}")
         for bit in changed:
-            said = f"turns {bit.feature} {on_or_off(bit.on)}" if bit.feature else f"bit {on_or_off(bit.on)}"
-            printer.pairs([(said, f"{bit.bit:#x}: {bit.summary}")])
+            effect = f"turns {bit.feature} {on_or_off(bit.on)}" if bit.feature else f"bit {on_or_off(bit.on)}"
+            printer.pairs([(effect, f"{bit.bit:#x}: {bit.summary}")])
         if what.unnamed:
             printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
@@ -235,8 +239,8 @@ def _show_issues(printer: Printer, what: Explanation) -> None:
     printer.heading("Known issues")
     shown = what.issues if printer.verbose else what.issues[:_ISSUES]
     for mention in shown:
-        said = _ROLES[mention.role].format(mention.setting)
+        role = _ROLES[mention.role].format(mention.setting)
         confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
-        printer.pairs([(mention.issue, f"{mention.title}: {said}{confidence}")])
+        printer.pairs([(mention.issue, f"{mention.title}: {role}{confidence}")])
     if len(shown) < len(what.issues):
         printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")

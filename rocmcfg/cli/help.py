@@ -57,7 +57,7 @@ def summary(path: str) -> str:
 def usage(path: str) -> str:
     """The line that shows how a command is called."""
     command = COMMANDS[path]
-    arguments = [one for one in command.declared().values() if not one.names]
+    arguments = [option for option in command.declared().values() if not option.names]
     words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
     return " ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words])
 
@@ -111,16 +111,16 @@ def _print(printer: Printer, path: str) -> None:
 def _print_command(printer: Printer, path: str) -> None:
     command = COMMANDS[path]
     declared = command.declared()
-    arguments = [one for one in declared.values() if not one.names]
+    arguments = [option for option in declared.values() if not option.names]
     printer.said(usage(path))
     for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
         printer.line()
         printer.wrapped(" ".join(paragraph.split()), indent="")
     _examples(printer, path)
-    printer.section("Arguments", [(one.metavar, one.help) for one in arguments if one.help])
-    own = {name: one for name, one in declared.items() if one.names and name not in _EVERYWHERE}
+    printer.section("Arguments", [(option.metavar, option.help) for option in arguments if option.help])
+    own = {name: option for name, option in declared.items() if option.names and name not in _EVERYWHERE}
     printer.section("Options", list(map(_row, own.values())))
-    common = (one for name, one in declared.items() if name in _EVERYWHERE)
+    common = (option for name, option in declared.items() if name in _EVERYWHERE)
     printer.section("Options of every command", list(map(_row, common)))
 
 
@@ -131,8 +131,8 @@ def _examples(printer: Printer, path: str) -> None:
         printer.line(f"  {example}")
 
 
-def _row(one: Option) -> tuple[str, str]:
-    takes, said = one.metavar or "|".join(one.choices), one.help
+def _row(option: Option) -> tuple[str, str]:
+    takes, text = option.metavar or "|".join(option.choices), option.help
     if len(takes) > _LONG:
-        takes, said = "NAME", f"{said} One of {', '.join(one.choices)}."
-    return " ".join(filter(None, (", ".join(sorted(one.names, key=len)), takes))), said
+        takes, text = "NAME", f"{text} One of {', '.join(option.choices)}."
+    return " ".join(filter(None, (", ".join(sorted(option.names, key=len)), takes))), text

@@ -77,18 +77,18 @@ def require_rights(
     if chroots:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     if changes:
-        said = f"{printer.command} changes this host and needs root"
-        raise fail("RC3023", said, hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}")
+        summary = f"{printer.command} changes this host and needs root"
+        raise fail("RC3023", summary, hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}")
 
 
-def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
+def understood(printer: Printer, host: LocalHost, typed: Request, *, alone: bool = True) -> Request:
     """Return the request in names that rocmcfg has, and print how it was understood. Raises as
     `request_names.understood`."""
     from rocmcfg.change.planning import request_names
 
     command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]
     request, printer.understood = request_names.understood(
-        host, asked, request_names.instead_in(command), alone=alone
+        host, typed, request_names.instead_in(command), alone=alone
     )
     printer.problems(printer.understood)
     return request

@@ -20,21 +20,21 @@ def check(printer: Printer, *, root: str = opt.ROOT) -> None:
     """List what this host adds, and check it."""
     from rocmcfg.workflow import sharing
 
-    found, problems = sharing.check(hosts.open_host(printer, root))
-    printer.document([], found)
-    rows = [("Known issues", f"{found.issues}"), ("Version", found.version)]
-    printer.pairs([*rows, *(("Added", _said(one)) for one in found.added)], indent="")
-    if not found.added:
+    checked, problems = sharing.check(hosts.open_host(printer, root))
+    printer.document([], checked)
+    rows = [("Known issues", f"{checked.issues}"), ("Version", checked.version)]
+    printer.pairs([*rows, *(("Added", _said(added)) for added in checked.added)], indent="")
+    if not checked.added:
         printer.line("Nothing is added: no file in /etc/rocmcfg/knowledge.d, and no bundle.")
     if problems:
         raise SystemExit(int(ExitCode.ERROR))
 
 
-def _said(one: Added) -> str:
-    said = [*([counted(len(one.issues), "known issue")] if one.issues else []), *one.tables]
-    whose = f", signed by {one.signer}" if one.signer else ", signed by nobody who may sign now"
-    bundle = f"{one.name} {one.version}{whose}: " if one.name else ""
-    return f"{bundle}{', '.join(said)} ({one.place})"
+def _said(added: Added) -> str:
+    parts = [*([counted(len(added.issues), "known issue")] if added.issues else []), *added.tables]
+    whose = f", signed by {added.signer}" if added.signer else ", signed by nobody who may sign now"
+    bundle = f"{added.name} {added.version}{whose}: " if added.name else ""
+    return f"{bundle}{', '.join(parts)} ({added.place})"
 
 
 def new(
@@ -111,10 +111,12 @@ def install(
 
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
-    found = sharing.install(host, file)
-    printer.document([], found)
-    said = "Installed" if found.changed else "Already installed"
-    printer.line(f"{said}: {found.name} {found.version}, signed by {found.signer} ({found.path}).")
+    installed = sharing.install(host, file)
+    printer.document([], installed)
+    outcome = "Installed" if installed.changed else "Already installed"
+    printer.line(
+        f"{outcome}: {installed.name} {installed.version}, signed by {installed.signer} ({installed.path})."
+    )
 
 
 def remove(
@@ -131,6 +133,6 @@ def remove(
 
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
-    found = sharing.remove(host, name)
-    printer.document([], found)
-    printer.line(f"Removed: {found.name} ({found.path}).")
+    removed = sharing.remove(host, name)
+    printer.document([], removed)
+    printer.line(f"Removed: {removed.name} ({removed.path}).")

@@ -51,100 +51,105 @@ def lint(
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())
-    found = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
-    printer.document(found.diagnostics, found)
-    named = [*(("--gfx", one) for one in gfx), *(("--kernel", one) for one in kernel)]
-    _show(printer, found, files, fix, "".join(f" {option} {shlex.quote(one)}" for option, one in named))
-    printer.problems(found.diagnostics)
-    if found.outcome:
+    linted = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
+    printer.document(linted.diagnostics, linted)
+    named = [*(("--gfx", value) for value in gfx), *(("--kernel", value) for value in kernel)]
+    _show(printer, linted, files, fix, "".join(f" {option} {shlex.quote(value)}" for option, value in named))
+    printer.problems(linted.diagnostics)
+    if linted.outcome:
         raise SystemExit(int(ExitCode.ERROR))
-    if any(one.remark.severity is not Severity.INFO for one in found.findings):
+    if any(value.remark.severity is not Severity.INFO for value in linted.findings):
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
-def _show(printer: Printer, found: Linted, files: tuple[str, ...], fix: bool, judged_for: str) -> None:
-    for same in _grouped(found.findings) if not fix or printer.verbose else ():
+def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, judged_for: str) -> None:
+    for same in _grouped(linted.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
-        _verdicts(printer, found)
-        for proposed in found.proposals:
+        _verdicts(printer, linted)
+        for proposed in linted.proposals:
             printer.diff(proposed.diff)
             printer.line()
-        if found.command:
+        if linted.command:
             printer.line("With rocmcfg, which can take it back:")
-            printer.to_copy(" ", f"{found.command}{printer.root_option}")
-        if found.files and not found.proposals:
+            printer.to_copy(" ", f"{linted.command}{printer.root_option}")
+        if linted.files and not linted.proposals:
             printer.line("Nothing to propose.")
-    counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
-    said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
-    where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked"
-    if found.files:
-        printer.said(f"{said or 'Nothing found'} {where}{f' for {found.gpus}' if found.gpus else ''}.")
-    if found.read and found.purposes is None:
+    counts = {severity: sum(f.remark.severity is severity for f in linted.findings) for severity in Severity}
+    totals = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
+    where = f"in {counted(linted.files, 'file')}; {counted(linted.read, 'setting')} checked"
+    if linted.files:
+        printer.said(f"{totals or 'Nothing found'} {where}{f' for {linted.gpus}' if linted.gpus else ''}.")
+    if linted.read and linted.purposes is None:
         printer.said("No GPU is known here: --gfx GFX judges for one.")
     if not fix:
-        _show_fine(printer, found)
-    if found.proposals:
+        _show_fine(printer, linted)
+    if linted.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
-        only = found.proposals[0].file
-        if files and not found.proposals[1:] and found.proposals[0].plain:
+        only = linted.proposals[0].file
+        if files and not linted.proposals[1:] and linted.proposals[0].plain:
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
             command = f"rocmcfg lint --fix{judged_for} {name}{printer.root_option} | {sudo}patch {name}"
             printer.to_copy("To write it:", command)
-        for command in found.activation:
+        for command in linted.activation:
             printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
-    elif not fix and any(f.spelt.text is not None for f in found.findings):
+    elif not fix and any(f.spelt.text is not None for f in linted.findings):
         printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
 
 
-def _show_fine(printer: Printer, found: Linted) -> None:
+def _show_fine(printer: Printer, linted: Linted) -> None:
     """What nothing is wrong with: what it is good for here, and at what cost."""
-    fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
-    cures = [one for one in found.purposes or () if one.setting in fine]
-    rows = [(one.setting, f"against {one.issue} ({one.confidence}); costs: {one.cost}") for one in cures]
+    fine = [text for text in linted.fine if len(text) <= _SHORT and "\n" not in text]
+    cures = [purpose for purpose in linted.purposes or () if purpose.setting in fine]
+    rows = [
+        (purpose.setting, f"against {purpose.issue} ({purpose.confidence}); costs: {purpose.cost}")
+        for purpose in cures
+    ]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
     rest = [text for text in fine if text not in dict(rows)]
     more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
-    cured = "; no known issue here is cured by that" if found.purposes is not None else ""
+    cured = "; no known issue here is cured by that" if linted.purposes is not None else ""
     if rest:
-        said = f"No fault found in {', '.join([*rest[:_FINE], *more])}, which is no advice to set it{cured}."
-        printer.said(f"{said} What each does: rocmcfg explain NAME")
+        verdict = (
+            f"No fault found in {', '.join([*rest[:_FINE], *more])}, which is no advice to set it{cured}."
+        )
+        printer.said(f"{verdict} What each does: rocmcfg explain NAME")
 
 
-def _verdicts(printer: Printer, found: Linted) -> None:
+def _verdicts(printer: Printer, linted: Linted) -> None:
     """Each setting once in each file; those of which nothing is said in one row."""
-    for file in dict.fromkeys(one.file for one in found.verdicts):
+    for file in dict.fromkeys(verdict.file for verdict in linted.verdicts):
         rows: dict[tuple[str, str], None] = {}
         fine: dict[str, None] = {}
-        for one in (one for one in found.verdicts if one.file == file):
-            cured = _cured(found, one)
-            if one.severity is None and one.fate.value == "keep" and not cured:
-                fine[cut(_line(one.text))] = None
+        for verdict in (verdict for verdict in linted.verdicts if verdict.file == file):
+            cured = _cured(linted, verdict)
+            if verdict.severity is None and verdict.fate.value == "keep" and not cured:
+                fine[cut(_line(verdict.text))] = None
                 continue
-            instead = f" → {_line(one.replacement)}" if one.replacement else ""
-            parts = filter(None, (one.summary.removeprefix(f"{one.text} "), cured))
-            said = ("; the new one " if one.setting else "; ").join(parts) or "follows from the others"
-            rows[f"{one.fate.value:<8}  {cut(_line(one.text))}{instead}", said] = None
+            instead = f" → {_line(verdict.replacement)}" if verdict.replacement else ""
+            parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
+            reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "follows from the others"
+            rows[f"{verdict.fate.value:<8}  {cut(_line(verdict.text))}{instead}", reasons] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
-            none = " (no known cures here)" if found.purposes is not None else ""
+            none = " (no known cures here)" if linted.purposes is not None else ""
             printer.pairs([("keep    ", f"{', '.join(fine)}{none}")])
-    changed = {one.setting for one in found.verdicts}
-    also = (one.also for one in found.purposes or () if one.setting in changed)
-    for said in dict.fromkeys(filter(None, also)):
-        printer.said(f"Also: {said}")
+    changed = {verdict.setting for verdict in linted.verdicts}
+    also = (verdict.also for verdict in linted.purposes or () if verdict.setting in changed)
+    for reasons in dict.fromkeys(filter(None, also)):
+        printer.said(f"Also: {reasons}")
     printer.line()
 
 
-def _cured(found: Linted, one: Verdict) -> str:
+def _cured(linted: Linted, verdict: Verdict) -> str:
     """What a setting that is kept, or the one that stands in for it, is known to be good for."""
-    of = [each for each in found.purposes or () if each.setting == (one.setting or one.text)]
+    of = [each for each in linted.purposes or () if each.setting == (verdict.setting or verdict.text)]
     if not of:
-        return _NO_CURE if one.setting and found.purposes is not None else ""
+        return _NO_CURE if verdict.setting and linted.purposes is not None else ""
     return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 
@@ -152,8 +157,10 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same of the same token in one file is said once, with every place."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        said = finding.remark
-        groups.setdefault((finding.file, finding.text, said.id, said.summary, said.why), []).append(finding)
+        remark = finding.remark
+        groups.setdefault((finding.file, finding.text, remark.id, remark.summary, remark.why), []).append(
+            finding
+        )
     return list(groups.values())
 
 
@@ -163,21 +170,21 @@ def _line(text: str) -> str:
 
 
 def _finding(printer: Printer, same: list[Finding]) -> None:
-    first, said, proposed = same[0], same[0].remark, same[0].spelt.text
-    if printer.quiet and said.severity is Severity.INFO:
+    first, remark, proposed = same[0], same[0].remark, same[0].spelt.text
+    if printer.quiet and remark.severity is Severity.INFO:
         return
-    label = printer.paint(_LABEL[said.severity], said.severity.value)
-    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
+    label = printer.paint(_LABEL[remark.severity], remark.severity.value)
+    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {remark.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(cut(_line(first.text), _SHORT), 'bold')}")
-    lines += wrap(f"{said.summary}.", "  ", "  ")
-    if said.why:
-        lines += wrap(said.why, "  ", "  ")
+    lines += wrap(f"{remark.summary}.", "  ", "  ")
+    if remark.why:
+        lines += wrap(remark.why, "  ", "  ")
     if proposed is not None:
         lines.append(f"  → {_line(proposed)}" if proposed else "  → take it out")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:]]
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")
-    if said.source:
-        sources = said.source if printer.verbose else said.source.partition(", ")[0]
+    if remark.source:
+        sources = remark.source if printer.verbose else remark.source.partition(", ")[0]
         lines += wrap(f"source: {sources}", "  ", "  ")
     printer.result("\n".join(lines) + "\n\n")

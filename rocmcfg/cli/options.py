@@ -267,11 +267,11 @@ def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
     from rocmcfg.loaders import registry
 
     if boot_backend and boot_backend not in registry.NAMES:
-        known = ", ".join(registry.NAMES)
-        raise Misuse(f"no boot loader is called {boot_backend!r}; there are {known}", "--boot-backend")
+        loaders = ", ".join(registry.NAMES)
+        raise Misuse(f"no boot loader is called {boot_backend!r}; there are {loaders}", "--boot-backend")
     for wrong in (name for name in env_targets if not environment_targets.is_name(name)):
-        known = ", ".join(environment_targets.NAMES)
-        raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
+        loaders = ", ".join(environment_targets.NAMES)
+        raise Misuse(f"no reader of variables is called {wrong!r}; there are {loaders}", "--env-target")
 
 
 class TrialTerms(NamedTuple):
@@ -312,8 +312,8 @@ class TrialTerms(NamedTuple):
 
 
 def _seconds(after: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,6})(s|m|h)", after)
-    seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+    duration = re.fullmatch(r"([0-9]{1,6})(s|m|h)", after)
+    seconds = int(duration[1]) * {"s": 1, "m": 60, "h": 3600}[duration[2]] if duration else 0
     if not _SOONEST <= seconds <= _LATEST:
         raise Misuse(f"--confirm-after {after}: write a time such as 90s, 10m or 1h, from 30s to 24h")
     return seconds

@@ -81,7 +81,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool 
         printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
         _show_ways_back(printer, planned, brief)
     # last, where nobody who agrees to it misses them
-    remarks(printer, [one for one in made.diagnostics if one.id != _UNSURE])
+    remarks(printer, [remark for remark in made.diagnostics if remark.id != _UNSURE])
 
 
 def _show_what_it_takes(printer: Printer, planned: Planned, diff: bool) -> None:
@@ -109,15 +109,15 @@ def show_notes(printer: Printer, profiles: Sequence[Profile]) -> None:
 
 def show_left_out(printer: Printer, skipped: Sequence[Skipped]) -> None:
     """Those that have a reason in common together."""
-    for reason in dict.fromkeys(one.reason for one in skipped):
-        printer.wrapped(", ".join(one.setting for one in skipped if one.reason == reason))
+    for reason in dict.fromkeys(setting.reason for setting in skipped):
+        printer.wrapped(", ".join(setting.setting for setting in skipped if setting.reason == reason))
         printer.wrapped(reason, indent="      ")
 
 
 def _kinds(settings: Sequence[DesiredSetting]) -> str:
-    kinds = Counter(_KINDS[one.channel.value] for one in settings)
-    said = ", ".join(counted(many, kind) for kind, many in kinds.items())
-    return f"{counted(len(settings), 'setting')} ({said})" if len(kinds) > 1 else said
+    kinds = Counter(_KINDS[setting.channel.value] for setting in settings)
+    counts = ", ".join(counted(many, kind) for kind, many in kinds.items())
+    return f"{counted(len(settings), 'setting')} ({counts})" if len(kinds) > 1 else counts
 
 
 def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
@@ -183,18 +183,18 @@ def show_changes(
     """With what our own steps write into files of others."""
     changes = [*files, *(change for step in due for change in step.changes)]
     if not diff and not printer.verbose:
-        rows = [(f"{_MARKS[one.kind]} {one.path}", "") for one in changes]
+        rows = [(f"{_MARKS[file.kind]} {file.path}", "") for file in changes]
         if len(rows) > _FILES:
             rows[_FILES:] = [(f"and {len(rows) - _FILES} more", "")]
         printer.section("Files (--diff shows them)", rows)
         return
     if changes:
         printer.heading("Files")
-    for number, one in enumerate(changes):
+    for number, file in enumerate(changes):
         if number:
             printer.line()
-        printer.wrapped(one.reason, indent="# ")
-        printer.diff(one.diff)
+        printer.wrapped(file.reason, indent="# ")
+        printer.diff(file.diff)
 
 
 def show_activations(
@@ -205,8 +205,8 @@ def show_activations(
     for step in activations:
         ours = printer.runs_tools or step.state is not ActivationState.PLANNED or not step.lines
         state = _STATES[step.state if ours else ActivationState.LEFT_TO_USER]
-        said = "; ".join(step.lines) or "rocmcfg itself: boot entries"
-        name = step.tool if step.tool in long else said
+        commands = "; ".join(step.lines) or "rocmcfg itself: boot entries"
+        name = step.tool if step.tool in long else commands
         steps.append((name, f"{state}: {step.reason}"))
     steps += [
         (f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}")

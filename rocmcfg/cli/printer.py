@@ -44,18 +44,18 @@ _unwritten: list[TextIO] = []  # those of them that no reader had enough of
 def clean(text: str) -> str:
     """Text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
     texts = _COLOUR.split(text)  # every second one is a colour of ours
-    texts[::2] = [_NOT_ASCII_TEXT.sub(_shown, one) for one in texts[::2]]
-    texts[1::2] = [f"\x1b{one}" for one in texts[1::2]]
+    texts[::2] = [_NOT_ASCII_TEXT.sub(_shown, piece) for piece in texts[::2]]
+    texts[1::2] = [f"\x1b{colour}" for colour in texts[1::2]]
     return "".join(texts)
 
 
-def _shown(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode() if _is_unseen(found[0]) else found[0]
+def _shown(character: re.Match[str]) -> str:
+    return character[0].encode("unicode_escape").decode() if _is_unseen(character[0]) else character[0]
 
 
-def _shown_in_json(found: re.Match[str]) -> str:
+def _shown_in_json(character: re.Match[str]) -> str:
     """A character that a document does not hold as it is: inside a text of JSON it may be escaped."""
-    return json_module.dumps(found[0])[1:-1] if _is_unseen(found[0]) else found[0]
+    return json_module.dumps(character[0])[1:-1] if _is_unseen(character[0]) else character[0]
 
 
 def _is_unseen(character: str) -> bool:
@@ -184,8 +184,8 @@ class Printer:
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
             "diagnostics": [
-                {**encode(one), "hint": self._hint(one)}
-                for one in (*self.understood, *diagnostics, *_of_the_host())
+                {**encode(problem), "hint": self._hint(problem)}
+                for problem in (*self.understood, *diagnostics, *_of_the_host())
             ],
             **(encode(body) or {}),
         }
@@ -221,8 +221,8 @@ class Printer:
         remarks: Sequence[Diagnostic] = ()
         outcome = ""
         if self._aftermath is not None and began:
-            found = self._aftermath(code)
-            code, outcome, remarks = found.code, found.outcome.value, found.remarks
+            aftermath = self._aftermath(code)
+            code, outcome, remarks = aftermath.code, aftermath.outcome.value, aftermath.remarks
         interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
         if not outcome:  # of a command that cannot change anything; what others left behind is looked up
             outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
@@ -234,7 +234,7 @@ class Printer:
 
     def _hint(self, of: Diagnostic) -> str:
         """A hint whose commands are for the host of this command."""
-        return _FOR_A_HOST.sub(lambda found: f"`{self.for_host(found[1])}`", of.hint)
+        return _FOR_A_HOST.sub(lambda quoted: f"`{self.for_host(quoted[1])}`", of.hint)
 
     @property
     def _silent(self) -> bool:
@@ -260,8 +260,8 @@ class Printer:
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
         for paragraph in () if self._silent else text.splitlines():
-            if found := _COMMAND.fullmatch(paragraph):
-                self.to_copy(f"{indent}{found[1]}", found[2])
+            if command := _COMMAND.fullmatch(paragraph):
+                self.to_copy(f"{indent}{command[1]}", command[2])
             else:
                 self.line("\n".join(wrap(paragraph, indent, indent)))
 
@@ -282,8 +282,8 @@ class Printer:
                 self.wrapped(text, indent=indent + "    ")
                 continue
             first = f"{indent}{name:<{column}}"
-            said = "\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()])
-            self.line(indent + self._meant(name) + said[len(indent + name) :])
+            lines = "\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()])
+            self.line(indent + self._meant(name) + lines[len(indent + name) :])
 
     def to_copy(self, label: str, command: str) -> None:
         """A command behind a label, to be copied: where it is too long, the shell is told that it goes on."""
@@ -345,7 +345,7 @@ class Printer:
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Errors and warnings on stderr, remarks (info) too, unless quiet; none twice, and nothing with
         --json."""
-        diagnostics = [] if self.json else [one for one in diagnostics if one not in self._told]
+        diagnostics = [] if self.json else [new for new in diagnostics if new not in self._told]
         self._told += diagnostics
         for at, diagnostic in enumerate(diagnostics):
             severity = diagnostic.severity.value

@@ -62,23 +62,23 @@ def list_profiles(printer: Printer, *, root: str = opt.ROOT) -> None:
     from rocmcfg.workflow.profiles import every
 
     view = hosts.open_host(printer, root)
-    found, problems = every(view)
-    printer.document(problems, ProfileListDocument(tuple(found)))
+    listed, problems = every(view)
+    printer.document(problems, ProfileListDocument(tuple(listed)))
     if not printer.json:
-        _show_list(printer, found, collect_facts(view, name_system=False))
+        _show_list(printer, listed, collect_facts(view, name_system=False))
     printer.problems(problems)
     if problems:
         raise SystemExit(int(ExitCode.ERROR))
 
 
-def _show_list(printer: Printer, found: Sequence[Profile], facts: Facts) -> None:
+def _show_list(printer: Printer, listed: Sequence[Profile], facts: Facts) -> None:
     """Those for the GPUs that are here first. A name of one GPU that only passes on a family's profile is
     listed for its own GPU alone."""
-    here = [p for p in found if any(p.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)]
+    here = [p for p in listed if any(p.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)]
     own = {gpu.gfx for gpu in facts.gpus}
     families = {p.extends for p in here if p.name in own}
     here = [p for p in here if p.name in own or (p.name not in families and p.name[:3] != "gfx")]
-    rest = [p for p in found if p not in here]
+    rest = [p for p in listed if p not in here]
     parts = {
         "For this host": here,
         "Local": [p for p in rest if not p.shipped],
@@ -169,15 +169,17 @@ def new(
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
     # a profile may be for a chip that is newer than the table
-    named = tuple(one if re.fullmatch("gfx[0-9a-f]{3,5}", one) else targets([one])[0] for one in gfx)
+    named = tuple(
+        target if re.fullmatch("gfx[0-9a-f]{3,5}", target) else targets([target])[0] for target in gfx
+    )
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
     if extends:
         profiles.load(host, [extends])
     path = profiles.local_path(name)
     if os.path.isfile(profiles.shipped_path(name)):
-        said = f"{name} is a shipped profile, for which a local one of that name would stand in"
-        raise fail("RC1013", said, hint=f"add to it: `rocmcfg profile new my-{name} --extends {name}`")
+        summary = f"{name} is a shipped profile, for which a local one of that name would stand in"
+        raise fail("RC1013", summary, hint=f"add to it: `rocmcfg profile new my-{name} --extends {name}`")
     if host.exists(path) or host.is_symlink(path):
         raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
     workflow.write_profile(host, path, extends, named)
@@ -187,12 +189,12 @@ def new(
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
-def _number_to_give(asked: ProfileParameter) -> str:
-    unit = f" {asked.unit}" if asked.unit else ""
-    end = f" or more{unit}" if asked.high is None else f" to {asked.high}{unit}"
+def _number_to_give(parameter: ProfileParameter) -> str:
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
     within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}
-    limits = f"{asked.low}{end}{within.get(asked.within, '')}"
-    return f"{asked.summary.rstrip('.')} ({limits}; --set profile.{asked.name}=NUMBER)"
+    limits = f"{parameter.low}{end}{within.get(parameter.within, '')}"
+    return f"{parameter.summary.rstrip('.')} ({limits}; --set profile.{parameter.name}=NUMBER)"
 
 
 @published("variables?", "text?", "path?", "removed?")
@@ -271,9 +273,9 @@ def run(
     request = hosts.understood(printer, host, asked.request())
     pairs, left = workflow.variables(host, request)
     if left:
-        said = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
+        summary = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
         hint = f"`sudo {command_line(request)} --trial` tries that for one boot"
-        printer.problems([warning("RC2033", said, hint=hint)])
+        printer.problems([warning("RC2033", summary, hint=hint)])
     environment = {**os.environ, **dict(pairs)}
     program = shutil.which(command[0], path=environment.get("PATH"))
     try:

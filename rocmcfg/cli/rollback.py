@@ -64,8 +64,8 @@ def rollback(
         printer.line("Dry run: nothing was changed.")
         return
     ask = hosts.asking(printer, host, yes, partial(_show, diff=diff), "Roll back?", "rollback --dry-run")
-    found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    _say(printer, hosts.agreed(printer, found, "Nothing was changed."), _NOTHING, host)
+    undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
+    _say(printer, hosts.agreed(printer, undone, "Nothing was changed."), _NOTHING, host)
 
 
 def reject(
@@ -85,8 +85,8 @@ def reject(
     needless = yes or not undoing.has_trial(host)  # the question
     hosts.require_rights(printer, host, question="" if needless else "status")
     ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
-    found = undoing.reject(host, ask, printer.progress, force=force)
-    undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
+    rejected = undoing.reject(host, ask, printer.progress, force=force)
+    undone = hosts.agreed(printer, rejected, "Nothing was changed: the trial stays.")
     _say(printer, undone, "Nothing to reject: no trial is on record.", host)
 
 
@@ -116,7 +116,12 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
         several = "s" if planned.journals[1:] else ""
         printer.line(f"Undo of transaction{several} {', '.join(map(str, planned.transactions))}")
     rows = [("takes back", planned.takes_back), ("brings back", planned.brings_back)]
-    tried = [text for one in planned.journals if one.header.trial for text in one.header.settings]
+    tried = [
+        text
+        for transaction in planned.journals
+        if transaction.header.trial
+        for text in transaction.header.settings
+    ]
     rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
     printer.pairs([(name, ", ".join(texts)) for name, texts in rows if texts])
     plan_view.show_changes(printer, planned.changes, planned.activations, diff)
@@ -142,7 +147,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
         return
     receipt = load_quietly(host)
     if undone.transactions and receipt is not None and receipt.settings:
-        settings = ", ".join(one.spelled for one in receipt.settings)
+        settings = ", ".join(setting.spelled for setting in receipt.settings)
         printer.said(f"Still applied, by transaction {receipt.transaction}: {settings}.")
     if undone.reboot_required and (undone.transactions or undone.activations):
         which = "reboot that host" if host.offline else "reboot"
@@ -180,10 +185,10 @@ def history(
     if not host.offline and os.geteuid() != 0:
         raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
     journals = read_all(host)
-    shown = [one for one in journals if number in ("", str(one.id))]
+    shown = [transaction for transaction in journals if number in ("", str(transaction.id))]
     if number and not shown:
         raise fail("RC4024", f"there is no transaction {number}", hint="see `rocmcfg history`")
-    rows = tuple(Transaction(one, past_trial(host, one, journals)) for one in shown)
+    rows = tuple(Transaction(transaction, past_trial(host, transaction, journals)) for transaction in shown)
     printer.document((), HistoryDocument(rows))
     if not rows:
         printer.line("No transaction yet.")
@@ -192,8 +197,8 @@ def history(
     for row in rows:
         header, when = row.journal.header, row.journal.header.time.replace("T", " ")[:16]
         first, *more = (*header.profiles, *header.request.set, "-")
-        asked = f"{first} and {len(more) - 1} more" if more[1:] else first
-        cells.append((str(row.journal.id), when, header.user, asked, _state_of(row)))
+        which = f"{first} and {len(more) - 1} more" if more[1:] else first
+        cells.append((str(row.journal.id), when, header.user, which, _state_of(row)))
     printer.table(("N", "TIME (UTC)", "BY", "ASKED FOR", "STATE"), cells)
     for row in rows if printer.verbose or number else ():
         printer.heading(f"Transaction {row.journal.id}")

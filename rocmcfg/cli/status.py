@@ -25,40 +25,40 @@ def status(printer: Printer, *, root: str = opt.ROOT) -> None:
     """Show this host, and what is in force."""
     from rocmcfg.workflow import status as workflow
 
-    found = workflow.status(hosts.open_host(printer, root))
-    printer.document(found.diagnostics, found)
-    _show(printer, found)
+    status = workflow.status(hosts.open_host(printer, root))
+    printer.document(status.diagnostics, status)
+    _show(printer, status)
 
 
-def _show(printer: Printer, found: Status) -> None:
+def _show(printer: Printer, status: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
 
-    rows = host_rows(found.facts)
-    if found.facts.container:
-        rows.append(("Container", f"{found.facts.container}: its kernel is the host's to configure"))
-    if found.trial is not None:
-        rows += _trial(found, found.trial)
-    elif found.report is None or found.report.record_lost:
+    rows = host_rows(status.facts)
+    if status.facts.container:
+        rows.append(("Container", f"{status.facts.container}: its kernel is the host's to configure"))
+    if status.trial is not None:
+        rows += _trial(status, status.trial)
+    elif status.report is None or status.report.record_lost:
         rows.append(("Profile", "cannot be told"))
-    elif not found.report.checks:
+    elif not status.report.checks:
         rows.append(("Profile", "none applied"))
     else:
-        rows += [("Profile", _applied(found)), ("State", _state(found))]
-    printer.pairs(rows + _issues(found, printer.root_option), indent="")
+        rows += [("Profile", _applied(status)), ("State", _state(status))]
+    printer.pairs(rows + _issues(status, printer.root_option), indent="")
     if printer.verbose:
-        _show_loaders(printer, found.facts.boot)
-    printer.section("Applied", _reasons(found))
-    _show_others(printer, found)
-    unnecessary = [(item.setting, item.reason) for item in found.unnecessary]
+        _show_loaders(printer, status.facts.boot)
+    printer.section("Applied", _reasons(status))
+    _show_others(printer, status)
+    unnecessary = [(item.setting, item.reason) for item in status.unnecessary]
     printer.section("Applied, and not needed on this host any more", unnecessary)
     if unnecessary:
-        printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}")
+        printer.wrapped(f"Drop: sudo {status.unnecessary[0].command}")
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
     printer.problems(
-        [d for d in found.diagnostics if d.severity.value != "info" or d.id in ("RC5003", "RC5005")]
+        [d for d in status.diagnostics if d.severity.value != "info" or d.id in ("RC5003", "RC5005")]
     )
     printer.line()
-    for text in _next(found, printer.root_option):
+    for text in _next(status, printer.root_option):
         printer.wrapped(text, indent="")
 
 
@@ -66,29 +66,33 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
     """What speaks for each loader of which there is a trace, and what against it."""
     if boot.candidates:
         printer.heading("Why this boot loader" if boot.loader else "Which boot loader")
-    for one in boot.candidates:
-        verdict = "" if one is boot.loader else " (not chosen)"
-        printer.line(f"  {one.title}{verdict}" if len(boot.candidates) > 1 else f"  {one.title}")
-        for mark in one.evidence:
+    for candidate in boot.candidates:
+        verdict = "" if candidate is boot.loader else " (not chosen)"
+        printer.line(f"  {candidate.title}{verdict}" if len(boot.candidates) > 1 else f"  {candidate.title}")
+        for mark in candidate.evidence:
             printer.line(f"    for: {mark}")
-        for reason in boot.against(one):
+        for reason in boot.against(candidate):
             printer.wrapped(f"against: {reason}", indent="    ")
 
 
-def _reasons(found: Status) -> list[tuple[str, str]]:
+def _reasons(status: Status) -> list[tuple[str, str]]:
     """What rocmcfg applied: how each stands, and why it is there."""
-    stands = {c.name: c.status.value.replace("_", " ") for c in (found.report.checks if found.report else ())}
+    stands = {
+        c.name: c.status.value.replace("_", " ") for c in (status.report.checks if status.report else ())
+    }
     rows = []
-    for one in found.settings:
-        why = one.because or ("asked for with --set" if not one.profile else f"profile {one.profile}")
-        rows.append((one.spelled, f"{stands.get(one.id, 'not checked')}: {why}"))
+    for setting in status.settings:
+        why = setting.because or (
+            "asked for with --set" if not setting.profile else f"profile {setting.profile}"
+        )
+        rows.append((setting.spelled, f"{stands.get(setting.id, 'not checked')}: {why}"))
     return rows
 
 
-def _show_others(printer: Printer, found: Status) -> None:
+def _show_others(printer: Printer, status: Status) -> None:
     """What somebody else sets, with parameters that no kernel has."""
-    ours = {one.parameter or one.name for one in found.settings}
-    others = [p for p in (*found.parameters, *found.others) if p.name not in ours]
+    ours = {setting.parameter or setting.name for setting in status.settings}
+    others = [p for p in (*status.parameters, *status.others) if p.name not in ours]
     if not others:
         return
     printer.heading("Also set on this host")
@@ -101,12 +105,12 @@ def _next_boot(parameter: SetParameter) -> str:
     return "cannot be told" if parameter.untold else parameter.next_boot or "-"
 
 
-def _applied(found: Status) -> str:
-    what = ", ".join(found.profiles) or ", ".join(one.spelled for one in found.settings)
-    return f"{what or 'settings'} (transaction {found.transaction}, {found.applied_at})"
+def _applied(status: Status) -> str:
+    what = ", ".join(status.profiles) or ", ".join(setting.spelled for setting in status.settings)
+    return f"{what or 'settings'} (transaction {status.transaction}, {status.applied_at})"
 
 
-def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
+def _trial(status: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
     from datetime import timedelta
 
@@ -115,55 +119,55 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     tried = standing.trial
     name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in (*tried.settings, *tried.kept))
     if standing.stage is Stage.ARMED and not standing.waits:
-        said = ["will not begin: the boot loader does not have its arguments any more"]
+        rows = ["will not begin: the boot loader does not have its arguments any more"]
     elif standing.stage is Stage.ARMED:
         after = tried.terms.confirm_after
         alone = f", and confirms itself {timedelta(seconds=after)} later if all is well" if after else ""
-        said = [f"waits for the next boot{alone}"]
+        rows = [f"waits for the next boot{alone}"]
     elif standing.stage is Stage.RUNNING:
-        said = [f"is this boot, until the next one; {_state(found)}"]
+        rows = [f"is this boot, until the next one; {_state(status)}"]
         if standing.until is not None:
-            said.append(f"its time to confirm itself, if all is well: {standing.until_text}")
-        said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
+            rows.append(f"its time to confirm itself, if all is well: {standing.until_text}")
+        rows += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     else:
-        said = ["is over: the old configuration boots again"]
+        rows = ["is over: the old configuration boots again"]
     return [
-        ("Profile", _applied(found) if found.transaction else "none applied for good"),
+        ("Profile", _applied(status) if status.transaction else "none applied for good"),
         ("Trial", f"{name} (transaction {tried.transaction})"),
-        *(("", text) for text in said),
+        *(("", text) for text in rows),
     ]
 
 
-def _next(found: Status, root: str) -> list[str]:
+def _next(status: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
-    if {d.id for d in found.diagnostics} & {"RC4016", "RC4021", "RC3017", "RC5001"}:
+    if {d.id for d in status.diagnostics} & {"RC4016", "RC4021", "RC3017", "RC5001"}:
         return []  # whose hint is the next step
-    if found.trial is not None:
+    if status.trial is not None:
         steps = {
-            "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",
+            "armed": "reboot, or sudo rocmcfg reject" if status.trial.waits else "sudo rocmcfg reject",
             "running": f"sudo rocmcfg confirm{root}, or sudo rocmcfg reject",
             "over": "sudo rocmcfg recover",
         }
-        return [f"Next: {steps[found.trial.stage.value]}{root}"]
-    if found.report is None or found.report.record_lost:
+        return [f"Next: {steps[status.trial.stage.value]}{root}"]
+    if status.report is None or status.report.record_lost:
         return []
-    if not found.report.checks:
+    if not status.report.checks:
         due = "A reboot is due: the running kernel still has what was taken back."
         step = "No AMD GPU was found, so there is nothing to suggest."
-        if found.suggested:
-            sudo, loader = "sudo " if found.facts.boot.hidden else "", found.facts.boot.loader
-            what = f"--profile {' --profile '.join(found.suggested)}{root}"
+        if status.suggested:
+            sudo, loader = "sudo " if status.facts.boot.hidden else "", status.facts.boot.loader
+            what = f"--profile {' --profile '.join(status.suggested)}{root}"
             step = f"Next: {sudo}rocmcfg plan {what}"
             if loader and loader.renders and not loader.supported:  # a plan would be refused
                 step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
-        elif found.facts.gpus:
+        elif status.facts.gpus:
             step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
-        return [due, step] if found.reboot_required else [step]
-    if found.report.program_due:
-        return _to_run(found.report, root)
-    if found.reboot_required:
+        return [due, step] if status.reboot_required else [step]
+    if status.report.program_due:
+        return _to_run(status.report, root)
+    if status.reboot_required:
         return [f"Next: reboot, then rocmcfg verify{root}"]
-    return [f"Next: rocmcfg verify{root}"] if found.report.exit_code else []
+    return [f"Next: rocmcfg verify{root}"] if status.report.exit_code else []
 
 
 def _to_run(report: VerificationReport, root: str) -> list[str]:
@@ -173,18 +177,18 @@ def _to_run(report: VerificationReport, root: str) -> list[str]:
     return [due, f"Next: {report.again}"] if report.again else [due]
 
 
-def _issues(found: Status, root: str) -> list[tuple[str, str]]:
+def _issues(status: Status, root: str) -> list[tuple[str, str]]:
     from rocmcfg.cli.doctor import STATES
 
-    counts = Counter[str](one.state for one in found.issues)
+    counts = Counter[str](issue.state for issue in status.issues)
     said = ", ".join(f"{counts[state]} {title.lower()}" for state, title in STATES.items() if counts[state])
     return [("Issues", f"{said}: rocmcfg issues{root}")] if said else []
 
 
-def _state(found: Status) -> str:
-    if found.report is None:
+def _state(status: Status) -> str:
+    if status.report is None:
         return "unknown"
-    checks = found.report.checks
+    checks = status.report.checks
     wrong = (f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES)
     return "; ".join(wrong) or f"in effect: all {len(checks)} settings"
 
@@ -260,13 +264,13 @@ def _verdict(report: VerificationReport, option: str) -> str:
     wrong = [c for c in report.checks if c.status not in PASSES]
     total = len(report.checks)
     if not wrong:
-        said = f"all {total} settings" if total > 1 else "the one setting"
+        how_many = f"all {total} settings" if total > 1 else "the one setting"
         if any(c.detail == OFFLINE for c in report.checks):
-            return f"Configured: {said}. What runs cannot be seen on an offline host."
-        return f"In effect: {said}."
+            return f"Configured: {how_many}. What runs cannot be seen on an offline host."
+        return f"In effect: {how_many}."
     if report.status == "pending":
-        said = f"Pending: {len(wrong)} of {total} settings."
+        how_many = f"Pending: {len(wrong)} of {total} settings."
         if report.program_due:
-            return "\n".join([said, *_to_run(report, option)])
-        return f"{said} Next: reboot, then run `rocmcfg verify{option}` again."
+            return "\n".join([how_many, *_to_run(report, option)])
+        return f"{how_many} Next: reboot, then run `rocmcfg verify{option}` again."
     return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."

@@ -38,9 +38,9 @@ def open_streams() -> None:
             stream.reconfigure(encoding="ascii" if plain else None, errors="rocmcfg")
 
 
-def _replaced(found: UnicodeError) -> tuple[str, int]:
-    assert isinstance(found, UnicodeEncodeError)
-    return "".join(_PLAIN.get(c, "?") for c in found.object[found.start : found.end]), found.end
+def _replaced(problem: UnicodeError) -> tuple[str, int]:
+    assert isinstance(problem, UnicodeEncodeError)
+    return "".join(_PLAIN.get(c, "?") for c in problem.object[problem.start : problem.end]), problem.end
 
 
 codecs.register_error("rocmcfg", _replaced)
@@ -65,8 +65,8 @@ def is_styled(stream: TextIO) -> bool:
 
 def linked(text: str) -> str:
     """With its addresses as links, where the terminal is one that takes them."""
-    known = os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or any(map(os.environ.get, _LINKING))
-    if "https://" not in text or not known or not is_styled(sys.stdout):
+    links = os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or any(map(os.environ.get, _LINKING))
+    if "https://" not in text or not links or not is_styled(sys.stdout):
         return text
     return _ADDRESS.sub(lambda at: f"\x1b]8;;{at[0]}\x1b\\{at[0]}\x1b]8;;\x1b\\", text)
 
