@@ -30,8 +30,10 @@ class OnRecord(NamedTuple):
 
 def on_record(view: HostView) -> OnRecord:
     try:
-        found = journal.open_transaction(view)
-        return OnRecord(found.id if found else None, (view.read(receipt.PATH), view.read(trial.PATH)))
+        unfinished = journal.open_transaction(view)
+        return OnRecord(
+            unfinished.id if unfinished else None, (view.read(receipt.PATH), view.read(trial.PATH))
+        )
     except RocmcfgError:
         return OnRecord(seen=False)
 

@@ -103,8 +103,8 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
         return when_free(checked, through_questions=False)
     except Locked as problem:
         hint = f"when it has ended: sudo rocmcfg check-kernel {release}"
-        said = f"kernel {release} was not checked: {problem.diagnostics[0].detail}"
-        return [warning("RC4036", said, hint=hint)]
+        summary = f"kernel {release} was not checked: {problem.diagnostics[0].detail}"
+        return [warning("RC4036", summary, hint=hint)]
 
 
 def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
@@ -114,35 +114,35 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     from rocmcfg.knowledge import catalogue
 
     try:
-        known = receipt.load(host)
+        applied = receipt.load(host)
     except receipt.BadReceipt as problem:
-        return [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
-    if known is None:
+        return [reason._replace(severity=Severity.WARNING) for reason in problem.diagnostics]
+    if applied is None:
         return []
-    modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))
+    modules = tuple(dict.fromkeys(s.module for s in applied.settings if s.module))
     kernel = next((k for k in read_kernels(host, modules) if k.release == release), None)
     if kernel is None:
         return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
-    said, harmful = judged_on(kernel, known, catalogue.load())
+    remarks, harmful = judged_on(kernel, applied, catalogue.load())
     if harmful:
-        said += _withdraw(host, known, harmful, release, progress)
-    if registry.entry_writer(known.boot_backend) is not None:
+        remarks += _withdraw(host, applied, harmful, release, progress)
+    if registry.entry_writer(applied.boot_backend) is not None:
         with host.lock():
-            registry.write_entries(host, known.boot_backend)
+            registry.write_entries(host, applied.boot_backend)
             undo_script.renew_quietly(host)
-    return said
+    return remarks
 
 
 def _withdraw(
-    host: Host, known: Receipt, harmful: Sequence[str], release: str, progress: Progress
+    host: Host, applied: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
     from rocmcfg.change.planning.refusals import request_without
 
-    request = request_without(known, harmful)
+    request = request_without(applied, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
-    approved = Approved(known.profiles, tuple(s for s in known.settings if s.id not in harmful))
+    approved = Approved(applied.profiles, tuple(s for s in applied.settings if s.id not in harmful))
     summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
-    said = [warning("RC4042", summary, hint="see `rocmcfg history`")]
+    remarks = [warning("RC4042", summary, hint="see `rocmcfg history`")]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
     except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
@@ -152,6 +152,6 @@ def _withdraw(
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
         summary = f"the trial is ended: what it would fall back to had to be changed for kernel {release}"
         ended = warning("RC4043", summary, hint="reboot, then try it again")
-        said.insert(0, ended)
+        remarks.insert(0, ended)
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
-    return said
+    return remarks

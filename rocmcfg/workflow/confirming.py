@@ -20,14 +20,14 @@ def confirm(
     host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
 ) -> Planned | None:
     """Apply for good what this boot tries; None where the user said no. Raises as `ends.proven`."""
-    found = ends.proven(host)
+    proven = ends.proven(host)
 
     def as_tried(planned: Planned) -> bool:
         require_no_errors([*beaten(planned.plan)])
         return ask(planned)
 
-    approved = Approved(found.profiles, found.approved)
-    return apply(host, found.request, as_tried, progress, asks=asks, approved=approved, confirms=found)
+    approved = Approved(proven.profiles, proven.approved)
+    return apply(host, proven.request, as_tried, progress, asks=asks, approved=approved, confirms=proven)
 
 
 def watch(
@@ -36,27 +36,27 @@ def watch(
     """Wait until the trial's time has come, then confirm it where all is well: what was applied, or why there
     was nothing to do. `ask` gets the plan before it is carried out. Raises RocmcfgError with every reason
     against it, on record by then."""
-    found = record.load(host)
-    if found is None or record.stage(host, found) is not Stage.RUNNING:
+    on_record = record.load(host)
+    if on_record is None or record.stage(host, on_record) is not Stage.RUNNING:
         return "no trial runs in this boot"
-    after = found.terms.confirm_after
+    after = on_record.terms.confirm_after
     if after is None:
         return "the trial waits for `rocmcfg confirm`: it was not to confirm itself"
-    progress(f"trial of transaction {found.transaction}: it is looked at {after} seconds after the boot")
-    unattended.wait(host, found, after, sleep)
+    progress(f"trial of transaction {on_record.transaction}: it is looked at {after} seconds after the boot")
+    unattended.wait(host, on_record, after, sleep)
     decided = "the trial was confirmed or rejected meanwhile"
-    if record.load(host) != found:
+    if record.load(host) != on_record:
         return decided
     # first what works the GPU, then what that left behind
-    check = found.terms.health_check
+    check = on_record.terms.health_check
     reasons = _reasons(
         lambda: unattended.unhealthy(host, check, progress) if check else unattended.no_login(host)
     )
-    reasons += _against(host, found)
+    reasons += _against(host, on_record)
 
     def still(planned: Planned) -> bool:
         """Asked with the lock in hand, which may have taken a while."""
-        reasons.extend(_against(host, found))
+        reasons.extend(_against(host, on_record))
         return not reasons and ask(planned)
 
     applied, cause, exit_code = None, None, ExitCode.ERROR
@@ -68,27 +68,29 @@ def watch(
     except RocmcfgError as problem:
         cause, exit_code = problem, problem.exit_code
         reasons = [diagnostic.summary for diagnostic in problem.diagnostics]
-    if reasons and record.load(host) != found:
+    if reasons and record.load(host) != on_record:
         return decided
     if reasons:
-        raise unattended.withhold(host, found, reasons, exit_code) from cause
-    host.log(f"trial of transaction {found.transaction} confirmed itself")
+        raise unattended.withhold(host, on_record, reasons, exit_code) from cause
+    host.log(f"trial of transaction {on_record.transaction} confirmed itself")
     return applied or decided
 
 
-def _against(host: Host, found: Trial) -> list[str]:
-    reasons = _reasons(lambda: (f"{one.summary}; {one.detail}" for one in ends.not_in_effect(host, found)))
-    return reasons + _reasons(lambda: objections(host, found.gpus))
+def _against(host: Host, tried: Trial) -> list[str]:
+    reasons = _reasons(
+        lambda: (f"{check.summary}; {check.detail}" for check in ends.not_in_effect(host, tried))
+    )
+    return reasons + _reasons(lambda: objections(host, tried.gpus))
 
 
 def _reasons(look: Callable[[], Iterator[str]]) -> list[str]:
     """What speaks against keeping the settings; not to be able to look is a reason itself."""
-    found: list[str] = []
+    reasons: list[str] = []
     try:
-        found += look()
+        reasons += look()
     except RocmcfgError as problem:
-        found += [diagnostic.summary for diagnostic in problem.diagnostics]
-    return found
+        reasons += [diagnostic.summary for diagnostic in problem.diagnostics]
+    return reasons
 
 
 def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
@@ -97,5 +99,5 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)
     yield from unattended.unbound(view, gpus_before)
-    issues = [(found.match, found.evidence) for found in seen.found]
+    issues = [(match.match, match.evidence) for match in seen.found]
     yield from unattended.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))

@@ -53,14 +53,14 @@ def draft(
     for wrong in map(parse, cure):
         if isinstance(wrong, Diagnostic):
             raise RocmcfgError(wrong)
-    found = diagnose(view, paths, options, environment, progress)
+    diagnosis = diagnose(view, paths, options, environment, progress)
     redact = redactor_of(view, environment)
-    for line in found.unknown:
+    for line in diagnosis.unknown:
         redact.learn(line.text)
     healthy = b"\n".join(read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log") for name in HEALTHY)
     remarks: list[Diagnostic] = []
     signatures: dict[str, str] = {}
-    for line in found.unknown:
+    for line in diagnosis.unknown:
         sample = " ".join(redact(line.text).split())
         pattern = pattern_of(sample)
         if re.search(pattern, healthy.decode()):
@@ -69,12 +69,12 @@ def draft(
         elif len(signatures) < _MOST:
             signatures.setdefault(pattern, sample)
     if not signatures:
-        told = [one.match.issue.id for one in found.found if one.match.told]
-        said = "no error in these logs is unknown"
-        detail = f"they are explained by {', '.join(told)}" if told else ""
-        raise fail("RC8009", said, detail=detail, hint="name a log of the fault: --from-log FILE")
+        named = [finding.match.issue.id for finding in diagnosis.found if finding.match.told]
+        summary = "no error in these logs is unknown"
+        detail = f"they are explained by {', '.join(named)}" if named else ""
+        raise fail("RC8009", summary, detail=detail, hint="name a log of the fault: --from-log FILE")
     cures = list(cure) or _applied(view)
-    return Drafted(_file(found, signatures, cures, redact), tuple(signatures)), tuple(remarks)
+    return Drafted(_file(diagnosis, signatures, cures, redact), tuple(signatures)), tuple(remarks)
 
 
 def pattern_of(sample: str) -> str:
@@ -93,8 +93,8 @@ def _applied(view: HostView) -> list[str]:
     return [setting.spelled for setting in receipt.settings] if receipt else []
 
 
-def _file(found: Diagnosis, signatures: Mapping[str, str], cure: Sequence[str], redact: Redactor) -> str:
-    where, (first, *_) = found.machine, signatures.values()
+def _file(diagnosis: Diagnosis, signatures: Mapping[str, str], cure: Sequence[str], redact: Redactor) -> str:
+    where, (first, *_) = diagnosis.machine, signatures.values()
     title = f"{', '.join(where.gfx) or 'Any GPU'}: {_DEVICE.sub('', first)}"[:100].strip()
     versions = {"kernel": where.kernel, "ROCm": where.rocm}
     seen = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
@@ -114,10 +114,10 @@ def _file(found: Diagnosis, signatures: Mapping[str, str], cure: Sequence[str], 
         f"settings = {_text(cure)}",
     ]
     for pattern, sample in signatures.items():
-        every = ((one.id, of.samples) for one in catalogue.known_issues() for of in one.signatures)
-        known = sorted({id for id, said in every if any(re.search(pattern, each) for each in said)})
-        rows += ["", *(f"# {one} has it too" for one in known), "[[signature]]"]
-        rows += [f"pattern = {_text(pattern)}", f'strength = "{"generic" if known else "typical"}"']
+        every = ((issue.id, of.samples) for issue in catalogue.known_issues() for of in issue.signatures)
+        sharing = sorted({id for id, samples in every if any(re.search(pattern, each) for each in samples)})
+        rows += ["", *(f"# {issue} has it too" for issue in sharing), "[[signature]]"]
+        rows += [f"pattern = {_text(pattern)}", f'strength = "{"generic" if sharing else "typical"}"']
         rows += [f"samples = {_text([sample])}"]
     return "\n".join([*rows, ""])
 

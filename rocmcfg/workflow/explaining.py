@@ -68,10 +68,10 @@ def explain_name(
     subject = _subject(view, text)
     if subject is not None:
         return Explained(subject)
-    known = catalogue.load()
+    knowledge = catalogue.load()
     text = setting_names.plain_setting(view, text)
-    asked = split(text)
-    meant = as_parameter(asked)
+    spelling = split(text)
+    meant = as_parameter(spelling)
     modules = (meant.module,) if meant is not None else (names.MODULE_OF_TRAPS,)
     facts = collect_facts(view, modules=() if versions else modules, name_system=False)
     running = Running(view)
@@ -81,9 +81,9 @@ def explain_name(
             return None
         return running.parameter(id).present
 
-    machine = Machine(_kernels(facts, versions, known), facts.gpus)
+    machine = Machine(_kernels(facts, versions, knowledge), facts.gpus)
     try:
-        found = explain(Question(asked, machine, known, catalogue.known_issues(), seen))
+        explanation = explain(Question(spelling, machine, knowledge, catalogue.known_issues(), seen))
     except RocmcfgError:
         others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
         returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
@@ -93,8 +93,8 @@ def explain_name(
             raise
         hint = f"did you mean {', '.join(near)}?"
         raise fail("RC6001", f"nothing is known of {text!r}", hint=hint) from None
-    values = _values(view, found, facts, known, environment or {})
-    return Explained(found, _users(view, found.name), *values, _waits(view, found.name))
+    values = _values(view, explanation, facts, knowledge, environment or {})
+    return Explained(explanation, _users(view, explanation.name), *values, _waits(view, explanation.name))
 
 
 def explain_line(
@@ -107,17 +107,19 @@ def explain_line(
 
     if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
-    found: list[Explained] = []
+    explained: list[Explained] = []
     unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
         if each or "=" in word.strip("="):
             try:
-                found.append(explain_name(view, word.rstrip(",;"), versions, environment))
+                explained.append(explain_name(view, word.rstrip(",;"), versions, environment))
             except RocmcfgError as problem:  # arguments without a module are other programs' more often
                 name = word.partition("=")[0]
                 named = each or "." in name or names.reads_not(name) is not None
-                unknown += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics if named]
-    return found, unknown
+                unknown += [
+                    reason._replace(severity=Severity.WARNING) for reason in problem.diagnostics if named
+                ]
+    return explained, unknown
 
 
 def _subject(view: HostView, text: str) -> Explanation | None:
@@ -130,7 +132,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
-    issues = [one for one in catalogue.known_issues() if one.id == name] if "-" in name else []
+    issues = [issue for issue in catalogue.known_issues() if issue.id == name] if "-" in name else []
     if issues:
         from rocmcfg.advice.doctor.judging.origin import known_here
 
@@ -146,65 +148,69 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         return subjects.gpu(models, fitting, catalogue.known_issues())
     if is_profile:
         return subjects.profile(profiles.load(view, [name])[0])
-    asked = name.removeprefix("profile.").partition("=")[0]
-    if setting_names.called(view, asked) != [f"profile.{asked}"]:
+    bare_name = name.removeprefix("profile.").partition("=")[0]
+    if setting_names.called(view, bare_name) != [f"profile.{bare_name}"]:
         return None
-    number = setting_names.numbers(view).get(asked)
+    number = setting_names.numbers(view).get(bare_name)
     return subjects.number(*number) if number else None
 
 
 def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     """What a library returned, by its name or its number: "error 700", "code: 0x1016"."""
-    said = text.strip().lower()
-    found = _RETURNED.fullmatch(said)
-    number = int(found[1], 0) if found else None
-    codes = catalogue.status_codes() if found or said.startswith(("hsa_status_", "hiperror")) else {}
-    return next((row for row in codes.items() if row[0].lower() == said or row[1]["number"] == number), None)
+    words = text.strip().lower()
+    returned = _RETURNED.fullmatch(words)
+    number = int(returned[1], 0) if returned else None
+    codes = catalogue.status_codes() if returned or words.startswith(("hsa_status_", "hiperror")) else {}
+    return next((row for row in codes.items() if row[0].lower() == words or row[1]["number"] == number), None)
 
 
 def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
     from rocmcfg.knowledge.kernel_names import decode
 
-    found = decode(text)
-    if found is None:
+    decoded = decode(text)
+    if decoded is None:
         hint = "copy it from the log as it is: Cijk_Ailk_Bljk_…"
         raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
-    remarks = [f"{name}: {said}" for name, said in found.parts]
+    remarks = [f"{name}: {meaning}" for name, meaning in decoded.parts]
     for issue in catalogue.known_issues():
-        if any("Cijk_" in s.pattern and search(s.pattern, found.name) for s in issue.signatures):
+        if any("Cijk_" in s.pattern and search(s.pattern, decoded.name) for s in issue.signatures):
             remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
-    return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)))
+    return Explained(Explanation(decoded.name, "kernel", summary, tuple(remarks)))
 
 
-def _kernels(facts: Facts, versions: Sequence[str], known: Catalogue) -> tuple[Kernel, ...]:
+def _kernels(facts: Facts, versions: Sequence[str], knowledge: Catalogue) -> tuple[Kernel, ...]:
     from rocmcfg.facts.kernels import named_kernel
 
     if versions:
         return tuple(named_kernel(version, "RC6002") for version in versions)
-    newest = max(b for p in known.parameters.values() for b in p.builds)
+    newest = max(b for p in knowledge.parameters.values() for b in p.builds)
     return facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
 
 
 def _values(
-    view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
+    view: HostView,
+    explanation: Explanation,
+    facts: Facts,
+    knowledge: Catalogue,
+    environment: Mapping[str, str],
 ) -> tuple[str | None, str, str | None]:
-    name = found.name.partition(".")[2]
-    if found.kind == "variable":
+    name = explanation.name.partition(".")[2]
+    if explanation.kind == "variable":
         from rocmcfg.files.environment import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)
-    if found.kind == "argument":
+    if explanation.kind == "argument":
         karg = last(next_boot_kargs(view, facts.boot.loader), name)
         running = last(Running(view).kargs, name)
         return _given(karg), karg.source if karg else "", _given(running)
-    feature = known.features.get(name) if found.kind == "feature" else None
-    parameter = feature.parameter if feature else found.name
+    feature = knowledge.features.get(name) if explanation.kind == "feature" else None
+    parameter = feature.parameter if feature else explanation.name
     if "." not in parameter:
         return None, "", None
-    modules = {*known.modules(), parameter.partition(".")[0]}
+    modules = {*knowledge.modules(), parameter.partition(".")[0]}
     setting = {p.name: p for p in set_parameters(view, tuple(modules), facts.boot.loader)}.get(parameter)
     if setting is None:
         return None, "", Running(view).parameter(parameter).value

@@ -94,21 +94,23 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     names, remarks = expand_auto(view, request, gpus)
     loaded = profiles.load(view, names)
     remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
-    asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
-    settings = [s for profile in loaded for s in profile.settings] + asked
+    typed = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
+    settings = [s for profile in loaded for s in profile.settings] + typed
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
-    known = Known(facts, catalogue.load(), receipt_or_none(view))
-    made, tried = make_plan(view, loaded, request, known), None
+    known_here = Known(facts, catalogue.load(), receipt_or_none(view))
+    made, tried = make_plan(view, loaded, request, known_here), None
     if terms is not None:
         from rocmcfg.change.trial.plan import trial_plan
 
-        made, tried = trial_plan(view, made, terms, known)
+        made, tried = trial_plan(view, made, terms, known_here)
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)
     kept = {row.setting.id for row in made.rows}
-    removed = [s.spelled for s in known.receipt.settings if s.id not in kept] if known.receipt else []
+    removed = (
+        [s.spelled for s in known_here.receipt.settings if s.id not in kept] if known_here.receipt else []
+    )
     besides = on_top(view, request) if removed else request
     keeping = besides if besides != request else None
     return Planned(made, request, facts, loaded, tried, removed=tuple(removed), keeping=keeping)
@@ -124,10 +126,10 @@ def misspelt(request: Request) -> list[Diagnostic]:
 
 def on_top(view: HostView, request: Request) -> Request:
     """What asks for all that is applied, and for this besides. What both name is as this one says."""
-    found = receipt_or_none(view)
-    if found is None:
+    applied_before = receipt_or_none(view)
+    if applied_before is None:
         return request
-    applied, named = found.request, {text.partition("=")[0] for text in request.set}
+    applied, named = applied_before.request, {text.partition("=")[0] for text in request.set}
     stays = [text for text in applied.set if text.partition("=")[0] not in named]
 
     def both(was: Any, now: Any) -> Any:
@@ -151,8 +153,8 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 
     view = Snapshot(view)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
-    known = Known(facts, catalogue.load(), receipt_or_none(view))
-    made = plan_of_approved(view, approved.profiles, approved.settings, known, request)
+    known_here = Known(facts, catalogue.load(), receipt_or_none(view))
+    made = plan_of_approved(view, approved.profiles, approved.settings, known_here, request)
     require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 
@@ -162,16 +164,16 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     from rocmcfg.change.transaction.lost_records import record_lost
     from rocmcfg.change.trial.record import require_none
 
-    found: tuple[Diagnostic, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
     try:
         require_finished(view)
         require_none(view)
         if receipt.load(view) is None:
             lost = record_lost(view)
-            found = (lost,) if lost is not None else ()
+            problems = (lost,) if lost is not None else ()
     except RocmcfgError as problem:
-        found = problem.diagnostics
-    return tuple(one._replace(severity=Severity.WARNING) for one in found)
+        problems = problem.diagnostics
+    return tuple(problem_here._replace(severity=Severity.WARNING) for problem_here in problems)
 
 
 def receipt_or_none(view: HostView) -> Receipt | None:

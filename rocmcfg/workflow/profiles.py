@@ -21,14 +21,14 @@ from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, r
 
 def every(view: HostView) -> tuple[list[Profile], list[Diagnostic]]:
     """All profiles, and what is wrong with some: one broken file must not hide the others."""
-    found: list[Profile] = []
+    listed: list[Profile] = []
     problems: list[Diagnostic] = []
     for name in profiles.names(view):
         try:
-            found += profiles.load(view, [name])
+            listed += profiles.load(view, [name])
         except RocmcfgError as broken:
             problems += broken.diagnostics
-    return found, problems
+    return listed, problems
 
 
 def explain_profile(view: HostView, name: str) -> Planned:
@@ -46,7 +46,7 @@ def explain_profile(view: HostView, name: str) -> Planned:
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     """Every problem of the profiles, with everything optional included and no condition asked."""
     loaded, problems = profiles.read(view, names)
-    found = list(problems)
+    remarks = list(problems)
     for profile in loaded:
         facts = collect_facts(view, modules=modules_of(profile.settings))
         everything = tuple(s.id for s in profile.settings if s.optional)
@@ -55,8 +55,8 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
         as_such = profile._replace(use=Use.NAMED)  # that it is for diagnosis is no fault of it
         made = resolve([as_such], request, facts, catalogue.load(), lambda _: Effective())
         # the numbers are ours, and whether they suit this host is nobody's question
-        found += [d for d in made.diagnostics if d.location != "--set"]
-    return found
+        remarks += [d for d in made.diagnostics if d.location != "--set"]
+    return remarks
 
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:

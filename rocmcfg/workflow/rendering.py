@@ -41,8 +41,8 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     from rocmcfg.state.values import Effective, read_configured
     from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 
-    known = catalogue.load()
-    given, facts = machine != Options(), _said(machine, known)
+    knowledge = catalogue.load()
+    given, facts = machine != Options(), _said(machine, knowledge)
     if not given:
         here = collect_facts(view)
         # what has no AMD GPU prints it for another machine; of a mounted image the kernels count all the same
@@ -51,32 +51,32 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     base = (lambda _: Effective()) if given else read_configured(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
     request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
-    resolution = resolve(profiles.load(view, names), request, facts, known, base)
-    told, rendering = FORMATS[format], of_settings(resolution.desired)
+    resolution = resolve(profiles.load(view, names), request, facts, knowledge, base)
+    renderer, rendering = FORMATS[format], of_settings(resolution.desired)
     unfit = [
         problem
         for setting, text in rendering.kargs
-        for problem in not_handed_on(told.special, [text], setting.location)
+        for problem in not_handed_on(renderer.special, [text], setting.location)
     ]
     problems = errors_first((*remarks, *resolution.diagnostics, *unfit))
     require_no_errors(problems)
     head = [
         f"Rendered by rocmcfg {rocmcfg.__version__} for {_named(facts)}:",
         f"profile {', '.join(names) or 'none'}, {len(resolution.desired)} settings; see rocmcfg explain NAME",
-        f"Use: {told.use}",
+        f"Use: {renderer.use}",
     ]
     if names:
         head.append(f"Proof, once it has booted: rocmcfg verify --profile {' --profile '.join(names)}")
     text = rendered(format, rendering, head)
     return Rendered(
-        format, told.reader, told.use, text, resolution.desired, resolution.skipped, tuple(problems)
+        format, renderer.reader, renderer.use, text, resolution.desired, resolution.skipped, tuple(problems)
     )
 
 
-def _said(machine: Options, known: Catalogue) -> Facts:
+def _said(machine: Options, knowledge: Catalogue) -> Facts:
     """What is said of a machine that is not here. All else is unknown; what depends on that applies."""
     version = parse_kernel(machine.kernel)
-    models = {model.gfx: model for model in known.gpus}
+    models = {model.gfx: model for model in knowledge.gpus}
     return Facts(
         UNKNOWN,
         (Kernel(machine.kernel, version, Driver.MODULE),) if version else (),

@@ -68,16 +68,18 @@ def _gather(
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
 
-    known = catalogue.load()
+    knowledge = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
     facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)
-    set_here = set_parameters(view, known.modules(), facts.boot.loader)
+    set_here = set_parameters(view, knowledge.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)
-    parameters = [karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in known.modules()]
+    parameters = [
+        karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in knowledge.modules()
+    ]
     # what else boots a host is nobody's matter
-    concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
+    concerned = [karg for karg in kargs if karg.name in knowledge.arguments and karg not in parameters]
     applied, trouble = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
@@ -87,14 +89,14 @@ def _gather(
         "kernel": kernel,
         "hardware": hardware,
         "devices": {device.address: device for device in hardware.devices},
-        "parameters": deviations(view, kernel, set_here, known),
+        "parameters": deviations(view, kernel, set_here, knowledge),
         "arguments": tuple(karg.text for karg in concerned),
         "other_arguments": len(kargs) - len(concerned) - len(parameters),
-        "variables": _variables(view, environment, known),
+        "variables": _variables(view, environment, knowledge),
         "applied": applied,
         "trouble": trouble,
         "elsewhere": None if diagnosis.where.host is not None else diagnosis.machine,
-        "matches": [one.match for one in diagnosis.found if one.match.told],
+        "matches": [finding.match for finding in diagnosis.found if finding.match.told],
         "checks": [d for d in diagnosis.diagnostics if d not in unread],
         "excerpts": _excerpts(diagnosis),
         "packages": _packages(view),
@@ -105,7 +107,7 @@ def _gather(
 def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
     """By log the lines that matched something, and errors of the driver that matched nothing, in order."""
     of_log: dict[str, dict[int, LogLines]] = {}
-    evidence = [line for one in diagnosis.found if one.match.told for line in one.evidence]
+    evidence = [line for finding in diagnosis.found if finding.match.told for line in finding.evidence]
     for line in (*evidence, *diagnosis.unknown):
         of_log.setdefault(line.log, {})[line.line] = line
     return {log: [lines[number] for number in sorted(lines)] for log, lines in of_log.items()}
@@ -118,8 +120,8 @@ def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
 
     for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
         read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]
-        if found := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
-            return found
+        if texts := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
+            return texts
     return []
 
 
@@ -149,7 +151,10 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """What of a report may give away a name."""
-    yield from ("\n".join((log, *(one.text for one in told))) for log, told in content["excerpts"].items())
+    yield from (
+        "\n".join((log, *(excerpt.text for excerpt in excerpts)))
+        for log, excerpts in content["excerpts"].items()
+    )
     yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
     yield from content["arguments"]
     yield from (check.summary for check in content["checks"])
@@ -165,17 +170,21 @@ def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
         return None, problem.diagnostics[0].summary
 
 
-def _variables(view: HostView, environment: Mapping[str, str], known: Catalogue) -> tuple[Assignment, ...]:
+def _variables(
+    view: HostView, environment: Mapping[str, str], knowledge: Catalogue
+) -> tuple[Assignment, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
     asks = [Assignment(name, value, "the environment of who asks") for name, value in environment.items()]
-    return tuple(one for one in (*for_everybody(view), *asks) if one.name in known.variables)
+    return tuple(
+        assignment for assignment in (*for_everybody(view), *asks) if assignment.name in knowledge.variables
+    )
 
 
 def _packages(view: HostView) -> dict[str, str]:
     """Installed firmware packages; empty where no package tool of the host may be asked."""
-    asked = view.query(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *_PACKAGES])
-    asked = asked or view.query(["rpm", "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\\n", *_PACKAGES])
-    asked = asked or view.query(["pacman", "-Q", *_PACKAGES])
-    lines = asked.stdout.splitlines() if asked else []
+    packages = view.query(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *_PACKAGES])
+    packages = packages or view.query(["rpm", "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\\n", *_PACKAGES])
+    packages = packages or view.query(["pacman", "-Q", *_PACKAGES])
+    lines = packages.stdout.splitlines() if packages else []
     pairs = (line.split() for line in lines)
     return {f"Package {pair[0]}": pair[1] for pair in pairs if len(pair) == 2 and pair[0] in _PACKAGES}

@@ -64,7 +64,7 @@ class Removed(NamedTuple):
 def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
     """All that the host adds, read to its end."""
     catalogue.read_all()
-    added, wrong = [], [one.location for one in drop_ins.problems()]
+    added, wrong = [], [problem.location for problem in drop_ins.problems()]
     for layer in drop_ins.layers():
         names = sorted(layer.files)
         tables = tuple(name for name in names if not name.startswith("issues/"))
@@ -108,10 +108,10 @@ def install(host: Host, path: str) -> Installed:
         raise NotSigned(path, why, hint) from None
     allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
     if allowed is None:
-        told = [one for one in drop_ins.take_problems() if one.location == SIGNERS]
-        if told:
+        problems = [fault for fault in drop_ins.take_problems() if fault.location == SIGNERS]
+        if problems:
             raise NotSigned(
-                path, told[0].summary, f"give {SIGNERS} to root, and nobody else the right to write it"
+                path, problems[0].summary, f"give {SIGNERS} to root, and nobody else the right to write it"
             )
         hint = "put the public key of whoever signs into it (ssh-keygen(1), ALLOWED SIGNERS)"
         raise NotSigned(path, f"{SIGNERS} is not there, so that nobody may sign", hint)
@@ -183,7 +183,7 @@ def _signer(view: HostView, place: str) -> str:
     read = [
         drop_ins.read_trusted(view, path, MOST_OF_A_BUNDLE) for path in (place, place + _SIGNATURE, SIGNERS)
     ]
-    content, signature, allowed = (one or b"" for one in read)
+    content, signature, allowed = (part or b"" for part in read)
     try:
         return signer(content, signature, allowed, place)
     except NotSigned:
@@ -194,9 +194,9 @@ def _require_right(place: str) -> None:
     """Raises RocmcfgError for anything wrong in what `place` holds: what else is wrong on this host is no
     reason to refuse it."""
     catalogue.read_all()
-    told = drop_ins.take_problems()
-    if wrong := [one for one in told if one.location.startswith(place)]:
-        raise RocmcfgError(*(one._replace(severity=Severity.ERROR) for one in wrong))
+    problems = drop_ins.take_problems()
+    if wrong := [fault for fault in problems if fault.location.startswith(place)]:
+        raise RocmcfgError(*(fault._replace(severity=Severity.ERROR) for fault in wrong))
 
 
 def _read(path: str, most: int) -> bytes:

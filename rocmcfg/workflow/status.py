@@ -72,10 +72,10 @@ def status(view: HostView) -> Status:
     facts = collect_facts(view)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
-    known: Receipt | None = None
+    applied: Receipt | None = None
     tried: TrialOnRecord | None = None
     try:
-        known = receipt.load(view)
+        applied = receipt.load(view)
         tried = trial_on_record(view)
         report = verify(view)
         require_finished(view)
@@ -95,29 +95,29 @@ def status(view: HostView) -> Status:
         from rocmcfg.change.planning.refusals import foreign_trouble
 
         problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
-    loaded, unread = _applied_profiles(view, known) if known else ((), ())
+    loaded, unread = _applied_profiles(view, applied) if applied else ((), ())
     problems += unread
-    unnecessary = _unnecessary(view, known, facts, loaded) if known else ()
+    unnecessary = _unnecessary(view, applied, facts, loaded) if applied else ()
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
-    reboot = reboot or (tried is None and _reboot_due(view, known))
-    if not reboot and known is None and view.hidden(TRANSACTIONS):
-        said = "whether the running kernel still has what was taken back, only root can tell"
-        problems.append(info("RC5003", said, location=TRANSACTIONS, hint="run status as root"))
+    reboot = reboot or (tried is None and _reboot_due(view, applied))
+    if not reboot and applied is None and view.hidden(TRANSACTIONS):
+        summary = "whether the running kernel still has what was taken back, only root can tell"
+        problems.append(info("RC5003", summary, location=TRANSACTIONS, hint="run status as root"))
     return Status(
         facts,
         report,
-        known.profiles if known else (),
-        known.transaction if known else None,
+        applied.profiles if applied else (),
+        applied.transaction if applied else None,
         reboot,
         suggested,
         unnecessary,
         parameters,
         (*_arguments(view, facts), *_variables(view)),
-        issues_of(view, facts, holding(known.settings, report) if known else ()),
+        issues_of(view, facts, holding(applied.settings, report) if applied else ()),
         (*problems, *(report.diagnostics if report else ())),
         tried,
-        known.settings if known else (),
-        written_at(view, receipt.PATH) if known else "",
+        applied.settings if applied else (),
+        written_at(view, receipt.PATH) if applied else "",
     )
 
 
@@ -131,8 +131,8 @@ def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
 
     now, then = Running(view).kargs, next_boot_kargs(view, facts.boot.loader)
     for name in sorted({karg.name for karg in (*now, *then)}):
-        known, booted, boots = argument(name), last(now, name), last(then, name)
-        if known is not None and known.traps:
+        row, booted, boots = argument(name), last(now, name), last(then, name)
+        if row is not None and row.traps:
             source = (boots or booted or Karg(name)).source
             untold = boots is not None and boots.untold
             yield SetParameter(name, value(boots), source, value(booted), (), untold)
@@ -141,55 +141,63 @@ def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
 def _variables(view: HostView) -> Iterator[SetParameter]:
     from rocmcfg.judging.names import variable
 
-    found = {one.name: one for one in environment.for_everybody(view) if variable(one.name) is not None}
-    for name, one in sorted(found.items()):
-        yield SetParameter(name, one.value, one.source, None, (), one.value is None)
+    assignments = {
+        assignment.name: assignment
+        for assignment in environment.for_everybody(view)
+        if variable(assignment.name) is not None
+    }
+    for name, assignment in sorted(assignments.items()):
+        yield SetParameter(name, assignment.value, assignment.source, None, (), assignment.value is None)
 
 
 def written_at(view: HostView, path: str) -> str:
     """When a file was written: the journals, which say more, are root's."""
-    found = view.state(path)
-    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(found.mtime_ns // 10**9)) if found else ""
+    state = view.state(path)
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.mtime_ns // 10**9)) if state else ""
 
 
-def _reboot_due(view: HostView, known: Receipt | None) -> bool:
+def _reboot_due(view: HostView, applied: Receipt | None) -> bool:
     """As apply tells it; of what does not run, nothing is due."""
-    settings = known.settings if known else ()
-    return due(view, settings, known, replaced=False) if Running(view).known else has_unwanted(view, settings)
+    settings = applied.settings if applied else ()
+    return (
+        due(view, settings, applied, replaced=False) if Running(view).known else has_unwanted(view, settings)
+    )
 
 
-def _applied_profiles(view: HostView, known: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:
+def _applied_profiles(view: HostView, applied: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:
     """The profiles that are applied, as they are now, and a word of each that cannot be read any more."""
     from rocmcfg.knowledge import profiles
 
-    paths = [name for name in known.request.profiles if profiles.is_path(name)]  # files, as they were named
+    paths = [name for name in applied.request.profiles if profiles.is_path(name)]  # files, as they were named
     labels = {profiles.label(path) for path in paths}
     loaded: list[Profile] = []
     unread = []
-    for name in (*paths, *(name for name in known.profiles if name not in labels)):
+    for name in (*paths, *(name for name in applied.profiles if name not in labels)):
         try:
             loaded += profiles.load(view, [name])
         except RocmcfgError as problem:
-            said = f"profile {name} is applied and cannot be read any more ({problem.diagnostics[0].summary})"
+            summary = (
+                f"profile {name} is applied and cannot be read any more ({problem.diagnostics[0].summary})"
+            )
             hint = "what is applied stays; whether it is needed still is told once that profile can be read"
-            unread.append(warning("RC1015", said, hint=hint))
+            unread.append(warning("RC1015", summary, hint=hint))
     return loaded, unread
 
 
 def _unnecessary(
-    view: HostView, known: Receipt, facts: Facts, loaded: Sequence[Profile]
+    view: HostView, applied: Receipt, facts: Facts, loaded: Sequence[Profile]
 ) -> tuple[Unnecessary, ...]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
     said of what --unconditional put there."""
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import catalogue
 
-    applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
-    command = command_line(known.request, view.root)
-    found: dict[str, Unnecessary] = {}
+    of_profiles = {s.id for s in applied.settings if s.profile}  # what --set asks for has no condition
+    command = command_line(applied.request, view.root)
+    unnecessary: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):
-        if setting.id in applied and setting.when and not known.request.unconditional:
+        if setting.id in of_profiles and setting.when and not applied.request.unconditional:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
-                found[setting.id] = Unnecessary(setting.id, decision.text, command)
-    return tuple(found.values())
+                unnecessary[setting.id] = Unnecessary(setting.id, decision.text, command)
+    return tuple(unnecessary.values())

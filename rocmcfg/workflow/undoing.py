@@ -131,16 +131,16 @@ def _recovery_due(view: HostView) -> bool:
 def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Undo]:
     """Every transaction that is open: a rollback of several may have been cut off among them."""
     done = []
-    while (found := journal.open_transaction(host)) is not None:
-        programs.wait_for_survivors(host, found.header.mark, progress)
-        recovery.begin_undos(host, [id for line in found.of(UndoBegun) for id in line.together])
-        if ends.is_this_boot(host, found):
-            journal.append(host, found.id, Committed())
-            said = "a trial, was cut off at its last step, and this boot is its own"
-            host.log(f"transaction {found.id}, {said}")
+    while (cut_off := journal.open_transaction(host)) is not None:
+        programs.wait_for_survivors(host, cut_off.header.mark, progress)
+        recovery.begin_undos(host, [id for line in cut_off.of(UndoBegun) for id in line.together])
+        if ends.is_this_boot(host, cut_off):
+            journal.append(host, cut_off.id, Committed())
+            reason = "a trial, was cut off at its last step, and this boot is its own"
+            host.log(f"transaction {cut_off.id}, {reason}")
             continue
-        recovery.make_readable(host, found)
-        planned, how = plan_of(host, [found]), "was interrupted and is undone,"
+        recovery.make_readable(host, cut_off)
+        planned, how = plan_of(host, [cut_off]), "was interrupted and is undone,"
         done.append(carry_out(host, planned, progress, logged_as=how, after_failure=True, force=force))
     return done
 

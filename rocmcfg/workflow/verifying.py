@@ -24,50 +24,51 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     report = _verify(view, names, pid)
     if not view.kernel_is_lent:
         return report._replace(diagnostics=(*report.diagnostics, *_reached_in_part(view, report)))
-    said = "the kernel that runs was booted by another system, which has lent this root its /proc"
+    summary = "the kernel that runs was booted by another system, which has lent this root its /proc"
     detail = "What is configured is judged, and nothing that runs."
-    lent = info("RC5005", said, detail=detail, hint="boot that host, and have it verify itself")
+    lent = info("RC5005", summary, detail=detail, hint="boot that host, and have it verify itself")
     return report._replace(diagnostics=(lent, *report.diagnostics))
 
 
 def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
     """What the kernel that runs has the value of, and may not give all of."""
-    known = catalogue.load()
-    for one in (one for one in report.checks if one.status is CheckStatus.IN_EFFECT and one.running):
-        parameter = known.parameters.get(one.name)
+    knowledge = catalogue.load()
+    in_effect = [each for each in report.checks if each.status is CheckStatus.IN_EFFECT and each.running]
+    for each in in_effect:
+        parameter = knowledge.parameters.get(each.name)
         if parameter and any(trap.kind == "limited" for trap in parameter.traps):
             from rocmcfg.change.planning.wording import worded
             from rocmcfg.facts import gpus, kernels
             from rocmcfg.judging.judge import judge
 
             running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
-            machine = Machine(running, gpus.read_gpus(view, known.gpus))
-            asked = spelling.parameter(one.name, one.desired)
-            found = [v for v in judge(asked, machine, known) if v.trap_kind == "limited"]
-            yield from filter(None, (worded(v, asked, "", known, machine) for v in found))
+            machine = Machine(running, gpus.read_gpus(view, knowledge.gpus))
+            setting = spelling.parameter(each.name, each.desired)
+            limits = [v for v in judge(setting, machine, knowledge) if v.trap_kind == "limited"]
+            yield from filter(None, (worded(v, setting, "", knowledge, machine) for v in limits))
 
 
 def _verify(view: HostView, names: Sequence[str], pid: int | None) -> VerificationReport:
     require_finished(view)
-    known = receipt.load(view)
+    applied = receipt.load(view)
     tried = trial.load(view)
     stage = trial.stage(view, tried) if tried is not None else Stage.OVER
     if tried is not None and stage is not Stage.OVER and set(names) <= set(tried.profiles):
-        return trial.verify_trial(view, tried, stage, known)
+        return trial.verify_trial(view, tried, stage, applied)
     if names:
-        return _verify_profiles(view, names, known, pid)
-    report = verify_applied(view, known, pid)
+        return _verify_profiles(view, names, applied, pid)
+    report = verify_applied(view, applied, pid)
     if tried is not None:
-        said = f"the trial of transaction {tried.transaction} is over: the old configuration boots again"
+        summary = f"the trial of transaction {tried.transaction} is over: the old configuration boots again"
         hint = "`sudo rocmcfg recover` takes away what is left of it"
-        over = info("RC4326", said, location=trial.PATH, hint=hint)
+        over = info("RC4326", summary, location=trial.PATH, hint=hint)
         report = report._replace(diagnostics=(over, *report.diagnostics))
     return report
 
 
-def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
+def verify_applied(view: HostView, applied: Receipt | None, pid: int | None = None) -> VerificationReport:
     """What is applied for good, whatever is tried."""
-    if known is None:
+    if applied is None:
         from rocmcfg.change.transaction.lost_records import record_lost
 
         lost = record_lost(view)
@@ -76,7 +77,7 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
         hint = "`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply"
         nothing = info("RC5002", "nothing is applied on this host", hint=hint)
         return _with_undone(view, VerificationReport((), None, (), (lost or nothing,), lost is not None))
-    return _with_undone(view, check(view, known.settings, known, known.profiles, pid))
+    return _with_undone(view, check(view, applied.settings, applied, applied.profiles, pid))
 
 
 def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
@@ -89,7 +90,7 @@ def _with_undone(view: HostView, report: VerificationReport) -> VerificationRepo
 
 
 def _verify_profiles(
-    view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
+    view: HostView, names: Sequence[str], applied: Receipt | None, pid: int | None
 ) -> VerificationReport:
     from rocmcfg.change.planning.automatic import expand_auto
     from rocmcfg.change.planning.plan import Known, make_plan
@@ -100,17 +101,19 @@ def _verify_profiles(
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)), gpus or ())
     loaded = profiles.load(view, wanted)
-    same = known is not None and set(known.profiles) == {profile.name for profile in loaded}
-    if known is not None and same and known.boot_backend:  # without one a part may be the user's to set
-        return check(view, known.settings, known, known.profiles, pid)
+    same = applied is not None and set(applied.profiles) == {profile.name for profile in loaded}
+    if applied is not None and same and applied.boot_backend:  # without one a part may be the user's to set
+        return check(view, applied.settings, applied, applied.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
-    request = known.request if known is not None and same else Request(tuple(wanted))
+    request = applied.request if applied is not None and same else Request(tuple(wanted))
     fits = all(any(p.fits(g.gfx, g.integrated) for g in facts.gpus) for p in loaded if p.gfx)
-    made = make_plan(view, loaded, request._replace(any_gpu=not fits), Known(facts, catalogue.load(), known))
+    made = make_plan(
+        view, loaded, request._replace(any_gpu=not fits), Known(facts, catalogue.load(), applied)
+    )
     report = check(view, made.settings + made.by_hand, None, made.profiles, pid)
     # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
     renders = facts.boot.loader is not None and facts.boot.loader.renders
     done = renders and report.exit_code is not ExitCode.DIFFERENCES
     worse = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
-    told = [d for d in worse if not (done and d.id == "RC3015")]
-    return report._replace(diagnostics=(*told, *report.diagnostics))
+    problems = [d for d in worse if not (done and d.id == "RC3015")]
+    return report._replace(diagnostics=(*problems, *report.diagnostics))
