@@ -159,7 +159,9 @@ def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
         return
     if not found.takes(value):
         takes = f"It takes {', '.join(found.values)}." if found.values else found.summary
-        yield Verdict(About.ILLEGAL, why=takes, sources=found.sources, strict=found.strict)
+        bare = value.strip("\"'")
+        instead = asked._replace(value=bare) if bare != value and found.takes(bare) else None
+        yield Verdict(About.ILLEGAL, why=takes, instead=instead, sources=found.sources, strict=found.strict)
         return
     traps = traps_of(asked, found, machine)
     yield from meanings(traps, found, machine)

@@ -68,6 +68,11 @@ class Verdict(NamedTuple):
     def trap_kind(self) -> TrapKind | None:
         return self.trap.kind if self.trap is not None else None
 
+    @property
+    def is_grave(self) -> bool:
+        """Whether it is a trap that is sure to do harm, or the opposite of what is meant."""
+        return self.holds is True and self.trap_kind in GRAVE
+
 
 GRAVE = ("dangerous", "inverted")
 _SAID_OF_TRAPS: dict[TrapKind, str] = {

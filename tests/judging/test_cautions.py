@@ -24,7 +24,7 @@ SHIPPED = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
         ("env.HSA_XNACK=1", "info", "no effect on gfx1201"),
         ("env.HSA_OVERRIDE_GFX_VERSION=10.3.0", "warning", "is harmful"),
         ("env.HIP_VISIBLE_DEVICE=0", "info", "HIP_VISIBLE_DEVICES"),
-        ("karg.numa_balancing=0", "info", "has no effect here"),
+        ("karg.numa_balancing=0", "info", "numa_balancing=0 has no effect"),
         ("feature.overdrive=true", "info", "taints the kernel"),
         ("amdgpu.ppfeaturemask=0xffffffff", "info", "turns overdrive on and taints"),
         ("amdgpu.tmz=0", "info", "no effect on gfx1201"),

@@ -109,7 +109,7 @@ def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Pa
     there = _lint(root, file)
     assert there.code == 0, "what does nothing here is a remark"
     summary = there.document["findings"][0]["summary"]
-    assert summary == "amdgpu.sg_display does nothing on gfx1201"
+    assert summary == "amdgpu.sg_display has no effect on gfx1201"
     assert _classes(_lint(root, file, "--gfx", "gfx1151")) == []
     old = _lint(root, file, "--kernel", "5.10.262")
     assert [(c, t) for _, t, c in _classes(old) if t == "wbrf=0"] == [("absent_here", "wbrf=0")]
@@ -344,7 +344,7 @@ def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> No
 def test_a_gpu_may_go_by_the_name_it_is_sold_under(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     named = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "9070xt", "--root", root)
-    assert "does nothing on gfx1201" in named.out
+    assert "has no effect on gfx1201" in named.out
     several = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "rdna3", "--root", root)
     assert (several.code, "may be gfx1100 or " in several.err) == (2, True)
 

@@ -117,4 +117,4 @@ def test_a_name_that_only_new_releases_call_old_is_a_remark_that_states_the_rele
     (finding,) = judged("a.env", "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True\n").findings
     said = finding.remark
     assert (said.kind, said.severity.value, finding.spelt.text) == ("deprecated", "info", None)
-    assert "2.9" in said.summary
+    assert "2.9" in said.why
