@@ -288,7 +288,7 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0")
     assert off.endswith("; amdgpu.ppfeaturemask=0xfff77fff stands for it")
     assert [one["verdict"] for one in found["verdicts"]] == sorted(
-        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "keep"].index
+        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "doubtful", "keep"].index
     )
     after = [line[1:] for line in found["proposals"][0]["diff"].splitlines() if line[:1] == "+"][1]
     kept = [one["replacement"] or one["text"] for one in found["verdicts"] if one["verdict"] != "take out"]
@@ -330,7 +330,33 @@ def test_what_is_wrong_in_a_sentence_is_for_its_author(tmp_path: Path) -> None:
     file = tmp_path / "post.md"
     file.write_text("Dear all,\nset amdgpu.dpm=0 and be happy.\n")
     found = _lint(debian_grub_host(tmp_path), "--fix", file).document
-    assert [one["verdict"] for one in found["verdicts"]] == ["by hand"]
+    assert [(one["verdict"], one["by_hand"]) for one in found["verdicts"]] == [("take out", True)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "verdict"),
+    [
+        ("amdgpu.gpu_recovery=1", "take out"),
+        ("amdgpu.noretry=0", "take out"),
+        ("amdgpu.ppfeaturemask=0xfefffffe", "doubtful"),
+        ("amdgpu.runpm=0", "keep"),
+    ],
+)
+def test_a_setting_has_one_verdict_wherever_it_stands(tmp_path: Path, setting: str, verdict: str) -> None:
+    """Whether --fix can edit a text says nothing about what it sets."""
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    texts = {
+        "grub": f'GRUB_CMDLINE_LINUX_DEFAULT="quiet {setting}"\n',
+        "code.md": f'Text.\n\n    GRUB_CMDLINE_LINUX_DEFAULT="quiet {setting}"\n',
+        "prose.md": f"I use {setting} here.\n",
+        "run.sh": f"sudo grubby --update-kernel=ALL --args='{setting}'\n",
+    }
+    said = {}
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.write_text(text)
+        said[name] = [one["verdict"] for one in _lint(root, "--fix", file).document["verdicts"]]
+    assert said == {name: [verdict] for name in texts}
 
 
 def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> None:

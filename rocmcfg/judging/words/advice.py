@@ -16,10 +16,10 @@ BUG_REPORTS = "maintainers may turn a bug report away"
 
 
 class Advice(Enum):
-    """What to do about a setting."""
+    """What to do about a setting, the plainest first."""
 
-    CHANGE = "write something else in its place"
     TAKE_OUT = "take it out"
+    CHANGE = "write something else in its place"
     DOUBT = "take it out, unless its author knows why it is there"
     NOTE = "leave it, and know this about it"
 
