@@ -3,7 +3,7 @@ lint can be of what the author means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rocmcfg.advice.lint.assignment import Assignment, Trust, What
 from rocmcfg.advice.lint.remark import CLASSES, Remark, error, info, warning
@@ -18,7 +18,7 @@ from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.spelling import Spelling, hexint, parameter
+from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 
 _TO_INIT = (
     "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
@@ -31,11 +31,13 @@ _OF_A_TRAP: dict[str | None, str] = {kind: id for id, kind in CLASSES.items()}
 
 
 class Knowledge(NamedTuple):
-    """What a text is judged by. `issues` may be empty where the machine is not known."""
+    """What a text is judged by. `issues` may be empty where the machine is not known. `base` is the value
+    that the host gives a parameter: None where it gives none, or where a text is not judged for a host."""
 
     catalogue: Catalogue
     machine: Machine
     issues: tuple[KnownIssue, ...] = ()
+    base: Callable[[str], str | None] = lambda _: None
 
 
 class _Case(NamedTuple):
@@ -97,14 +99,18 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """What to write; a feature becomes the mask that differs from the default in it alone."""
+    """What to write; a feature becomes the mask that differs in it alone from that of the host, as in a plan,
+    or from the default."""
     if instead.kind is not Kind.FEATURE:
         return instead
     feature = knowledge.catalogue.features[instead.name]
-    default = default_mask(knowledge.catalogue.parameters[feature.parameter], knowledge.machine.kernels)
-    if default is None:
+    start = as_number(knowledge.base(feature.parameter))
+    if start is None or start < 0:
+        of = knowledge.catalogue.parameters[feature.parameter]
+        start = default_mask(of, knowledge.machine.kernels)
+    if start is None:
         return None
-    return parameter(feature.parameter, hexint(feature.compose(default, instead.enabled)))
+    return parameter(feature.parameter, hexint(feature.compose(start, instead.enabled)))
 
 
 def spelled(found: Assignment) -> Spelling:
