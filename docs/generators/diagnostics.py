@@ -149,8 +149,7 @@ HINTED = {
     "RC2107": "leave the parameter out again before you report a fault",
     "RC2108": "write what the message proposes, or leave the setting out unless you know why you want it",
     "RC2110": "did you mean …?",
-    "RC8130": "write what the message proposes, or leave the parameter out; `rocmcfg lint` finds the file that "
-    "sets it",
+    "RC8130": "write what the message proposes, or leave it out; `rocmcfg lint` finds the file that sets it",
     "RC3172": "close the quote, write the value on one line, take the sign out, or put a backslash before it "
     "that GRUB sees",
     "RC3307": "set the variable in plain words in the file that is named, or not at all",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
-from rocmcfg.judging.verdict import About, Verdict, meanings, taint, traps_of
+from rocmcfg.judging.verdict import About, Verdict, loses, meanings, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info
@@ -249,6 +249,8 @@ def _of_a_mask(
     for feature in features:
         if feature.is_on(mask):
             yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))
+        elif feature.is_on(default):
+            yield from loses(feature, machine)
 
 
 def _meant(

@@ -177,6 +177,7 @@ SAME = {
     About.TAINTS: ({"RC7108"}, {"RC2107"}),
     About.FEATURE_TAINTS: ({"RC7108"}, {"RC2050"}),
     About.SIDE_EFFECT: ({"RC7110"}, {"RC2050"}),
+    About.LOSES: ({"RC7109"}, {"RC2050"}),
     About.DEFAULT: ({"RC7114"}, set()),
 }
 OF_TWO_SETTINGS = {"RC7111", "RC7112"}
@@ -320,7 +321,7 @@ def test_capitals_count_in_the_words_of_amd_iommu() -> None:
         ("karg.amd_iomu=off", "RC2050", "karg.amd_iommu=off"),
         ("karg.amd_iommu=bogus", "RC2051", "fullflush"),
         ("karg.runpm=0", "RC2050", "amdgpu.runpm=0"),
-        ("karg.gfxoff=0", "RC2050", "feature.gfxoff=false"),
+        ("karg.stutter=0", "RC2050", "feature.stutter=false"),
         ("karg.amdgpuu.runpm=0", "RC2050", "amdgpu.runpm=0"),
     ],
 )

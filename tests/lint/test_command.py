@@ -214,6 +214,7 @@ def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
 def test_fix_proposes_and_writes_nothing(tmp_path: Path) -> None:
     root = debian_grub_host(
         tmp_path,
+        gfx="gfx1100",
         kernels=("6.14.0-37-generic",),
         cmdline="quiet amdgpu.gfxoff=0 amd_iommu=pt",
         modprobe_d={"a.conf": "options amdgpu noretry=0\n"},
@@ -269,7 +270,7 @@ def test_arguments_alone_are_read_as_a_kernel_command_line(tmp_path: Path) -> No
 
 
 FORUM = (
-    "amdgpu.dpm=0 amdgpu.noretry=0 amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff amd_iommu=on iommu=pt "
+    "amdgpu.dpm=0 amdgpu.noretry=0 amdgpu.stutter=0 amdgpu.ppfeaturemask=0xffffffff amd_iommu=on iommu=pt "
     "amdgpu.sg_display=0 amdgpu.cwsr_enable=0 amdgpu.gpu_recovery=1 amdgpu.runpm=7 amdgpu.vm_size=010"
 )
 
@@ -283,10 +284,10 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     assert sorted(said) == sorted(FORUM.split())
     assert said["amdgpu.dpm=0"] == ("take out", "")
     assert said["amdgpu.noretry=0"] == ("take out", ""), "what would be written is the default"
-    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff77fff")
+    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff5ffff")
     assert said["iommu=pt"] == ("keep", "")
-    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0")
-    assert off.endswith("; amdgpu.ppfeaturemask=0xfff77fff stands for it")
+    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.stutter=0")
+    assert off.endswith("; amdgpu.ppfeaturemask=0xfff5ffff stands for it")
     assert [one["verdict"] for one in found["verdicts"]] == sorted(
         (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "doubtful", "keep"].index
     )
@@ -391,18 +392,21 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gfx", "cures"),
-    [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here: take it out, unless")],
+    ("gfx", "name", "cures"),
+    [
+        ("gfx1102", "gfxoff", "rdna3-7600s-gfxoff (reported)"),
+        ("gfx1201", "stutter", "no known issue here: take it out, unless"),
+    ],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
-    tmp_path: Path, gfx: str, cures: str
+    tmp_path: Path, gfx: str, name: str, cures: str
 ) -> None:
     """amdgpu.gfxoff=0 does nothing; the mask that it becomes acts, whether or not that is wanted."""
     text = tmp_path / "cmdline"
-    text.write_text("amdgpu.gfxoff=0 amdgpu.cwsr_enable=0 pci=noats\n")
+    text.write_text(f"amdgpu.{name}=0 amdgpu.cwsr_enable=0 pci=noats\n")
     found = rocmcfg("lint", "--fix", text, "--gfx", gfx)
     told = " ".join(found.out.split())
-    assert f"amdgpu.gfxoff is not a parameter of any kernel; the new one cures {cures}" in told
+    assert f"amdgpu.{name} is not a parameter of any kernel; the new one cures {cures}" in told
     if gfx == "gfx1201":
         assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (confirmed)" in told
         assert "keep pci=noats (no known cures here)" in told

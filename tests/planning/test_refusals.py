@@ -50,7 +50,10 @@ REFUSALS = (
     # one kernel of several is enough: it may be the one that boots
     value("amdgpu.enforce_isolation=2", "6.12.107+deb13-amd64", **TWO),
     # names
-    value("amdgpu.gfxoff=0", "features.gfxoff = false", "write feature.gfxoff=false", id="RC2101"),
+    value("amdgpu.stutter=0", "features.stutter = false", "write feature.stutter=false", id="RC2101"),
+    value(
+        "amdgpu.gfxoff=0", "no suspend to idle (s2idle) on gfx1201", "leave amdgpu.gfxoff out", id="RC2101"
+    ),
     value("amdgpu.gtt_size=8192", "ttm.pages_limit", id="RC2101"),
     value("amdgpu.cwsr_enabel=0", "did you mean", "cwsr_enable", id="RC2101"),
     value("amdgpu.zzzz=0", "modinfo -p amdgpu", id="RC2101"),

@@ -94,13 +94,13 @@ def _with_verdicts(found: Explanation, question: Question) -> Explanation:
     asked = question.asked
     of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
-    said = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS)}
+    said = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
     taints = said[About.FEATURE_TAINTS] if asked.kind is Kind.PARAMETER else ()
     octal = (one.summary for one in said[About.OCTAL])
     refusals = (v for v in question.verdicts if _refuses(v, asked))
     refused = next((_worded(v, question).summary for v in refusals), "")
     return found._replace(
-        remarks=(*octal, *found.remarks, *(one.summary for one in taints)),
+        remarks=(*octal, *found.remarks, *(one.summary for one in (*taints, *said[About.LOSES]))),
         instead=str(instead) if instead is not None else found.instead,
         meaning="" if refused else found.meaning,
         verdict=refused,

@@ -14,6 +14,7 @@ from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.judging.words import Advice, Words, words
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.desired import Kind
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
@@ -92,10 +93,22 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
         said = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
         better = next((one for one in said if one.advice in (Advice.TAKE_OUT, Advice.CHANGE)), None)
         if better is None:
-            break
+            return _unless_accused(remark, said, case)
         why = f"{remark.why} {better.summary}.".strip()
         remark = remark._replace(why=why, better=better.instead, advice=better.advice)
     return remark
+
+
+def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Remark:
+    """Leave it to the author what to write, where lint would have more against that than against what stands
+    there."""
+    known = {one.id for one in (_worded(v, case) for v in judge(case.asked, case.machine, case.known))}
+    accused = (one for one in of_target if one.severity is not Severity.INFO and one.id not in known)
+    against = next(accused, None)
+    if against is None:
+        return remark
+    why = f"{remark.why} {against.summary}.".strip()
+    return remark._replace(why=why, instead=None, better=None, advice=Advice.DOUBT)
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
@@ -159,8 +172,8 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> Remark:  # noqa: PLR09
             near = verdict.names if kind is Kind.PARAMETER else verdict.instead
             return warning("RC7102", summary) if near else warning("RC7101", summary)
         case About.MISNAMED:
-            feature = kind is Kind.PARAMETER and said.instead and said.instead.kind is Kind.FEATURE
-            nothing = feature or kind is Kind.ENV
+            written = said.instead is not None and said.instead.kind is not Kind.FEATURE
+            nothing = kind is Kind.ENV or (kind is Kind.PARAMETER and not written)
             return warning("RC7101", summary) if nothing else warning("RC7102", summary)
         case About.ABSENT:
             return _as_sure("RC7117", said)
@@ -189,6 +202,8 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> Remark:  # noqa: PLR09
             return info("RC7108", summary)
         case About.SIDE_EFFECT:
             return _as_sure("RC7110", said)
+        case About.LOSES:
+            return warning("RC7109", summary) if verdict.holds else info("RC7109", summary)
         case About.DEFAULT:
             return info("RC7114", summary)
         case About.FIXED:

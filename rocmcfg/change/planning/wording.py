@@ -65,7 +65,7 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> _Frame | None:  # noqa
             return warning("RC2109", said) if unsure else error("RC2110", said)
         case About.UNKNOWN | About.MISNAMED:
             return _of_the_name(verdict, kind, said)
-        case About.ABSENT if verdict.others or said.advice is Advice.NOTE:
+        case About.ABSENT if said.advice is not Advice.TAKE_OUT:
             return warning("RC2102", said)
         case About.ABSENT:
             return error("RC2103", said)
@@ -80,6 +80,8 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> _Frame | None:  # noqa
         case About.TRAP:
             grave = verdict.is_grave or verdict.trap_kind == "limited"
             return warning("RC2050", said) if grave else info("RC2050", said)
+        case About.LOSES:
+            return info("RC2050", said) if unsure else warning("RC2050", said)
         case About.TAINTS:
             return info("RC2107", said)
         case About.BUILD_ONLY | About.OCTAL | About.NO_EFFECT | About.FEATURE_TAINTS | About.SIDE_EFFECT:

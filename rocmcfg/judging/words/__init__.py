@@ -66,6 +66,11 @@ def words(  # noqa: PLR0912  # a branch for each member
             return doubt(case, said, f"Kernel {on} is tainted by it, and {BUG_REPORTS}. {verdict.why}")
         case About.SIDE_EFFECT:
             return side_effect(verdict, case)
+        case About.LOSES:
+            feature, needed_for, gpus = verdict.names
+            need = f"{gpus} needs it" if gpus else "some GPUs need it"
+            said = f"{case.written} turns {feature} off, and {need} for {needed_for}"
+            return doubt(case, said, verdict.why)
         case About.DEFAULT:
             every = "" if machine.kernels or asked.kind is not Kind.PARAMETER else " of every kernel known"
             return take_out(case, f"{case.written} is the default{every}", verdict.why)
