@@ -118,5 +118,5 @@ def absent(verdict: Verdict, case: Case) -> Words:
         why = f"It is ignored there; kernels that have it: {', '.join(verdict.others)}."
         return Words(said, why, Advice.NOTE, "")
     if parameter is None or parameter.dkms_only:
-        return Words(said, f"{verdict.why} It is ignored here.".strip(), Advice.NOTE, "")
+        return doubt(case, said, f"{verdict.why} It is ignored here.".strip())
     return take_out(case, said, verdict.why)
