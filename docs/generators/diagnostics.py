@@ -62,8 +62,23 @@ RETIRED = {
     ),
     *("RC4341", "RC5004", "RC6004", "RC7003", "RC8105", "RC8107", "RC8122", "RC9002"),
 }
-# Ids that are raised in several places or wordings, each with one meaning.
+# Ids that are raised in several places or wordings, each with one meaning. The words of verdicts are those of
+# rocmcfg/judging/words.py.
 ONE_MEANING = {
+    "RC2015": "an argument of the kernel does not do what it seems to",
+    "RC2016": "nothing reads the variable",
+    "RC2017": "the reader of a variable does not take the value",
+    "RC2018": "a variable is meant as off, and any value switches it on",
+    "RC2020": "no feature has this name",
+    "RC2051": "the value is none of those that are documented",
+    "RC2102": "some kernels of this host lack the parameter",
+    "RC2103": "none of the installed kernels has the parameter",
+    "RC2105": "the value is out of range",
+    "RC2106": "a kernel may refuse the value",
+    "RC2107": "setting the parameter taints the kernel",
+    "RC2108": "the parameter is deprecated",
+    "RC2109": "a module cannot be looked into; its value is not checked",
+    "RC2110": "there is no such module",
     "RC1013": "`profile new`: the name is taken, by a local profile or a shipped one",
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
@@ -115,15 +130,38 @@ LOOKED_UP = {
     "RC7120": ("info",),
 }
 # Functions that give a hint.
-HINTS = {"_did_you_mean": "did you mean …?"}
+HINTS: dict[str, str] = {}
 # Hints that differ by what was met, or that the callers of a function give.
 HINTED = {
     "RC0001": "see `rocmcfg COMMAND --help`",
+    "RC2015": "write what the message proposes",
+    "RC2016": "write what the message proposes, or leave the variable out",
+    "RC2017": "write a value that it takes, or leave the variable out",
+    "RC2018": "unset the variable to switch it off",
+    "RC2020": "did you mean …?",
+    "RC2050": "write what the message proposes, or leave the setting out unless you know why you want it",
+    "RC2051": "see `rocmcfg explain NAME`",
+    "RC2101": "did you mean …?",
+    "RC2103": "take it out of the profile, or name it with --without ID",
+    "RC2104": "see `modinfo -p MODULE` for what it takes",
+    "RC2105": "choose a value inside the range",
+    "RC2106": "see `modinfo -p MODULE` for what it takes",
+    "RC2107": "leave the parameter out again before you report a fault",
+    "RC2108": "write what the message proposes, or leave the setting out unless you know why you want it",
+    "RC2110": "did you mean …?",
+    "RC8130": "write what the message proposes, or leave it out; `rocmcfg lint` finds the file that sets it",
     "RC3172": "close the quote, write the value on one line, take the sign out, or put a backslash before it "
     "that GRUB sees",
     "RC3307": "set the variable in plain words in the file that is named, or not at all",
 }
-SEVERITY = {"error": "error", "fail": "error", "_by_hand": "error", "warning": "warning", "info": "info"}
+SEVERITY = {
+    "_as_sure": "warning or info",
+    "error": "error",
+    "fail": "error",
+    "_by_hand": "error",
+    "warning": "warning",
+    "info": "info",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +226,7 @@ def _row(id: str, made: list[Made]) -> str:
         places = "\n".join(f"  {one.where}: {one.summary}" for one in made)
         sys.exit(f"{id} has several summaries: one meaning (then name it in ONE_MEANING) or two?\n{places}")
     summary = SAID.get(id) or ONE_MEANING.get(id) or summaries[0]
-    severity = " or ".join(dict.fromkeys(one.severity for one in made))
+    severity = " or ".join(dict.fromkeys(word for one in made for word in one.severity.split(" or ")))
     hint = HINTED.get(id) or next(filter(None, (_cell(call.hint) for call in made)), "")
     return f"| {id} | {severity} | {_cell(summary)} | {hint} |"
 

@@ -138,8 +138,7 @@ def _facts(what: Explanation) -> list[str]:
 def _show_value(printer: Printer, what: Explanation) -> None:
     if what.verdict or what.meaning:
         printer.heading("The value")
-        refused = f"{what.verdict}." if what.kind == "parameter" else f"Not taken: {what.verdict}."
-        printer.wrapped(refused if what.verdict else what.meaning)
+        printer.wrapped(f"{what.verdict}." if what.verdict else what.meaning)
     if what.instead:
         printer.line()
         printer.line(f"  {printer.paint('write instead', 'bold')}  {what.instead}")

@@ -129,7 +129,8 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
             if verdict.severity is None and verdict.fate.value == "keep" and not cured:
                 fine[cut(_line(verdict.text))] = None
                 continue
-            instead = f" → {_line(verdict.replacement)}" if verdict.replacement else ""
+            by_hand = " (by hand)" if verdict.by_hand else ""
+            instead = f" → {_line(verdict.replacement)}" if verdict.replacement else by_hand
             parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
             reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "follows from the others"
             rows[f"{verdict.fate.value:<8}  {cut(_line(verdict.text))}{instead}", reasons] = None

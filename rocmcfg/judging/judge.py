@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging import names, parameters
 from rocmcfg.judging.conditions import has_fix
-from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, taint, traps_of
+from rocmcfg.judging.verdict import (
+    REFUSED,
+    About,
+    Verdict,
+    loses,
+    meanings,
+    meets,
+    no_effect,
+    taint,
+    traps_of,
+)
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
@@ -48,6 +58,21 @@ def judge(
 
 
 def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
+    for verdict in _of_the_name(asked, machine, known):
+        instead = verdict.instead
+        harm = None
+        if instead is not None and instead.kind is Kind.FEATURE and instead.value == "false":
+            harm = next((v for v in loses(known.features[instead.name], machine) if v.holds), None)
+        if harm is None:
+            yield verdict
+            continue
+        # nobody is to write what the judge then has something against
+        feature, needed_for, gpus = harm.names
+        why = f"{verdict.why} Without {feature} there is no {needed_for} on {gpus}." if verdict.why else ""
+        yield verdict._replace(instead=None, why=why)
+
+
+def _of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
     if asked.kind is Kind.PARAMETER:
         return parameters.of_the_name(asked, machine, known)
     if asked.kind is Kind.KARG:
@@ -159,7 +184,9 @@ def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
         return
     if not found.takes(value):
         takes = f"It takes {', '.join(found.values)}." if found.values else found.summary
-        yield Verdict(About.ILLEGAL, why=takes, sources=found.sources, strict=found.strict)
+        bare = value.strip("\"'")
+        instead = asked._replace(value=bare) if bare != value and found.takes(bare) else None
+        yield Verdict(About.ILLEGAL, why=takes, instead=instead, sources=found.sources, strict=found.strict)
         return
     traps = traps_of(asked, found, machine)
     yield from meanings(traps, found, machine)
@@ -179,6 +206,8 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
         return
     if asked.enabled:
         yield from taint(found, machine)
+    elif asked.value is not None:
+        yield from loses(found, machine)
     yield from no_effect(found, machine)
 
 

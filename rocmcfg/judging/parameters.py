@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
-from rocmcfg.judging.verdict import About, Verdict, meanings, taint, traps_of
+from rocmcfg.judging.verdict import About, Verdict, loses, meanings, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import (
     NUMBERS,
     Spelling,
@@ -27,6 +28,7 @@ from rocmcfg.state.values import Effective
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})
+_DIGITS = regex("[0-9a-fA-F]+")
 _TOLD = 4  # features that a mask turns off
 
 
@@ -100,8 +102,10 @@ def of_the_value(asked: Spelling, machine: Machine, known: Catalogue, beside: st
         return
     number = octal(asked.value)
     if number is not None and any(type in NUMBERS for one in present for type in one.types):
-        yield Verdict(About.OCTAL, why=str(number))
-    refused = list(_refused(asked.value, found, present))
+        sign = "-" if number < 0 else ""
+        plain = asked._replace(value=sign + (asked.value or "").lstrip("+-0"))
+        yield Verdict(About.OCTAL, why=str(number), instead=plain)
+    refused = [_in_hexadecimal(one, asked, found, present) for one in _refused(asked.value, found, present)]
     yield from refused
     if found is None or any(one.holds for one in refused):
         return
@@ -120,6 +124,18 @@ def of_the_value(asked: Spelling, machine: Machine, known: Catalogue, beside: st
         and not any(one.trap_kind in ("default", "inverted") for one in traps)
     ):
         yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
+
+
+def _in_hexadecimal(
+    verdict: Verdict, asked: Spelling, found: Parameter | None, present: Sequence[Declaration]
+) -> Verdict:
+    """Propose 0x before the digits of a mask, where the kernels take that."""
+    text = f"0x{asked.value}"
+    if found is None or not found.mask or not verdict.holds or not _DIGITS.fullmatch(asked.value or ""):
+        return verdict
+    if any(one.reasons(text) for one in present):
+        return verdict
+    return verdict._replace(instead=asked._replace(value=text))
 
 
 def _refused(text: str | None, found: Parameter | None, present: Sequence[Declaration]) -> Iterator[Verdict]:
@@ -233,6 +249,8 @@ def _of_a_mask(
     for feature in features:
         if feature.is_on(mask):
             yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))
+        elif feature.is_on(default):
+            yield from loses(feature, machine)
 
 
 def _meant(

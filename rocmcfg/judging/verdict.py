@@ -34,6 +34,7 @@ class About(Enum):
     TAINTS = "setting it taints the kernel"
     FEATURE_TAINTS = "it switches a feature on that taints the kernel"
     SIDE_EFFECT = "a mask that changes more than it is copied for"
+    LOSES = "it switches a feature off that this hardware needs"
     DEFAULT = "what happens anyway"
     FIXED = "a workaround whose fix every kernel has"
 
@@ -67,6 +68,11 @@ class Verdict(NamedTuple):
     @property
     def trap_kind(self) -> TrapKind | None:
         return self.trap.kind if self.trap is not None else None
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether it is a trap that is sure to do harm, or the opposite of what is meant."""
+        return self.holds is True and self.trap_kind in GRAVE
 
 
 GRAVE = ("dangerous", "inverted")
@@ -141,6 +147,18 @@ def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
     holds = machine.runs(feature.taints) if feature.taints else False
     if holds is not False:
         yield Verdict(About.FEATURE_TAINTS, holds, feature.summary, names=(feature.name, feature.taints))
+
+
+def loses(feature: Feature, machine: Machine) -> Iterator[Verdict]:
+    """Say what does not work where the feature is off, and on which GPUs; nothing where no GPU is known."""
+    gpus = [
+        gpu for gpu in machine.named for one in feature.needed_on if one.covers(gpu.gfx or "", gpu.integrated)
+    ]
+    unsure = machine.gpus and any(machine.has(one) is None for one in feature.needed_on)
+    if gpus or unsure:
+        names = (feature.name, feature.needed_for, ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in gpus)))
+        holds = True if gpus else None
+        yield Verdict(About.LOSES, holds, feature.summary, names=names, sources=feature.sources)
 
 
 def no_effect(known: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:

@@ -177,7 +177,8 @@ class Parameter(NamedTuple):
 
 class Feature(NamedTuple):
     """A named bit of a feature mask. `set_means_on` is False for bits that switch something off. `taints` is
-    the range of kernels that mark themselves tainted where the feature is on."""
+    the range of kernels that mark themselves tainted where the feature is on. `needed_for` is what does not
+    work on the hardware of `needed_on` where the feature is off."""
 
     name: str
     parameter: str
@@ -188,6 +189,8 @@ class Feature(NamedTuple):
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     taints: str = ""
+    needed_for: str = ""
+    needed_on: tuple[Hardware, ...] = ()
 
     def is_on(self, mask: int | None) -> bool | None:
         return None if mask is None else bool(mask & self.bit) == self.set_means_on

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from rocmcfg.advice.lint import proposal, superseded
@@ -22,11 +23,12 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
-from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
+from rocmcfg.state.values import Configured, read_configured
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
@@ -199,7 +201,28 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
         if kernel.driver is not Driver.ABSENT
     )
     machine = Machine(kernels, gpus)
-    return Knowledge(known, machine, catalogue.known_issues() if kernels and machine.named else ())
+    issues = catalogue.known_issues() if kernels and machine.named else ()
+    stated = bool(asked.gpus or asked.kernels)
+    return Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
+
+
+def _base(view: HostView) -> Callable[[str], str | None]:
+    """Look up, once and where it is asked for, what the host's files give a parameter without rocmcfg."""
+
+    @functools.cache
+    def configured() -> Configured | None:
+        from rocmcfg.workflow.planning import collect_facts
+
+        try:
+            return read_configured(view, collect_facts(view, name_system=False))
+        except RocmcfgError:
+            return None  # what cannot be read is told by the commands that need it
+
+    def base(id: str) -> str | None:
+        found = configured()
+        return found.effective(id).value if found is not None else None
+
+    return base
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:

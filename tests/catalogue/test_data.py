@@ -57,7 +57,8 @@ def exists(setting: str) -> bool:
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_feature_is_one_bit_of_a_mask(name: str) -> None:
     feature = FEATURES[name]
-    assert set(feature) - {"acts_on", "notes", "sources", "taints"} == {
+    assert ("needed_for" in feature) is ("needed_on" in feature)
+    assert set(feature) - {"acts_on", "notes", "sources", "taints", "needed_for", "needed_on"} == {
         "parameter",
         "bit",
         "set_means",

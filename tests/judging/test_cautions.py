@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ SHIPPED = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
         ("env.HSA_XNACK=1", "info", "no effect on gfx1201"),
         ("env.HSA_OVERRIDE_GFX_VERSION=10.3.0", "warning", "is harmful"),
         ("env.HIP_VISIBLE_DEVICE=0", "info", "HIP_VISIBLE_DEVICES"),
-        ("karg.numa_balancing=0", "info", "has no effect here"),
+        ("karg.numa_balancing=0", "info", "numa_balancing=0 has no effect"),
         ("feature.overdrive=true", "info", "taints the kernel"),
         ("amdgpu.ppfeaturemask=0xffffffff", "info", "turns overdrive on and taints"),
         ("amdgpu.tmz=0", "info", "no effect on gfx1201"),
@@ -66,7 +67,11 @@ def test_a_shipped_profile_is_not_talked_about(tmp_path: Path, name: str) -> Non
     root = debian_grub_host(tmp_path, kernels=("6.16.3+deb13-amd64",), gfx=tuple(GPUS))
     found = rocmcfg("plan", "-p", name, "--any-gpu", "--unconditional", "--root", root, "--json")
     assert found.code == 0
-    assert not {"RC2050", "RC2051", "RC2107"} & set(found.ids)
+    assert not {"RC2051", "RC2107"} & set(found.ids)
+    # but of what it switches off, and another GPU of the host needs
+    told = [d["summary"] for d in found.document["diagnostics"] if d["id"] == "RC2050"]
+    assert all(re.search("turns gfxoff off, and gfx.* needs? it for suspend", one) for one in told)
+    assert bool(told) is (name in {"rdna3", "gfx1100", "gfx1101", "gfx1102"})
 
 
 def test_a_profile_of_ones_own_is(tmp_path: Path) -> None:

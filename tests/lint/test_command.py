@@ -109,7 +109,7 @@ def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Pa
     there = _lint(root, file)
     assert there.code == 0, "what does nothing here is a remark"
     summary = there.document["findings"][0]["summary"]
-    assert summary == "amdgpu.sg_display does nothing on gfx1201"
+    assert summary == "amdgpu.sg_display has no effect on gfx1201"
     assert _classes(_lint(root, file, "--gfx", "gfx1151")) == []
     old = _lint(root, file, "--kernel", "5.10.262")
     assert [(c, t) for _, t, c in _classes(old) if t == "wbrf=0"] == [("absent_here", "wbrf=0")]
@@ -214,6 +214,7 @@ def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
 def test_fix_proposes_and_writes_nothing(tmp_path: Path) -> None:
     root = debian_grub_host(
         tmp_path,
+        gfx="gfx1100",
         kernels=("6.14.0-37-generic",),
         cmdline="quiet amdgpu.gfxoff=0 amd_iommu=pt",
         modprobe_d={"a.conf": "options amdgpu noretry=0\n"},
@@ -269,7 +270,7 @@ def test_arguments_alone_are_read_as_a_kernel_command_line(tmp_path: Path) -> No
 
 
 FORUM = (
-    "amdgpu.dpm=0 amdgpu.noretry=0 amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff amd_iommu=on iommu=pt "
+    "amdgpu.dpm=0 amdgpu.noretry=0 amdgpu.stutter=0 amdgpu.ppfeaturemask=0xffffffff amd_iommu=on iommu=pt "
     "amdgpu.sg_display=0 amdgpu.cwsr_enable=0 amdgpu.gpu_recovery=1 amdgpu.runpm=7 amdgpu.vm_size=010"
 )
 
@@ -283,12 +284,12 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     assert sorted(said) == sorted(FORUM.split())
     assert said["amdgpu.dpm=0"] == ("take out", "")
     assert said["amdgpu.noretry=0"] == ("take out", ""), "what would be written is the default"
-    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff77fff")
+    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff5ffff")
     assert said["iommu=pt"] == ("keep", "")
-    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0")
-    assert off.endswith("; amdgpu.ppfeaturemask=0xfff77fff stands for it")
+    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.stutter=0")
+    assert off.endswith("; amdgpu.ppfeaturemask=0xfff5ffff stands for it")
     assert [one["verdict"] for one in found["verdicts"]] == sorted(
-        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "keep"].index
+        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "doubtful", "keep"].index
     )
     after = [line[1:] for line in found["proposals"][0]["diff"].splitlines() if line[:1] == "+"][1]
     kept = [one["replacement"] or one["text"] for one in found["verdicts"] if one["verdict"] != "take out"]
@@ -330,7 +331,33 @@ def test_what_is_wrong_in_a_sentence_is_for_its_author(tmp_path: Path) -> None:
     file = tmp_path / "post.md"
     file.write_text("Dear all,\nset amdgpu.dpm=0 and be happy.\n")
     found = _lint(debian_grub_host(tmp_path), "--fix", file).document
-    assert [one["verdict"] for one in found["verdicts"]] == ["by hand"]
+    assert [(one["verdict"], one["by_hand"]) for one in found["verdicts"]] == [("take out", True)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "verdict"),
+    [
+        ("amdgpu.gpu_recovery=1", "take out"),
+        ("amdgpu.noretry=0", "take out"),
+        ("amdgpu.ppfeaturemask=0xfefffffe", "doubtful"),
+        ("amdgpu.runpm=0", "keep"),
+    ],
+)
+def test_a_setting_has_one_verdict_wherever_it_stands(tmp_path: Path, setting: str, verdict: str) -> None:
+    """Whether --fix can edit a text says nothing about what it sets."""
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    texts = {
+        "grub": f'GRUB_CMDLINE_LINUX_DEFAULT="quiet {setting}"\n',
+        "code.md": f'Text.\n\n    GRUB_CMDLINE_LINUX_DEFAULT="quiet {setting}"\n',
+        "prose.md": f"I use {setting} here.\n",
+        "run.sh": f"sudo grubby --update-kernel=ALL --args='{setting}'\n",
+    }
+    said = {}
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.write_text(text)
+        said[name] = [one["verdict"] for one in _lint(root, "--fix", file).document["verdicts"]]
+    assert said == {name: [verdict] for name in texts}
 
 
 def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> None:
@@ -344,7 +371,7 @@ def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> No
 def test_a_gpu_may_go_by_the_name_it_is_sold_under(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     named = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "9070xt", "--root", root)
-    assert "does nothing on gfx1201" in named.out
+    assert "has no effect on gfx1201" in named.out
     several = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "rdna3", "--root", root)
     assert (several.code, "may be gfx1100 or " in several.err) == (2, True)
 
@@ -365,18 +392,21 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gfx", "cures"),
-    [("gfx1102", "rdna3-7600s-gfxoff (reported)"), ("gfx1201", "no known issue here: take it out, unless")],
+    ("gfx", "name", "cures"),
+    [
+        ("gfx1102", "gfxoff", "rdna3-7600s-gfxoff (reported)"),
+        ("gfx1201", "stutter", "no known issue here: take it out, unless"),
+    ],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
-    tmp_path: Path, gfx: str, cures: str
+    tmp_path: Path, gfx: str, name: str, cures: str
 ) -> None:
     """amdgpu.gfxoff=0 does nothing; the mask that it becomes acts, whether or not that is wanted."""
     text = tmp_path / "cmdline"
-    text.write_text("amdgpu.gfxoff=0 amdgpu.cwsr_enable=0 pci=noats\n")
+    text.write_text(f"amdgpu.{name}=0 amdgpu.cwsr_enable=0 pci=noats\n")
     found = rocmcfg("lint", "--fix", text, "--gfx", gfx)
     told = " ".join(found.out.split())
-    assert f"amdgpu.gfxoff is not a parameter of any kernel; the new one cures {cures}" in told
+    assert f"amdgpu.{name} is not a parameter of any kernel; the new one cures {cures}" in told
     if gfx == "gfx1201":
         assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (confirmed)" in told
         assert "keep pci=noats (no known cures here)" in told
@@ -504,3 +534,18 @@ def test_what_makes_the_boot_menu_anew_is_said_where_its_source_is_mended(
     command = "update-grub" if os.geteuid() == 0 else "sudo update-grub"
     told = rocmcfg("lint", "--fix", "--root", root).out
     assert (f"Then, for the boot menu: {command}\n" in told) is said
+
+
+def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(tmp_path: Path) -> None:
+    """As a plan composes it: the kernel's arguments win over modprobe.d, and would switch overdrive off."""
+    root = debian_grub_host(
+        tmp_path,
+        gfx="gfx1100",
+        kernels=("6.14.0-37-generic",),
+        cmdline="quiet amdgpu.gfxoff=0",
+        modprobe_d={"mine.conf": "options amdgpu ppfeaturemask=0xfff7ffff\n"},
+    )
+    found = _lint(root, "--fix").document
+    (proposed,) = [one["replacement"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0"]
+    assert proposed.endswith("=0xfff77fff")
+    assert proposed in rocmcfg("plan", "--set", "feature.gfxoff=false", "--root", root).out

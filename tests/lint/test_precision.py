@@ -10,7 +10,7 @@ RIGHT = {
     "/etc/default/grub": [
         'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
         'GRUB_CMDLINE_LINUX="root=x acpi_enforce_resources=lax nvidia.NVreg_X=1 audio=1 modeset=0"\n',
-        'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff5bfff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
         'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM mitigations=auto,no_guest_host"\nGRUB_GFXMODE=auto\n',
@@ -34,7 +34,7 @@ RIGHT = {
         "dmesg | grep \"unknown parameter 'gfxoff'\"\ncat /sys/module/amdgpu/parameters/*\n",
     ],
     "a.md": [
-        "There is no `amdgpu.gfxoff=0`. Write `amdgpu.ppfeaturemask=0xfff73fff` instead.\n",
+        "There is no `amdgpu.stutter=0`. Write `amdgpu.ppfeaturemask=0xfff5bfff` instead.\n",
         "| wrong | `amdgpu.gfxoff=0` |\n",
         "`amdgpu.runpm=N` or `amdgpu.dcdebugmask=<mask>`; the variable `TORCH_USE_HIPBLASLT`, and gfxoff.\n",
         "```\namdgpu: unknown parameter 'gtt_size' ignored\n[  1.0] Command line: amdgpu.gfxoff=0\n```\n",
@@ -117,4 +117,4 @@ def test_a_name_that_only_new_releases_call_old_is_a_remark_that_states_the_rele
     (finding,) = judged("a.env", "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True\n").findings
     said = finding.remark
     assert (said.kind, said.severity.value, finding.spelt.text) == ("deprecated", "info", None)
-    assert "2.9" in said.summary
+    assert "2.9" in said.why

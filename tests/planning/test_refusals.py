@@ -37,7 +37,7 @@ TWO: dict[str, Any] = {"kernels": ("6.12.107+deb13-amd64", "6.16.3+deb13-amd64")
 
 REFUSALS = (
     # a value that would stop the module from loading is a black screen
-    value("amdgpu.cwsr_enable=foo", "would stop amdgpu from loading", "is not a number"),
+    value("amdgpu.cwsr_enable=foo", "stops amdgpu from loading", "is not a number"),
     value("amdgpu.ppfeaturemask=-1", "hexint takes no minus sign"),
     value("amdgpu.cwsr_enable=0xffffffff", "does not fit type int"),
     value("amdgpu.gttsize=8192,", "is not a number"),
@@ -46,11 +46,14 @@ REFUSALS = (
     value("amdgpu.cwsr_enable=010", "out of range", id="RC2105"),
     value("amdgpu.cwsr_enable=2", "out of range", "0 to 1", id="RC2105"),
     value("amdgpu.hws_gws_support=2", "is not Y, N, 1 or 0"),
-    value("amdgpu.lockup_timeout=" + "1" * 256, "longer than 255"),
+    value("amdgpu.lockup_timeout=" + "1" * 256, "Longer than 255"),
     # one kernel of several is enough: it may be the one that boots
     value("amdgpu.enforce_isolation=2", "6.12.107+deb13-amd64", **TWO),
     # names
-    value("amdgpu.gfxoff=0", "features.gfxoff = false", "write feature.gfxoff=false", id="RC2101"),
+    value("amdgpu.stutter=0", "features.stutter = false", "write feature.stutter=false", id="RC2101"),
+    value(
+        "amdgpu.gfxoff=0", "no suspend to idle (s2idle) on gfx1201", "leave amdgpu.gfxoff out", id="RC2101"
+    ),
     value("amdgpu.gtt_size=8192", "ttm.pages_limit", id="RC2101"),
     value("amdgpu.cwsr_enabel=0", "did you mean", "cwsr_enable", id="RC2101"),
     value("amdgpu.zzzz=0", "modinfo -p amdgpu", id="RC2101"),
@@ -59,7 +62,7 @@ REFUSALS = (
     value("feature.zzzz=false", "known: ", id="RC2020"),
     value("feature.gfxoff=perhaps", "true or false", id="RC2002"),
     value("env.TORCH_USE_HIPBLASLT=0", "TORCH_BLAS_PREFER_HIPBLASLT", id="RC2016"),
-    value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "it takes 0, 1", id="RC2017"),
+    value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "It takes 0, 1", id="RC2017"),
     value("karg.amd_iommu=pt", "karg.iommu", id="RC2015"),
     Refusal("with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("it has",)),
     Refusal(

@@ -97,15 +97,14 @@ def _place(said: Said, scanner: Scanner) -> str:
 def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
     """What to write in its place, as far as anybody can tell."""
     from rocmcfg.judging.judge import of_the_name
-    from rocmcfg.judging.verdict import About
+    from rocmcfg.judging.words import words
 
-    verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)
-    hint = "remove it; `rocmcfg lint` finds the file that sets it"
-    if verdict is not None and verdict.about is About.MISNAMED and verdict.instead is not None:
-        given = "" if verdict.instead.value is not None else "=…"
-        hint = f"{verdict.why} Write --set {verdict.instead}{given}".lstrip()
-    elif verdict is not None and verdict.names:
-        near = verdict.names[0]
-        hint = f"is {near} meant? `rocmcfg explain {near}` tells what it does"
+    asked, anybody = parameter(f"{module}.{name}"), Machine()
+    verdict = next(of_the_name(asked, anybody, known), None)
     said = f"the kernel ignores {module}.{name}: there is no such parameter"
-    return warning("RC8130", said, location=place, hint=hint)
+    hint, why = "remove it; `rocmcfg lint` finds the file that sets it", ""
+    if verdict is not None:
+        worded = words(verdict, asked, known, anybody)
+        stop = "" if worded.cure.endswith("?") else ";"
+        hint, why = f"{worded.cure}{stop} `rocmcfg lint` finds the file that sets it", verdict.why
+    return warning("RC8130", said, location=place, detail=why, hint=hint)

@@ -17,10 +17,11 @@ from rocmcfg.advice.explain.explanation import (
     those,
 )
 from rocmcfg.judging import names
-from rocmcfg.judging.judge import judge, of_the_name, strange_words
+from rocmcfg.judging.judge import judge, of_the_name
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
+from rocmcfg.judging.words import Words, words
 from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
@@ -93,14 +94,13 @@ def _with_verdicts(found: Explanation, question: Question) -> Explanation:
     asked = question.asked
     of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
-    octal = (
-        f"{asked.value} is octal because of its leading 0, and means {v.why}"
-        for v in _of(question, About.OCTAL)
-    )
-    taints = ("{} on taints kernels {}".format(*v.names) for v in _of(question, About.FEATURE_TAINTS))
-    refused = next(filter(None, (_refusal(v, asked) for v in question.verdicts)), "")
+    said = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
+    taints = said[About.FEATURE_TAINTS] if asked.kind is Kind.PARAMETER else ()
+    octal = (one.summary for one in said[About.OCTAL])
+    refusals = (v for v in question.verdicts if _refuses(v, asked))
+    refused = next((_worded(v, question).summary for v in refusals), "")
     return found._replace(
-        remarks=(*octal, *found.remarks, *(taints if asked.kind is Kind.PARAMETER else ())),
+        remarks=(*octal, *found.remarks, *(one.summary for one in (*taints, *said[About.LOSES]))),
         instead=str(instead) if instead is not None else found.instead,
         meaning="" if refused else found.meaning,
         verdict=refused,
@@ -111,26 +111,21 @@ def _of(question: Question, about: About) -> list[Verdict]:
     return [verdict for verdict in question.verdicts if verdict.about is about]
 
 
-def _refusal(verdict: Verdict, asked: Spelling) -> str:
-    """Why the value is not taken, or has no meaning. What a kernel refuses is said of each kernel."""
-    value = asked.value or ""
+def _worded(verdict: Verdict, question: Question) -> Words:
+    return words(verdict, question.asked, question.catalogue, question.machine)
+
+
+def _words(question: Question, about: About) -> list[Words]:
+    return [_worded(verdict, question) for verdict in _of(question, about)]
+
+
+def _refuses(verdict: Verdict, asked: Spelling) -> bool:
+    """Whether the value is not taken, or has no meaning. What a kernel refuses is said of each kernel."""
     if verdict.about is About.OUT_OF_RANGE:
-        return "{} is out of range: its meanings run from {} to {}".format(value, *verdict.names)
-    illegal = verdict.about is About.ILLEGAL
-    if asked.kind is Kind.FEATURE and illegal:
-        return f"{value!r} is neither true nor false"
-    variable = names.variable(asked.name) if asked.kind is Kind.ENV else None
-    if variable is not None and illegal:
-        reader = variable.reader or "its reader"
-        if verdict.strict:
-            return f"{value!r} is not a value that {reader} takes"
-        return f"{value!r} is none of the values that are documented; {reader} may pass over it"
-    argument = names.argument(asked.name) if asked.kind is Kind.KARG else None
-    if argument is None or not (illegal or verdict.about is About.MISNAMED or not verdict.strict):
-        return ""
-    if argument.pattern:
-        return f"{value!r} is no value that it takes"
-    return f"{', '.join(map(repr, strange_words(value, argument)))} is no word that it takes"
+        return True
+    if asked.kind is Kind.KARG:
+        return verdict.about in (About.ILLEGAL, About.MISNAMED) or not verdict.strict
+    return verdict.about is About.ILLEGAL and asked.kind is not Kind.PARAMETER
 
 
 def as_parameter(asked: Spelling) -> Spelling | None:
@@ -173,7 +168,8 @@ def _misnamed(question: Question) -> Explanation:
             of_logins = next(of_the_name(login, machine, known), None)
             verdict = next(of_the_name(kernel, machine, known), of_logins)
         raise _unknown(question, verdict)
-    said = verdict.why or f"{asked.name} without its module reaches nobody on a kernel command line"
+    worded = words(verdict, meant, known, machine)
+    said = worded.why if verdict.why else worded.summary
     issues = mentions(question, [meant.id, meant.name])
     return Explanation(_written(asked), "misnomer", said, instead=str(verdict.instead or ""), issues=issues)
 
@@ -206,13 +202,22 @@ def _parameter(question: Question, parameter: Parameter) -> Explanation:
     return _with_bits(found, parameter, features, question)
 
 
+def _of_the_name(question: Question, *abouts: About) -> Iterator[tuple[bool, str]]:
+    """Word what is so of a name, whatever its value. What is deprecated is told with the reason."""
+    for verdict in of_the_name(question.asked, question.machine, question.catalogue):
+        said = _worded(verdict, question)
+        if verdict.about in abouts:
+            with_reason = verdict.about is About.DEPRECATED
+            yield True, f"{said.summary}: {verdict.why}" if with_reason else said.summary
+
+
 def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
     low, high = parameter.bounds or (0, 0)
     remarks = those(
         (parameter.dkms_only, "exists only in AMD's DKMS driver, not in the one that comes with a kernel"),
         (parameter.since, f"came with kernel {parameter.since}"),
         (parameter.removed, f"removed in kernel {parameter.removed}"),
-        (parameter.deprecated, f"deprecated: {parameter.deprecated}"),
+        *_of_the_name(question, About.DEPRECATED),
         (parameter.config, f"exists only in kernels built with {parameter.config}"),
         (parameter.rewritten, "the driver may replace the value when it starts"),
         (parameter.bounds, f"values with a meaning: {low} to {high}"),
@@ -336,14 +341,13 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
 def _variable(question: Question, variable: Variable) -> Explanation:
     shown = question.asked.name
     remarks = those(
-        (variable.unknown, "nothing reads it"),
-        (variable.build_only, "read while software is compiled, and never when it runs"),
+        *_of_the_name(question, About.MISNAMED, About.BUILD_ONLY),
         (variable.presence_only, "only its presence counts: any value, also 0, switches it on"),
         (variable.reader, f"read by {variable.reader}"),
         (variable.indexed, f"{variable.name}_<n> exists as well; n is {variable.indexed}"),
         (variable.since, f"since: {variable.since}"),
         (variable.until, f"until: {variable.until}"),
-        (variable.deprecated, f"deprecated: {variable.deprecated}"),
+        *_of_the_name(question, About.DEPRECATED),
     )
     found = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
     found = found._replace(instead=variable.instead.name if variable.instead else "")

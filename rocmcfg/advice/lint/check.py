@@ -10,15 +10,18 @@ from rocmcfg.advice.lint.assignment import Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
-from rocmcfg.advice.lint.remark import GRAVITY, Remark, Spelt
+from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.source import Source, whole
 from rocmcfg.advice.lint.wording import Knowledge, remarks
 from rocmcfg.judging import names
+from rocmcfg.judging.words import Advice
 from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
+_WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the plainest advice first
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
 
 
@@ -65,20 +68,34 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
-    BY_HAND = "by hand"  # wrong, and in a text in which nothing may be replaced
+    DOUBTFUL = "doubtful"  # to be taken out, unless its author knows why it is there
     KEEP = "keep"
 
 
-@published("file", "line", "column", "text", "verdict=fate", "replacement", "setting", "summary", "severity")
+@published(
+    "file",
+    "line",
+    "column",
+    "text",
+    "verdict=fate",
+    "by_hand",
+    "replacement",
+    "setting",
+    "summary",
+    "severity",
+)
 class Verdict(NamedTuple):
-    """`replacement` is what stands there in the end, and `setting` the same for --set; both are empty but for
-    a change. `summary` is the gravest of what is said of it, empty with no `severity` where nothing is."""
+    """`fate` is what should become of the setting, wherever it stands; `by_hand` is True where the text
+    around it lets nobody but its author edit it. `replacement` is what stands there in the end, and `setting`
+    the same for --set; both are empty but for a change that is proposed. `summary` is the gravest of what is
+    said of it, empty with no `severity` where nothing is."""
 
     file: str
     line: int
     column: int
     text: str
     fate: Fate
+    by_hand: bool
     replacement: str
     setting: str
     summary: str
@@ -88,22 +105,49 @@ class Verdict(NamedTuple):
 def verdicts(checked: Checked) -> list[Verdict]:
     """Worst first."""
     become = becoming(checked)
-    said: dict[tuple[int, int], Remark] = {}
-    for one in sorted(checked.findings, key=lambda f: GRAVITY[f.remark.severity]):
-        said.setdefault((one.start, one.stop), one.remark)
+    said: dict[tuple[int, int], list[Finding]] = {}
+    for one in sorted(checked.findings, key=lambda f: (GRAVITY[f.remark.severity], _WEIGHT[f.remark.advice])):
+        said.setdefault((one.start, one.stop), []).append(one)
     found = []
     for each in checked.assignments:
         token = each.start, each.stop
-        worst, spelt = said.get(token), become.get(token, Spelt())
-        fate = Fate.KEEP if spelt.text is None else Fate.CHANGE if spelt.text else Fate.TAKE_OUT
-        if fate is Fate.KEEP and worst is not None and worst.severity is not Severity.INFO:
-            fate = Fate.BY_HAND
+        own, spelt = said.get(token, []), become.get(token, Spelt())
+        worst = own[0].remark if own else None
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
+        fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
+        if spelt.text is None:
+            # what could have been edited stays because something else needs it
+            fate = min(
+                (_fate(one.remark) for one in own if one.spelt.text is None), default=Fate.KEEP, key=_rank
+            )
+            by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
         text, replacement = checked.source.text[slice(*token)], spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
             summary += f"; {spelt.setting} stands for it"
         place = checked.source.place(each.start)
-        found.append(Verdict(checked.file, *place, text, fate, replacement, setting, summary, severity))
-    rank = {fate: number for number, fate in enumerate(Fate)}
-    return sorted(found, key=lambda v: (rank[v.fate], GRAVITY[v.severity or Severity.INFO], v.line, v.column))
+        found.append(
+            Verdict(checked.file, *place, text, fate, by_hand, replacement, setting, summary, severity)
+        )
+    return sorted(
+        found, key=lambda v: (_rank(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)
+    )
+
+
+def _fate(remark: Remark) -> Fate:
+    """Return what a remark advises, whatever can be edited."""
+    match remark.advice:
+        case Advice.TAKE_OUT:
+            return Fate.TAKE_OUT
+        case Advice.CHANGE:
+            return Fate.CHANGE
+        case Advice.DOUBT:
+            return Fate.DOUBTFUL
+        case Advice.NOTE:
+            return Fate.KEEP if remark.severity is Severity.INFO else Fate.DOUBTFUL
+        case _:
+            assert_never(remark.advice)
+
+
+def _rank(fate: Fate) -> int:
+    return list(Fate).index(fate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rocmcfg.judging.words import Advice
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
@@ -36,9 +37,9 @@ CLASSES = {
 
 
 class Remark(NamedTuple):
-    """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
-    `better` is what that becomes when it is judged in its turn. `remove`: the token should go, whatever else
-    is said. `literal` is what a slip of syntax is replaced by."""
+    """`advice` is what to do about the token. `instead` is what to write, without a value where the author's
+    stays: None where there is no proposal. `better` is what that becomes when it is judged in its turn.
+    `literal` is what a slip of syntax is replaced by."""
 
     id: str
     summary: str
@@ -46,13 +47,17 @@ class Remark(NamedTuple):
     severity: Severity = Severity.INFO
     instead: Spelling | None = None
     better: Spelling | None = None
-    remove: bool = False
+    advice: Advice = Advice.NOTE
     literal: str | None = None
     sources: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         return CLASSES[self.id]
+
+    @property
+    def remove(self) -> bool:
+        return self.advice is Advice.TAKE_OUT
 
     @property
     def proposal(self) -> Spelling | None:

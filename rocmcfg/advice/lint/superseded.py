@@ -11,6 +11,7 @@ from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.judging import names
+from rocmcfg.judging.words import Advice
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import Spelling, same
 
@@ -72,7 +73,7 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
     if same(loser.value, winner.value):
         said = f"{loser.name} is set to the same value {where} as well"
-        return info("RC7112", said, remove=not recovery)
+        return info("RC7112", said, advice=Advice.NOTE if recovery else Advice.TAKE_OUT)
     value = "without a value" if winner.value is None else f"to {winner.value}"
     said = f"{loser.name} is set {value} {where}, and that one wins"
     if recovery:
@@ -82,7 +83,7 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
         )
         return warning("RC7111", said, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."
-    return warning("RC7111", said, why, remove=True)
+    return warning("RC7111", said, why, advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:

@@ -1,0 +1,149 @@
+"""The words of verdicts on a value: it is refused, it is a trap, or it has another effect than is thought."""
+
+from __future__ import annotations
+
+from rocmcfg.judging import names
+from rocmcfg.judging.parameters import default_mask, features_of
+from rocmcfg.judging.verdict import Verdict, said_of
+from rocmcfg.judging.words.advice import (
+    BUG_REPORTS,
+    Advice,
+    Case,
+    Words,
+    change,
+    changed,
+    doubt,
+    sentence,
+    take_out,
+)
+from rocmcfg.model.catalogue import ValueTrap
+from rocmcfg.model.desired import Kind
+from rocmcfg.model.exhaustive import assert_never
+from rocmcfg.model.spelling import Spelling, as_number
+
+
+def illegal(verdict: Verdict, case: Case) -> Words:
+    asked, written, why = case.asked, case.written, verdict.why
+    match asked.kind:
+        case Kind.PARAMETER:
+            return _illegal_parameter(verdict, case)
+        case Kind.FEATURE:
+            return take_out(
+                case, f"{asked.value!r} is neither true nor false", "", cure="write true or false"
+            )
+        case Kind.KARG:
+            argument = names.argument(asked.name)
+            of = asked.value or ""
+            if argument is not None and argument.values and argument.words_join:
+                strange = [word for word in of.split(",") if word not in argument.values]
+                of = ", ".join(strange)
+            said = f"{written} is none of the values that are documented"
+            if of and of != asked.value:
+                said = f"{of} of {written} is none of the words that are documented"
+            why = f"The kernel may pass over it. {why}"
+            return take_out(case, said, why, cure=f"see `rocmcfg explain {asked.id}`")
+        case Kind.ENV:
+            variable = names.variable(asked.name)
+            reader = (variable.reader if variable else "") or "its reader"
+            if verdict.instead is not None:
+                said = f"the quotes in {written} are part of the value, and {reader} takes none"
+                return change(said, why, verdict.instead)
+            cure = f"write a value that it takes, or leave {case.name} out"
+            if verdict.strict:
+                return take_out(case, f"{written} is not a value that {reader} takes", why, cure=cure)
+            said = f"{written} is none of the values that are documented"
+            return doubt(case, said, f"{sentence(reader)[:-1]} may pass over it. {why}", cure=cure)
+        case _:
+            assert_never(asked.kind)
+
+
+def _illegal_parameter(verdict: Verdict, case: Case) -> Words:
+    asked = case.asked
+    on = f" on kernel {', '.join(verdict.kernels)}" if case.machine.kernels else ""
+    parameter = case.known.parameters.get(asked.id)
+    cure = f"see `modinfo -p {asked.module}` for what it takes"
+    if parameter is not None and parameter.mask:
+        cure = f"{asked.id} is a mask; switch one feature by feature.NAME=false"
+    if verdict.holds is None:
+        said = f"{case.written} may stop {asked.module} from loading{on}"
+        return take_out(case, said, f"{sentence(verdict.why)}", cure=cure)
+    said = f"{case.written} stops {asked.module} from loading{on}"
+    why = f"{sentence(verdict.why)} The driver then does not start, and the screen may stay black."
+    if verdict.instead is not None:
+        cure = f"hexadecimal digits begin with 0x: write {verdict.instead}"
+        return change(said, why, verdict.instead, cure=cure)
+    return take_out(case, said, why, cure=cure)
+
+
+def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
+    unsure, written, machine = verdict.holds is None, case.written, case.machine
+    why = trap.summary
+    if trap.kernel and trap.kind != "limited":
+        why += f" It is so on kernels {trap.kernel}."
+    if unsure and trap.acts_on is not None:
+        which = "not every GPU" if machine.gpus else "no GPU"
+        why += f" That is so on {trap.acts_on.words()}; {which} is known here."
+    said = f"{written} {said_of(trap)}" + (", on some GPUs" if unsure else "")
+    match trap.kind:
+        case "no_effect":
+            on_kernels = f" on kernel {machine.releases(trap.kernel)}" if trap.kernel else ""
+            where = " on some GPUs" if unsure else f" on {machine.gpu_names}" if trap.acts_on else on_kernels
+            said = f"{written} has no effect{where}"
+            if not unsure and trap.acts_on is not None and verdict.instead is None:
+                return take_out(case, said, why)
+            return changed(verdict, case, said, why)
+        case "limited":
+            said = f"kernel {machine.releases(trap.kernel)} may not give all of {written}"
+            cure = f"install kernel {trap.kernel.removeprefix('<')} or a later one"
+            return Words(said, why, Advice.NOTE, cure)
+        case "dangerous" | "inverted" | "default" if unsure:
+            return doubt(case, said, why)
+        case "default":
+            return take_out(case, said, why)
+        case "dangerous" | "inverted" if verdict.instead is None:
+            return take_out(case, said, why)
+        case "dangerous" | "inverted" | "obsolete" | "misread":
+            return changed(verdict, case, said, why)
+        case _:
+            assert_never(trap.kind)
+
+
+# -- effects -----------------------------------------------------------------------------------------------
+
+
+def no_effect(verdict: Verdict, case: Case) -> Words:
+    (where,) = verdict.names
+    if verdict.holds is None:
+        return doubt(case, f"{case.name} has an effect on {where} only", verdict.why)
+    said = f"{case.name} has no effect on {case.machine.gpu_names}"
+    return take_out(case, said, f"It acts on {where} only. {verdict.why}")
+
+
+def taints(verdict: Verdict, case: Case) -> Words:
+    on = f" ({', '.join(verdict.kernels)})" if verdict.kernels and case.machine.kernels else ""
+    since = case.known.parameters[case.asked.id].taints_since
+    if not case.machine.kernels and verdict.others:
+        on = f" (seen in {', '.join(verdict.kernels)})"
+    if since is not None and not case.machine.kernels:
+        on = f" (from {'.'.join(map(str, since.numbers[:2]))} on)"
+    why = f"The kernel logs `Setting dangerous option`, and {BUG_REPORTS}."
+    cure = f"leave {case.name} out again before you report a fault"
+    return Words(f"setting {case.name} taints the kernel{on}", why, Advice.NOTE, cure)
+
+
+def side_effect(verdict: Verdict, case: Case) -> Words:
+    *most, last = verdict.names
+    said = f"{case.written} {', '.join(most)} and {last}" if most else f"{case.written} {last}"
+    if verdict.instead is None:
+        return doubt(case, said, verdict.why)
+    return change(said + _kept(verdict.instead, case), verdict.why, verdict.instead)
+
+
+def _kept(instead: Spelling, case: Case) -> str:
+    """What a mask that is proposed leaves on: the other one was likely copied for that."""
+    of, machine = case.known.parameters[case.asked.id], case.machine
+    mask, default = as_number(instead.value), default_mask(of, machine.kernels)
+    kept = [f for f in features_of(of, case.known) if f.is_on(mask) and not f.is_on(default)]
+    tainted = [f.taints for f in kept if f.taints and machine.runs(f.taints) is not False]
+    taints = f", which taints kernels {tainted[0]}" if tainted else ""
+    return f"; the proposed mask keeps {' and '.join(f.name for f in kept)} on{taints}" if kept else ""

@@ -1,0 +1,13 @@
+"""A check that every member of an enumeration is dealt with."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+def assert_never(value: NoReturn) -> NoReturn:
+    """Fail mypy where a `match` before it leaves out a member. `typing` has the same from Python 3.11 on.
+
+    Raises AssertionError.
+    """
+    raise AssertionError(f"no case deals with {value!r}")
