@@ -24,24 +24,32 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     chains = possible(view)
     declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
     decisive = next(declared, None) or recognised.decisive(view)
-    seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
-    candidates = tuple(one for one in seen if one is not None)
-    chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
+    seen = [decisive] if decisive is not None and not forced else (chain.detect(view) for chain in chains)
+    candidates = tuple(loader for loader in seen if loader is not None)
+    chosen = [
+        loader
+        for loader in candidates
+        if loader is decisive or (loader.name == forced if forced else loader.proof)
+    ]
     replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
     chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
     another = loader_entries.passed_on(view)
     if another and not forced:  # what shows its own entries alone did not boot this host
-        candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))
+        candidates = tuple(
+            loader for loader in candidates if loader in chosen or not _shows_entries(loader.name)
+        )
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    names, refusal, hidden = [one.name for one in candidates], "", ""
+    names, refusal, hidden = [loader.name for loader in candidates], "", ""
     if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
     elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     elif not chosen:
-        told = efi.text(view, "LoaderInfo")
-        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
+        loader_info = efi.text(view, "LoaderInfo")
+        folders = (
+            f"{partition}{below}" for partition in loader_entries.PARTITIONS for below in ("", "/loader")
+        )
         hidden = next(filter(view.hidden, folders), "")
         empty = loader_entries.unmounted(view)
         refusal = NO_LOADER
@@ -52,8 +60,10 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
                 f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
                 "that can be seen: is its partition mounted?"
             )
-        elif told:
-            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        elif loader_info:
+            refusal = (
+                f"{loader_info} booted this host, and no menu of it can be seen: is its partition mounted?"
+            )
         elif empty:
             refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
     loader = chosen[0] if chosen else None
@@ -76,8 +86,8 @@ def reader_on(view: HostView) -> BootReader | None:
         return nixos
     if declared is not None or above is not None:
         return declared
-    told = efi.text(view, "LoaderInfo").lower()
-    chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
+    loader_info = efi.text(view, "LoaderInfo").lower()
+    chains = sorted(possible(view), key=lambda chain: not loader_info.startswith(chain.NAME))
     return next((chain for chain in chains if chain.here(view)), None)
 
 
@@ -105,5 +115,5 @@ def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
     """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
     texts = [karg.text for karg in kargs] or ["<the arguments>"]
     strings = [f'"{text}"' for text in texts]
-    said = detection.manual.replace("{kargs}", " ".join(texts))
-    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))
+    lines = detection.manual.replace("{kargs}", " ".join(texts))
+    return lines.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))

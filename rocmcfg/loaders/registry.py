@@ -92,8 +92,8 @@ def paths(name: str) -> tuple[str, ...]:
 
 def inputs(name: str) -> set[str]:
     """The files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
-    found = trial(name)
-    return {*paths(name), *(found.FILES if found is not None else ())}
+    boot_trial = trial(name)
+    return {*paths(name), *(boot_trial.FILES if boot_trial is not None else ())}
 
 
 def trial(name: str) -> BootTrial | None:
@@ -109,17 +109,17 @@ def no_trial(name: str) -> str:
 
 
 def trials() -> dict[str, BootTrial]:
-    return {one.NAME: one.TRIAL for one in backends() if one.TRIAL is not None}
+    return {chain.NAME: chain.TRIAL for chain in backends() if chain.TRIAL is not None}
 
 
 def copies() -> set[str]:
     """The entries that trials are: programs write them anew as all others."""
-    return {path for one in trials().values() if not one.ACTIVATED for path in one.FILES}
+    return {path for boot_trial in trials().values() if not boot_trial.ACTIVATED for path in boot_trial.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:
     """What a program keeps for the host; None for one that keeps nothing of ours."""
-    return next((one for one in keepers() if tool == one.TOOL), None)
+    return next((program for program in keepers() if tool == program.TOOL), None)
 
 
 def keepers() -> tuple[Keeper, ...]:

@@ -37,7 +37,7 @@ def not_booted(view: HostView, receipt: Receipt | None, loader: str) -> tuple[Ch
     if receipt is None or receipt.boot_id in ("", boot_id(view)):
         return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
     told, chain = efi.text(view, "LoaderInfo"), registry.backend(loader) if loader else None
-    if told and chain is not None and chain.LOADER and not chain.told(view):
+    if told and chain is not None and chain.LOADER and not chain.proof_of_boot(view):
         return CheckStatus.DRIFT, f"{told} booted this host, and the menu of {loader} has it: apply again"
     return CheckStatus.PENDING_REBOOT, "this boot came after the apply, by an entry that does not have it"
 

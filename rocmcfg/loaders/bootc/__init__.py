@@ -50,26 +50,26 @@ class _Bootc(DeploymentChain):
 
     def detect(self, view: HostView) -> Detection | None:
         """None where rpm-ostree is the one to ask."""
-        found = super().detect(view)
-        if found is None:
+        detection = super().detect(view)
+        if detection is None:
             return _composefs(view) if view.exists(self.PROGRAM) else None
         able = _keeps_sources(view)
         usable = able or not view.exists(deployments.RPM_OSTREE)
-        return found._replace(supported=able, renders="bootc") if usable else None
+        return detection._replace(supported=able, renders="bootc") if usable else None
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
-        document, said = status(view, (self.TOOL, "status", "--format", "json"))
+        document, output = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
         if not isinstance(booted, dict) or not booted.get("ostree"):
             summary = "bootc does not say that it manages the system that runs"
             hint = "run the command as root on the booted host itself, and see what `bootc status` says"
-            yield error("RC3144", summary, detail="\n".join(said.splitlines()[-12:]), hint=hint)
+            yield error("RC3144", summary, detail="\n".join(output.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""
         self.menu(view)
         staged = deployments.staged(view)
-        noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
+        noted = [staged.extra] if staged is not None else [entry.first for entry in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
@@ -95,12 +95,12 @@ def _keeps_sources(view: HostView) -> bool:
     """Taken for granted where no program of the host can be run: `unable` refuses there."""
     if not view.runs_tools:
         return True
-    asked = view.query((*_SET, "--help"))
+    set_help = view.query((*_SET, "--help"))
     ostree = view.query(("ostree", "--version"))
-    if asked is None or not asked.ok or ostree is None:
+    if set_help is None or not set_help.ok or ostree is None:
         return False
-    found = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
-    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
     return version >= _SINCE and version != _FORGETS
 
 

@@ -58,9 +58,9 @@ class _Trial(GrubTrial):
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if _on_steamos(view):
-            said = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
+            summary = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
             hint = "apply without --trial; `rocmcfg rollback` takes it back"
-            yield error("RC4310", said, location=STEAMOS, hint=hint)
+            yield error("RC4310", summary, location=STEAMOS, hint=hint)
         else:
             yield from super().problems(view, observed, arguments)
 
@@ -86,15 +86,15 @@ class _Grub(defaults.DefaultsChain):
     def read(self, view: HostView) -> Menu:
         return read_menu(view, _menu(view), _TOOL, DROP_IN, "a drop-in")
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         tool = next(filter(view.exists, _PROGRAMS), "")
-        found = (tool, defaults.PATH, _menu(view))
-        sources = all(map(view.exists, found)) and reads_drop_ins(view) is not False
-        return (*found, *told) if tool and sources and self.has_entries(view) else ()
+        paths = (tool, defaults.PATH, _menu(view))
+        sources = all(map(view.exists, paths)) and reads_drop_ins(view) is not False
+        return (*paths, *proof) if tool and sources and self.has_entries(view) else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        return found._replace(title="GRUB (SteamOS)") if found and _on_steamos(view) else found
+        detection = super().detect(view)
+        return detection._replace(title="GRUB (SteamOS)") if detection and _on_steamos(view) else detection
 
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
         return _menu(view), (_TOOL,)

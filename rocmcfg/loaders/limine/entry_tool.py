@@ -37,21 +37,21 @@ def files(view: HostView) -> tuple[str, ...]:
     """Those that there are, in the order in which they are read."""
     places = ("/usr/share", "/etc")
     shared, own = (drop_ins(view, [f"{place}/limine-entry-tool.d"], ".conf") for place in places)
-    found = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
-    return tuple(path for path in found if view.exists(path)) if here(view) else ()
+    paths = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
+    return tuple(path for path in paths if view.exists(path)) if here(view) else ()
 
 
 def lines(
     view: HostView, *, without_ours: bool = False, defaults: str | None = None
 ) -> dict[str, tuple[Karg, ...]]:
     """The command line by the name of its entry; with `defaults` in place of what DEFAULTS holds."""
-    found: dict[str, tuple[str, str]] = {}
+    values: dict[str, tuple[str, str]] = {}
     for path in files(view):
         text = "" if without_ours and path == DROP_IN else text_or_empty(view, path)
         text = defaults if path == DEFAULTS and defaults is not None else text
         for name, plus, value in _assignments(appended_assignment.blanked(text) if without_ours else text):
-            found[name] = (f"{found[name][0]} {value}" if plus and name in found else value, path)
-    return {name: split(text, path) for name, (text, path) in found.items()}
+            values[name] = (f"{values[name][0]} {value}" if plus and name in values else value, path)
+    return {name: split(text, path) for name, (text, path) in values.items()}
 
 
 def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:

@@ -82,12 +82,12 @@ def written(view: HostView, path: str, text: str) -> tuple[Written, ...]:
 
 
 def _written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    for one, judgement in _judged_in(view, text):
-        version = _VERSION.search(one.comments)
-        name, release = "/".join(one.titles), version[1] if version else ""
-        kargs, (role, why, _) = split(one.cmdline, path), judgement
-        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role, why)
-        yield Written(entry if one.protocol else None, one.start, one.end)
+    for section, judgement in _judged_in(view, text):
+        version = _VERSION.search(section.comments)
+        name, release = "/".join(section.titles), version[1] if version else ""
+        kargs, (role, why, _) = split(section.cmdline, path), judgement
+        entry = Entry(name, section.titles[-1], section.kernel, release, section.initrds, kargs, role, why)
+        yield Written(entry if section.protocol else None, section.start, section.end)
 
 
 def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
@@ -97,28 +97,30 @@ def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
 
 
 def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
-    return ((one, judgement.role) for one, judgement in _judged_in(view, text))
+    return ((section, judgement.role) for section, judgement in _judged_in(view, text))
 
 
 def _judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Judged]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
     every = list(sections(text, _built_in(view)))
-    yield from zip(every, roles.settled([_judged(one, machine_id, root) for one in every]), strict=True)
+    yield from zip(
+        every, roles.settled([_judged(section, machine_id, root) for section in every]), strict=True
+    )
 
 
-def _judged(one: Section, machine_id: str, root: roles.Root) -> Judged:
-    of = _MACHINE.findall(one.comments)[-1:]
-    if one.titles == (TRIAL,):
+def _judged(section: Section, machine_id: str, root: roles.Root) -> Judged:
+    of = _MACHINE.findall(section.comments)[-1:]
+    if section.titles == (TRIAL,):
         return Judged(Role.TRIAL)
-    if "Snapshots" in one.titles[:-1]:
+    if "Snapshots" in section.titles[:-1]:
         return Judged(Role.SNAPSHOT, "it starts a snapshot")  # the tree of limine-snapper-sync
     if of and machine_id and of != [machine_id]:
         return Judged(Role.FOREIGN, "its machine-id is not that of this system")
-    if one.protocol not in ("linux", *_IMAGES):
+    if section.protocol not in ("linux", *_IMAGES):
         return Judged(Role.FOREIGN, "it starts no Linux kernel")
-    if not one.cmdline:
+    if not section.cmdline:
         return Judged(Role.FOREIGN, "it has no command line")
-    return roles.judged(one.titles, split(one.cmdline), root, one.kernel, one.initrds)
+    return roles.judged(section.titles, split(section.cmdline), root, section.kernel, section.initrds)
 
 
 def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Section]:
@@ -130,7 +132,7 @@ def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Sec
     for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text, built_in), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
-            comments = (*above, " ".join(said for said, *_ in options.get("comment", ())))
+            comments = (*above, " ".join(comment for comment, *_ in options.get("comment", ())))
             if titles:
                 yield _section(titles, options, " ".join(comments), begun, min(start, len(text)))
             name = line.lstrip("/")
@@ -172,5 +174,5 @@ def _built_in(view: HostView) -> dict[str, str]:
 def _expanded(text: str, built_in: Mapping[str, str]) -> list[str]:
     """Limine takes every carriage return away, and blanks around a line."""
     lines = [line.replace("\r", "").strip(" \t") for line in text.split("\n")]
-    macros = dict(built_in) | {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
+    macros = dict(built_in) | {match[1]: match[2] for line in lines if (match := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

@@ -63,10 +63,10 @@ class _SdbootManage(EntryChain):
         return (*folders, *filter(view.exists, (self.PROGRAM, _CONFIG))) if folders else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        if found is None or not self.reads_drop_ins(view):
-            return found
-        return found._replace(manual=found.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
+        detection = super().detect(view)
+        if detection is None or not self.reads_drop_ins(view):
+            return detection
+        return detection._replace(manual=detection.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
 
     def reads_drop_ins(self, view: HostView) -> bool:
         """Whether the program sources the folders, and does so behind its configuration."""
@@ -90,8 +90,8 @@ class _SdbootManage(EntryChain):
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         normal = self.read(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
-        asked = _evaluated(self.sourced(view)).text(_OPTIONS)
-        return [] if asked is None else [(*found_out, *split(asked, _CONFIG))]
+        options = _evaluated(self.sourced(view)).text(_OPTIONS)
+        return [] if options is None else [(*found_out, *split(options, _CONFIG))]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         """An edit of the configuration goes where the program has come to read drop-ins since."""
@@ -105,14 +105,16 @@ class _SdbootManage(EntryChain):
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         behind = self.reads_drop_ins(view)
         if not behind and not view.exists(_CONFIG):
-            said = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
+            summary = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
             hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
-            yield error("RC3131", said, location=_CONFIG, hint=hint)
+            yield error("RC3131", summary, location=_CONFIG, hint=hint)
         sources = self.sourced(view, kargs)
         environment = _evaluated(sources)
         if not behind:
             yield from appended_assignment.continued(dict(sources)[_CONFIG], _CONFIG)
-        broken = next((one for one in environment.values.get(_OPTIONS, ()) if "\n" in one.text), None)
+        broken = next(
+            (segment for segment in environment.values.get(_OPTIONS, ()) if "\n" in segment.text), None
+        )
         if broken is not None:
             yield error(
                 "RC3180",

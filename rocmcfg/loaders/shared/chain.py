@@ -54,10 +54,10 @@ class Chain(BootReader, ABC):
     PACKAGE = ""
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
-        found = self.here(view)
-        return (*found, *told) if found else ()
+        paths = self.here(view)
+        return (*paths, *proof) if paths else ()
 
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...
@@ -113,7 +113,7 @@ class Chain(BootReader, ABC):
         """What there is to say of entries that are for no everyday use."""
         return ()
 
-    def told(self, view: HostView) -> tuple[str, ...]:
+    def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
         """What says that this loader booted the host: itself, or systemd-boot, which started it."""
         if program := loader_entries.passed_on(view):
             is_this = self.LOADER and self.LOADER in program.rpartition("/")[2].lower()
@@ -121,12 +121,12 @@ class Chain(BootReader, ABC):
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        told = self.told(view)
-        found = self.evidence(view, told)
-        if not found:
+        proof = self.proof_of_boot(view)
+        evidence = self.evidence(view, proof)
+        if not evidence:
             return None
-        manual = self.MANUAL.replace("{path}", found[0])
-        return Detection(self.NAME, self.TITLE, found, bool(told) or not self.LOADER, True, manual)
+        manual = self.MANUAL.replace("{path}", evidence[0])
+        return Detection(self.NAME, self.TITLE, evidence, bool(proof) or not self.LOADER, True, manual)
 
 
 class EntryChain(Chain):
@@ -162,7 +162,7 @@ class EntryChain(Chain):
     def observe(self, view: HostView) -> Observed:
         """What others ask for counts where every entry has it, those of later kernels as well."""
         menu = self.read(view)
-        lines = [_around(kargs) for kargs in (*(one.kargs for one in menu.normal), *self.to_come(view))]
+        lines = [_around(kargs) for kargs in (*(entry.kargs for entry in menu.normal), *self.to_come(view))]
         first, _ = lines[-1] if lines else ((), ())
         foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]
         later = tuple({karg.text: karg for _, after in lines for karg in after}.values())
@@ -198,8 +198,8 @@ class EntryChain(Chain):
     def write_entries(self, host: Host) -> None:
         """Give every normal entry our part as the carrier has it, those too that were made since, and take it
         out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
-        asked = (entry_options.asked(host), self.variable(host))
-        for named, rewritten in self.rewrites(host, _part(asked), tried=True):
+        wanted = (entry_options.asked(host), self.variable(host))
+        for named, rewritten in self.rewrites(host, _part(wanted), tried=True):
             path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
@@ -208,13 +208,13 @@ class EntryChain(Chain):
                 host.write(path, before._replace(content=content), keep_mtime=False)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
-        found = []
+        changes = []
         for path, rewritten in self.rewrites(view, _part(kargs)):
             with suppress(Unreadable):  # the menu says so
                 before = view.state(view.real_path(path))
                 if before is not None and (content := rewritten(before.content)) != before.content:
-                    found.append(FileChange(path, before, content, "kernel arguments of its entries"))
-        return tuple(found)
+                    changes.append(FileChange(path, before, content, "kernel arguments of its entries"))
+        return tuple(changes)
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
         """`tried`: with what a trial that is on record has there."""
@@ -247,11 +247,11 @@ class EntryChain(Chain):
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
-            said = f"no entry of {menu.path} is for everyday use of this system"
+            summary = f"no entry of {menu.path} is for everyday use of this system"
             roles = "\n".join(
-                f"{one.title}: {one.role.value}, {one.why}".rstrip(", ") for one in menu.entries
+                f"{entry.title}: {entry.role.value}, {entry.why}".rstrip(", ") for entry in menu.entries
             )
-            yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
+            yield error("RC3122", summary, location=menu.path, detail=roles, hint=self.NO_ENTRY)
         yield from self.of_later_kernels(view, kargs)
 
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
@@ -267,13 +267,15 @@ class EntryChain(Chain):
 
 def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagnostic]:
     """Arguments with a quote that is not closed: the kernel takes what follows for a part of them."""
-    found = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
-    for karg in found:
+    unclosed_kargs = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
+    for karg in unclosed_kargs:
         before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
-        said = "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        summary = (
+            "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        )
         yield error(
             "RC3170",
-            f"{said}{before.partition('=')[0]}",
+            f"{summary}{before.partition('=')[0]}",
             detail=before,
             location=_line_of(view, karg.source, before),
             hint="close the quote there"
@@ -288,8 +290,8 @@ def _line_of(view: HostView, source: str, text: str) -> str:
     return next((f"{source}:{number}" for number in numbers), source)
 
 
-def _part(asked: Iterable[str]) -> bytes | None:
-    return marked_arguments.part(kargs) if (kargs := " ".join(filter(None, asked))) else None
+def _part(wanted: Iterable[str]) -> bytes | None:
+    return marked_arguments.part(kargs) if (kargs := " ".join(filter(None, wanted))) else None
 
 
 def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
@@ -348,12 +350,12 @@ class MenuChain(EntryChain):
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
     if images:
-        said = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
+        summary = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
         hint = "boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe"
-        yield warning("RC3110", said, hint=hint)
+        yield warning("RC3110", summary, hint=hint)
 
 
 def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
-    said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
+    summary = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
     hint = f"{cure}, or make it append"
-    return error("RC3120", said, location=path, hint=hint)
+    return error("RC3120", summary, location=path, hint=hint)

@@ -29,8 +29,12 @@ def text(view: HostView, name: str) -> str:
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
     """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
-    told = text(view, variable)
-    return (f"{told} started this system",) if told.lower().startswith(loader) and told else ()
+    loader_info = text(view, variable)
+    return (
+        (f"{loader_info} started this system",)
+        if loader_info.lower().startswith(loader) and loader_info
+        else ()
+    )
 
 
 def secure_boot(view: HostView) -> str:

@@ -58,7 +58,7 @@ def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -
     unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
     for path in paths:
         try:
-            seen += filter(None, (one.entry for one in written(view, path, view.text(path) or "")))
+            seen += filter(None, (placed.entry for placed in written(view, path, view.text(path) or "")))
         except Unreadable as problem:
             unreadable = problem.reason
     path = next(iter(paths), f"{hidden or '/boot'}/{name}")
@@ -71,17 +71,17 @@ def rewritten(
     """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
-    for one in written(text):
-        role = one.entry.role if one.entry is not None else Role.FOREIGN
-        if one.start < 0 or role in left:
+    for placed in written(text):
+        role = placed.entry.role if placed.entry is not None else Role.FOREIGN
+        if placed.start < 0 or role in left:
             continue
         part = ours if role is Role.NORMAL else None
-        if part and one.quote:
-            part = part.replace(one.quote.encode(), 2 * one.quote.encode())
-        line = text[one.start : one.end].encode("utf-8", "surrogateescape")
-        before = text[at : one.start].encode("utf-8", "surrogateescape")
+        if part and placed.quote:
+            part = part.replace(placed.quote.encode(), 2 * placed.quote.encode())
+        line = text[placed.start : placed.end].encode("utf-8", "surrogateescape")
+        before = text[at : placed.start].encode("utf-8", "surrogateescape")
         pieces += [before, marked_arguments.at_end(line, part)]
-        at = one.end
+        at = placed.end
     return b"".join([*pieces, text[at:].encode("utf-8", "surrogateescape")])
 
 
@@ -98,10 +98,10 @@ def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
 
 def asked(view: HostView) -> str:
     """The arguments that shall be ours, as our file says them."""
-    return said(text_or_empty(view, CARRIER))
+    return arguments_in(text_or_empty(view, CARRIER))
 
 
-def said(carrier: str) -> str:
+def arguments_in(carrier: str) -> str:
     return " ".join(line for line in carrier.split("\n") if line and not line.startswith("#"))
 
 
@@ -112,5 +112,5 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 
 def machine_id(view: HostView) -> str:
     """Empty where there is none yet: an image has `uninitialized` there (machine-id(5))."""
-    found = text_or_empty(view, "/etc/machine-id").strip()
-    return "" if found == "uninitialized" else found
+    content = text_or_empty(view, "/etc/machine-id").strip()
+    return "" if content == "uninitialized" else content

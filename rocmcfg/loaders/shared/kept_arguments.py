@@ -63,22 +63,22 @@ class KeptChain(Chain, Keeper):
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
         """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
-        known = " ".join([*(karg.text for karg in observed.ours), *kargs])
-        now, wanted = self.held(view, known) if known else None, text(kargs)
+        ours = " ".join([*(karg.text for karg in observed.ours), *kargs])
+        now, wanted = self.held(view, ours) if ours else None, text(kargs)
         if now == wanted:
             return ()
         argv, reason = self.keep(wanted, now), f"it keeps {self.KEEPS}"
-        return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=known),)
+        return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=ours),)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         length = size([*(karg.text for karg in observed.foreign), *kargs])
         yield from too_long(length, CARRIER, "shorten what others ask for")
         yield from behind_separator(observed.foreign, kargs)
         # what is there already is adopted, but where another value stands behind it
-        for karg in (one for one in observed.foreign if one.text in kargs):
-            said = f"{karg.text} is on the kernel command line already, and another value behind it wins"
+        for karg in filter(lambda karg: karg.text in kargs, observed.foreign):
+            summary = f"{karg.text} is on the kernel command line already, and another value behind it wins"
             hint = "take both out there, then run the command again"
-            yield error("RC3142", said, location=karg.source, hint=hint)
+            yield error("RC3142", summary, location=karg.source, hint=hint)
 
 
 class DeploymentChain(KeptChain):
@@ -99,22 +99,22 @@ class DeploymentChain(KeptChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
-            said = "/etc is transient on this host: what is written there is gone at the next boot"
+            summary = "/etc is transient on this host: what is written there is gone at the next boot"
             hint = "make the settings part of the image: rocmcfg render --format bootc"
-            yield error("RC3143", said, location=path, hint=hint)
+            yield error("RC3143", summary, location=path, hint=hint)
         yield from self.unable(view)
 
 
 def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
     """What a program says in JSON; None where it does not, and what it says instead."""
-    asked = view.query(argv)
-    if asked is None:
+    answer = view.query(argv)
+    if answer is None:
         return None, "no program of this host can be run"
     try:
-        document = json_value(asked.stdout) if asked.ok else None
+        document = json_value(answer.stdout) if answer.ok else None
     except ValueError:
         document = None
-    return document if isinstance(document, dict) else None, "\n".join(asked.words)
+    return document if isinstance(document, dict) else None, "\n".join(answer.words)
 
 
 def text(kargs: Sequence[str]) -> str | None:

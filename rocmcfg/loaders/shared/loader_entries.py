@@ -57,8 +57,8 @@ def parse(path: str, text: str, rules: Rules = SYSTEMD_BOOT) -> EntryFile:
     first: dict[str, str] = {}
     initrds: list[str] = []
     options: list[str] = []
-    for key, said in pairs(text, rules):
-        value = "/" + said.lstrip("/") if key in _PATHS else said
+    for key, raw in pairs(text, rules):
+        value = "/" + raw.lstrip("/") if key in _PATHS else raw
         if key == "initrd":
             initrds.append(value)
         elif key == "options":
@@ -105,7 +105,7 @@ def _files(view: HostView, machine_id: str, rules: Rules) -> Iterator[tuple[str,
     root, standing = roles.root_of(view), _standing(view)
     for folder in folders(view):
         entries = [(file.path, entry_of(file, machine_id, root)) for file in parsed(view, folder, rules)]
-        every = [Judged(one.role, one.why, roles.kernel_of(one.path)) for _, one in entries]
+        every = [Judged(entry.role, entry.why, roles.kernel_of(entry.path)) for _, entry in entries]
         for (path, entry), judged in zip(entries, roles.settled(every), strict=True):
             boots = judged.why == FALLBACK and entry.id.lower() == standing
             role, why, _ = Judged(Role.NORMAL) if boots else judged
@@ -130,8 +130,8 @@ def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator
 
 def booted(view: HostView) -> str:
     """The id of the entry that systemd-boot started, in lower case; empty where nobody says."""
-    told = efi.handed_over(view, "LoaderInfo", "systemd-boot")
-    selected = efi.text(view, "LoaderEntrySelected").lower() if told else ""
+    loader_info = efi.handed_over(view, "LoaderInfo", "systemd-boot")
+    selected = efi.text(view, "LoaderEntrySelected").lower() if loader_info else ""
     return entry_id(selected) if selected.endswith(".conf") else ""
 
 
@@ -141,7 +141,10 @@ def choices(view: HostView, partitions: Iterable[str] = PARTITIONS) -> list[str]
     for mounted in partitions:
         keys = pairs(text_or_empty(view, f"{mounted}/loader/loader.conf"))
         patterns += [value for key, value in keys if key == "default"]
-    return [efi.text(view, "LoaderEntrySelected") if one.lower() == "@saved" else one for one in patterns]
+    return [
+        efi.text(view, "LoaderEntrySelected") if pattern.lower() == "@saved" else pattern
+        for pattern in patterns
+    ]
 
 
 def _named(entry: Entry) -> str:
@@ -151,15 +154,19 @@ def _named(entry: Entry) -> str:
 
 def _standing(view: HostView) -> str:
     """The id of the entry that booted, where it is what boots by itself: no spare one, whatever its name."""
-    found = booted(view)
-    return found if found and any(entry_id(one.lower()) == found for one in choices(view)) else ""
+    booted_id = booted(view)
+    return (
+        booted_id
+        if booted_id and any(entry_id(choice.lower()) == booted_id for choice in choices(view))
+        else ""
+    )
 
 
 def passed_on(view: HostView) -> str:
     """The program that systemd-boot started by the entry that booted, where that is another boot loader;
     empty where it is none, or nobody says."""
     name = booted(view)
-    for path in (one for folder in folders(view) if name for one in paths(view, folder)):
+    for path in (path for folder in folders(view) if name for path in paths(view, folder)):
         if entry_id(path).lower() == name:
             file = parse(path, text_or_empty(view, path))
             program = "" if file.options or "linux" in file.first else file.first.get("efi", "")
@@ -179,13 +186,13 @@ def _is_system(view: HostView, path: str) -> bool:
 
 def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
     """The entries that stay as they are, and why; a warning where this host was booted by one of them."""
-    left = [one for one in menu.entries if one.role not in (Role.NORMAL, Role.TRIAL)]
-    lines = [f"{_named(one)}: {one.why or one.role.value}" for one in left]
+    left = [entry for entry in menu.entries if entry.role not in (Role.NORMAL, Role.TRIAL)]
+    lines = [f"{_named(entry)}: {entry.why or entry.role.value}" for entry in left]
     if left and menu.normal:
-        said = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
-        yield info("RC3181", said, detail="\n".join(lines[:_TOLD]), location=menu.path)
+        summary = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
+        yield info("RC3181", summary, detail="\n".join(lines[:_TOLD]), location=menu.path)
     name = booted(view)
-    runs = next((one for one in left if name and one.id.lower() == name), None)
+    runs = next((entry for entry in left if name and entry.id.lower() == name), None)
     if runs is not None and menu.normal:
         yield warning(
             "RC3182",
@@ -210,19 +217,23 @@ def unmounted(view: HostView) -> str:
     """A partition of the host's list whose folder is empty."""
     lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
     named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
-    return next((one for one in PARTITIONS if one in named and not view.names(one)), "")
+    return next(
+        (partition for partition in PARTITIONS if partition in named and not view.names(partition)), ""
+    )
 
 
 def on_partition(path: str) -> bool:
     """Whether a path lies where kernels, images and loaders do."""
-    return os.path.normpath(path) == path and path.startswith(tuple(f"{one}/" for one in PARTITIONS))
+    return os.path.normpath(path) == path and path.startswith(
+        tuple(f"{partition}/" for partition in PARTITIONS)
+    )
 
 
 def located(view: HostView, named: str) -> str:
     """Where a file lies that a loader names from the root of its file system; empty where none is seen."""
     path = re.sub(r"^\([^)]*\)", "", named)  # GRUB's name of the disk
     places = (f"{root}{path}" for root in ("/boot", *PARTITIONS, ""))
-    return next((one for one in places if path.startswith("/") and view.exists(one)), "")
+    return next((place for place in places if path.startswith("/") and view.exists(place)), "")
 
 
 def images(view: HostView) -> Iterator[str]:

@@ -40,15 +40,15 @@ GRUB = Rules(lambda name: name.endswith(".conf") and not name.startswith("."), u
 
 def counter(name: str) -> re.Match[str] | None:
     """Tries left and tries done, of Automatic Boot Assessment, where they stand in a file's name."""
-    found = _COUNTER.search(name)
-    tries = (found[1], found[2] or "0") if found else ()
-    return found if tries and all(int(number) <= _MOST_TRIES for number in tries) else None
+    match = _COUNTER.search(name)
+    tries = (match[1], match[2] or "0") if match else ()
+    return match if tries and all(int(number) <= _MOST_TRIES for number in tries) else None
 
 
 def uncounted(name: str) -> str:
     """The name without its counter, which changes with each try."""
-    found = counter(name)
-    return name[: found.start()] + name[found.end() :] if found else name
+    match = counter(name)
+    return name[: match.start()] + name[match.end() :] if match else name
 
 
 def pairs(text: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[tuple[str, str]]:

@@ -29,34 +29,34 @@ def part(arguments: str) -> bytes:
 
 def own(content: bytes) -> bytes | None:
     """What of the content is ours; None where nothing is. One mark alone tells that our part was torn."""
-    found = _OWN.search(content) or _MARK.search(content)
-    return found[0] if found else None
+    match = _OWN.search(content) or _MARK.search(content)
+    return match[0] if match else None
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
-    found = _OWN.search(content)
-    start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
-    edit = Edit(found[0] if found else b"", wanted or b"")
+    match = _OWN.search(content)
+    start, end = match.span() if match else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
+    edit = Edit(match[0] if match else b"", wanted or b"")
     return content[:start] + edit.inserted + content[end:], edit
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
     """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
-    found, end = _OWN.search(line), len(line.rstrip())
-    if found is not None:
-        return line[: found.start()] + (ours or b"") + _OWN.sub(b"", line[found.end() :])
+    match, end = _OWN.search(line), len(line.rstrip())
+    if match is not None:
+        return line[: match.start()] + (ours or b"") + _OWN.sub(b"", line[match.end() :])
     return line[:end] + (ours or b"") + line[end:]
 
 
 def around(text: str) -> tuple[str, str, str]:
     """The text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
-    found = _OWN.search(content)
-    if found is None:
+    match = _OWN.search(content)
+    if match is None:
         return text, "", ""
-    ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
-    return content[: found.start()].decode(), ours, content[found.end() :].decode()
+    ours = match[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
+    return content[: match.start()].decode(), ours, content[match.end() :].decode()
 
 
 def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:

@@ -83,9 +83,9 @@ class SecondEntry(BootTrial):
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """Its mode is that of the entry it is a copy of: FAT has none of its own."""
         chosen = _default(view)
-        if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
+        if chosen is None or _not_ours(observed, chosen) or (original := self.original(view, chosen)) is None:
             return {}
-        folder, content, mode = found
+        folder, content, mode = original
         return {f"{folder}/{FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
@@ -96,13 +96,13 @@ class SecondEntry(BootTrial):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
-        told = efi.text(view, "LoaderInfo")
+        loader_info = efi.text(view, "LoaderInfo")
         why = detail = ""
         if not view.runs_tools:
             why = "the next boot can be chosen on the running system alone"
-        elif not told.lower().startswith(self.LOADER):
+        elif not loader_info.lower().startswith(self.LOADER):
             why = f"it needs {self.LOADER}"
-            detail = f"booted by {told}" if told else "no loader says its name"
+            detail = f"booted by {loader_info}" if loader_info else "no loader says its name"
         elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
             why = "the loader that booted this host does not say that it boots something once"
             detail = "asked: bit 3 of the EFI variable LoaderFeatures"
@@ -111,9 +111,9 @@ class SecondEntry(BootTrial):
             return
         other = efi.text(view, "LoaderEntryOneShot")
         if other and other != FILE:
-            said = f"the next boot is chosen already, by somebody else: {other}"
+            summary = f"the next boot is chosen already, by somebody else: {other}"
             hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
-            yield error("RC4345", said, location=ONE_SHOT.BLOCK, hint=hint)
+            yield error("RC4345", summary, location=ONE_SHOT.BLOCK, hint=hint)
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -140,10 +140,10 @@ class SecondEntry(BootTrial):
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
             yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            said = f"{FILE} would boot by itself, each time"
+            summary = f"{FILE} would boot by itself, each time"
             why = "the trial has to be the last choice of the loader"
             hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
-            yield error("RC4347", said, detail=why, location=path, hint=hint)
+            yield error("RC4347", summary, detail=why, location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
@@ -166,12 +166,12 @@ def _titles(lines: Sequence[bytes]) -> list[int]:
 def _default(view: HostView) -> Listed | None:
     """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
     names or the pattern in loader.conf matches first, else the first of all."""
-    found = _listed(view)
-    if any(entry.default is not None for entry in found):
-        return next((entry for entry in found if entry.default), None)
-    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in found))
-    named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
-    return next(iter((*named, *found)), None)
+    listed = _listed(view)
+    if any(entry.default is not None for entry in listed):
+        return next((entry for entry in listed if entry.default), None)
+    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in listed))
+    named = (e for p in patterns for e in listed if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
+    return next(iter((*named, *listed)), None)
 
 
 def _why_none(answer: CommandResult | None) -> str:
@@ -182,13 +182,13 @@ def _why_none(answer: CommandResult | None) -> str:
 
 def _listed(view: HostView) -> tuple[Listed, ...]:
     """A list from systemd 253 on, one object on a line before it."""
-    asked = view.query(_LIST)
-    lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
+    answer = view.query(_LIST)
+    lines = answer.stdout.splitlines() if answer is not None and answer.ok else ()
     try:
-        said: list[Any] = [json_value(line) for line in lines if line.strip()]
+        documents: list[Any] = [json_value(line) for line in lines if line.strip()]
     except ValueError:
         return ()
-    rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said
+    rows = documents[0] if len(documents) == 1 and isinstance(documents[0], list) else documents
     return tuple(
         Listed(str(row["id"]), str(row["path"]), str(row.get("root", "")), row.get("isDefault"))
         for row in rows
@@ -203,8 +203,8 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
 
 
 def cannot(why: str, detail: str) -> Diagnostic:
-    said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
-    return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
+    summary, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    return error("RC4344", summary, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
 
 
 def no_original(which: str, location: str, hint: str) -> Diagnostic:

@@ -121,10 +121,10 @@ def _text(stream: BinaryIO, name: str, offset: int, size: int) -> str:
 
 def _at(stream: BinaryIO, offset: int, size: int) -> bytes:
     stream.seek(offset)
-    found = stream.read(size)
-    if len(found) < size:
+    content = stream.read(size)
+    if len(content) < size:
         raise ValueError(f"it ends within the {size} bytes at {offset}")
-    return found
+    return content
 
 
 def _up(number: int, to: int) -> int:

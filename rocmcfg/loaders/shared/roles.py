@@ -73,17 +73,19 @@ def kernel_of(path: str) -> str:
 def settled(every: Sequence[Judged]) -> list[Judged]:
     """The entries of a menu: a fallback is spare where another entry starts the same kernel, and else what
     this host boots."""
-    usual = {one.kernel for one in every if one.role is Role.NORMAL}
-    alone = [one.why == FALLBACK and one.kernel not in usual for one in every]
-    return [Judged(Role.NORMAL) if spared else one for one, spared in zip(every, alone, strict=True)]
+    usual = {judgement.kernel for judgement in every if judgement.role is Role.NORMAL}
+    alone = [judgement.why == FALLBACK and judgement.kernel not in usual for judgement in every]
+    return [
+        Judged(Role.NORMAL) if spared else judgement for judgement, spared in zip(every, alone, strict=True)
+    ]
 
 
 def root_of(view: HostView) -> Root:
     """Named in its fstab, and by the kernel that runs, which in a chroot is another one's: either counts."""
     lines = (line.split() for line in text_or_empty(view, "/etc/fstab").splitlines())
-    found = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
+    devices = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
     running = split(text_or_empty(view, "/proc/cmdline"))
-    names = (name.lower().replace('"', "") for name in (*found, value(running, "root")) if name)
+    names = (name.lower().replace('"', "") for name in (*devices, value(running, "root")) if name)
     return Root(frozenset(names), value(running, "rootflags"))
 
 
@@ -91,7 +93,7 @@ def another_root(kargs: Sequence[Karg], root: Root) -> bool:
     """Whether the arguments name another file system than ours. What names it in another way (by UUID, by
     PARTUUID, by its device) cannot be compared, and counts as ours."""
     kind, named = _form(value(kargs, "root").lower())
-    alike = {one for of, one in map(_form, root.names) if kind and of == kind}
+    alike = {name for of, name in map(_form, root.names) if kind and of == kind}
     return bool(alike) and named not in alike
 
 
@@ -111,5 +113,5 @@ def _form(name: str) -> tuple[str, str]:
 
 def value(kargs: Sequence[Karg], name: str) -> str:
     """Of the argument that wins; empty where it has none, or there is none."""
-    found = last(kargs, name)
-    return (found.value if found else "") or ""
+    karg = last(kargs, name)
+    return (karg.value if karg else "") or ""

@@ -73,8 +73,8 @@ def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
     """What a variable says after a file with this text; None where only a shell can tell."""
     environment = Environment()
     environment.read(path, text)
-    found = environment.text(name)
-    return None if found is None else split(found, path)
+    assigned = environment.text(name)
+    return None if assigned is None else split(assigned, path)
 
 
 class NotPlain(ValueError):
@@ -128,11 +128,11 @@ class Environment:
         return True
 
     def _alone(self, line: _Line, where: str) -> bool:
-        found = _ALONE.fullmatch(line.code or "")
-        if found is None or _ASSIGNING_EXPANSION.search(line.text):
+        match = _ALONE.fullmatch(line.code or "")
+        if match is None or _ASSIGNING_EXPANSION.search(line.text):
             return False
-        self.values.pop(found[1], None)
-        self.unknown[found[1]] = where
+        self.values.pop(match[1], None)
+        self.unknown[match[1]] = where
         return True
 
     def text(self, name: str) -> str | None:

@@ -82,7 +82,7 @@ SHELL = specials(
 def not_handed_on(specials: Sequence[Special], kargs: Iterable[str], location: str) -> Iterator[Diagnostic]:
     """The arguments that would not arrive as they are, or would do something else."""
     for text in kargs:
-        met = next((one for one in specials if one.text in text), None)
+        met = next((special for special in specials if special.text in text), None)
         if met is not None:
             yield error(
                 "RC3108",

@@ -92,20 +92,20 @@ class _Uki(EntryChain):
     def read(self, view: HostView) -> Menu:
         return reader.read(view)
 
-    def told(self, view: HostView) -> tuple[str, ...]:
-        return () if addons.other_loader(view) else reader.told(view)
+    def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
+        return () if addons.other_loader(view) else reader.proof_of_boot(view)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        return (*reader.paths(view)[:3], *reader.told(view))
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
+        return (*reader.paths(view)[:3], *reader.proof_of_boot(view))
 
     def observe(self, view: HostView) -> Observed:
         """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
-        found = super().observe(view)
-        added = (k for one in found.menu.normal for k in one.kargs if ".extra.d/" in k.source)
+        observed = super().observe(view)
+        added = (k for entry in observed.menu.normal for k in entry.kargs if ".extra.d/" in k.source)
         behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
-        later = tuple({**{k.text: k for k in found.later}, **behind}.values())
-        first = [k for k in found.foreign if k not in found.later and k.text not in behind]
-        return Observed(found.menu, (*first, *later), found.ours, later)
+        later = tuple({**{k.text: k for k in observed.later}, **behind}.values())
+        first = [k for k in observed.foreign if k not in observed.later and k.text not in behind]
+        return Observed(observed.menu, (*first, *later), observed.ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)
@@ -153,15 +153,15 @@ class _Uki(EntryChain):
 
     def write_entries(self, host: Host) -> None:
         """An addon that says the same, signed by whoever, is left as it is."""
-        asked, normal = entry_options.asked(host), reader.images(host).normal
-        images = normal if asked and _built(host, normal) is None else ()
+        arguments, normal = entry_options.asked(host), reader.images(host).normal
+        images = normal if arguments and _built(host, normal) is None else ()
         wanted = {host.real_path(uki.addons) for uki in images}
         for folder in _with_own_addon(host):
             if host.real_path(folder) not in wanted:  # also of an image that is gone
                 host.remove(f"{folder}/{reader.OURS}")
                 host.remove_dir(folder)  # stays where somebody else uses it
         for uki in images:
-            addons.write(host, uki, addons.line(asked))
+            addons.write(host, uki, addons.line(arguments))
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
         """Entries that are files are left as they are: see `unmanaged`."""
@@ -196,12 +196,12 @@ class _Uki(EntryChain):
             hint = "build it anew; it does not boot as it is"
             yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
         if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-            said = f"{hidden[0]} boots without the arguments until its boot counter is done"
+            summary = f"{hidden[0]} boots without the arguments until its boot counter is done"
             detail = "its stub looks for addons by a name that changes with each try"
             cure = "systemd-bless-boot.service takes the counter off after a good boot"
-            yield warning("RC3167", said, detail=detail, hint=cure)
+            yield warning("RC3167", summary, detail=detail, hint=cure)
         entries = loader_entries.read(view, entry_options.machine_id(view))
-        if others := [one.title for one in entries if one.role is Role.NORMAL]:
+        if others := [entry.title for entry in entries if entry.role is Role.NORMAL]:
             yield warning(
                 "RC3169",
                 f"{len(others)} boot entries beside the images do not get the arguments: "
@@ -218,15 +218,15 @@ def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
 
 def _with_own_addon(view: HostView) -> list[str]:
     """The directories that hold an addon of ours, also beside images that are gone, or are empty."""
-    folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
+    folders = dict.fromkeys((f"{partition}/EFI/Linux" for partition in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
-    found: dict[str, str] = {}
+    own_folders: dict[str, str] = {}
     for path in (f"{folder}/{name}" for folder in folders for name in view.names(folder)):
         if path.endswith(".extra.d") and view.is_dir(path):
             inside = {*view.names(path)}
             if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
-                found[view.real_path(path)] = path
-    return list(found.values())
+                own_folders[view.real_path(path)] = path
+    return list(own_folders.values())
 
 
 def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]:
@@ -241,19 +241,19 @@ def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]
         )
         return
     if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
-        said = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
+        summary = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
         hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
-        yield warning("RC3168", said, detail=f"they are built in because {reason}", hint=hint)
+        yield warning("RC3168", summary, detail=f"they are built in because {reason}", hint=hint)
     if not view.runs_tools:
         commands = "; ".join(shlex.join(argv) for argv in built.commands)
-        said = "the images have to be built anew, which their program must do on the host itself"
+        summary = "the images have to be built anew, which their program must do on the host itself"
         hint = "boot it, or give the program its own root with --chroot, then run the command again"
-        yield error("RC3163", said, detail=f"{reason}\nby: {commands}", hint=hint)
+        yield error("RC3163", summary, detail=f"{reason}\nby: {commands}", hint=hint)
     signed = [uki.path for uki in seen.normal if uki.image.signed]
     if signed and not addons.signer(view, signed[0]):
-        said = f"{signed[0]} is signed, and building it anew would leave it without its signature"
+        summary = f"{signed[0]} is signed, and building it anew would leave it without its signature"
         hint = "name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl"
-        yield error("RC3164", said, detail=f"it would be built anew because {reason}", hint=hint)
+        yield error("RC3164", summary, detail=f"it would be built anew because {reason}", hint=hint)
 
 
 def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
@@ -277,9 +277,9 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
             "then run the command again",
         )
     elif not state and any(uki.image.signed for uki in due):
-        said = "whether Secure Boot is on cannot be seen from here, and the images are signed"
+        summary = "whether Secure Boot is on cannot be seen from here, and the images are signed"
         hint = "where it is on, apply on the booted host: an addon that is not signed is ignored there"
-        yield warning("RC3166", said, location=due[0].path, hint=hint)
+        yield warning("RC3166", summary, location=due[0].path, hint=hint)
 
 
 BACKEND = _Uki()

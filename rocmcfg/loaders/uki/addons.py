@@ -48,8 +48,8 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
 
 def other_loader(view: HostView) -> str:
     """One that starts images of its own accord: whether their stub learns where they lie is not known."""
-    told = efi.text(view, "LoaderInfo")
-    return "" if told.lower().startswith("systemd-boot") else told
+    loader_info = efi.text(view, "LoaderInfo")
+    return "" if loader_info.lower().startswith("systemd-boot") else loader_info
 
 
 def stub_path(machine: int) -> str:
@@ -73,10 +73,10 @@ def made(view: HostView, machine: int, line: str) -> bytes:
 
 def says(view: HostView, uki: Uki, line: str) -> bool:
     """Whether the addon of ours to this image appends the line, signed by whoever where it has to be."""
-    found = reader.read_addon(view, uki.own_addon)
-    if found is None or found.texts.get(".cmdline") != line:
+    addon = reader.read_addon(view, uki.own_addon)
+    if addon is None or addon.texts.get(".cmdline") != line:
         return False
-    return found.signed or not efi.starts_only_signed(view)
+    return addon.signed or not efi.starts_only_signed(view)
 
 
 def write(host: Host, uki: Uki, line: str) -> None:

@@ -89,11 +89,11 @@ def uki_conf(view: HostView) -> tuple[str, str]:
 
 def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
     """For each kernel whose image is still there; `add-all` passes over those below /boot."""
-    found = []
+    commands = []
     for release in view.names("/usr/lib/modules"):
         image = next(filter(view.exists, (place.format(release) for place in _VMLINUZ)), "")
-        found += [_add(release, image)] if image else []
-    return tuple(found)
+        commands += [_add(release, image)] if image else []
+    return tuple(commands)
 
 
 def by_kernel(maker: Maker) -> Maker:

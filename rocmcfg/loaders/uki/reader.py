@@ -37,8 +37,8 @@ class Uki(NamedTuple):
     @property
     def stub(self) -> int:
         """The version of the systemd-stub that it begins with; 0 for another one."""
-        found = _STUB.search(self.image.texts.get(".sdmagic", ""))
-        return int(found[1]) if found else 0
+        match = _STUB.search(self.image.texts.get(".sdmagic", ""))
+        return int(match[1]) if match else 0
 
     @property
     def release(self) -> str:
@@ -80,11 +80,11 @@ class Seen(NamedTuple):
 
 def here(view: HostView) -> tuple[str, ...]:
     """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
-    found = paths(view)  # without one no entry is read, which may be one that cannot be
-    return told(view) or (found if found and not loader_entries.any_here(view) else ())
+    image_paths = paths(view)  # without one no entry is read, which may be one that cannot be
+    return proof_of_boot(view) or (image_paths if image_paths and not loader_entries.any_here(view) else ())
 
 
-def told(view: HostView) -> tuple[str, ...]:
+def proof_of_boot(view: HostView) -> tuple[str, ...]:
     """What the stub told the firmware, where the image was not booted by an entry with options of its own,
     which replace what is built in. The entry of a trial counts as what it is a copy of."""
     selected = efi.text(view, "LoaderEntrySelected").lower()
@@ -105,10 +105,10 @@ def presets(view: HostView) -> dict[str, str]:
 
 def paths(view: HostView) -> tuple[str, ...]:
     """Every image, also where a preset of mkinitcpio puts it elsewhere."""
-    found = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
+    listed = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
-    known = {path.lower() for path in found}  # to FAT a preset may spell it otherwise
-    return loader_entries.once(view, (*found, *(path for path in named if path.lower() not in known)))
+    spelled = {path.lower() for path in listed}  # to FAT a preset may spell it otherwise
+    return loader_entries.once(view, (*listed, *(path for path in named if path.lower() not in spelled)))
 
 
 def _is_image(name: str) -> bool:
@@ -118,7 +118,7 @@ def _is_image(name: str) -> bool:
 def images(view: HostView) -> Seen:
     release = text_or_empty(view, "/etc/os-release") or text_or_empty(view, "/usr/lib/os-release")
     machine, system = machine_id(view), _OS.search(release)
-    found: list[tuple[str, PeImage]] = []
+    readable: list[tuple[str, PeImage]] = []
     damaged: dict[str, Unreadable] = {}
     for path in paths(view):
         try:
@@ -126,9 +126,12 @@ def images(view: HostView) -> Seen:
         except Unreadable as problem:
             damaged[path] = problem
         else:
-            found += [(path, image)] if image else []
-    settled = roles.settled([_judged(path, image, machine, system) for path, image in found])
-    images = (Uki(path, image, one.role, one.why) for (path, image), one in zip(found, settled, strict=True))
+            readable += [(path, image)] if image else []
+    settled = roles.settled([_judged(path, image, machine, system) for path, image in readable])
+    images = (
+        Uki(path, image, judgement.role, judgement.why)
+        for (path, image), judgement in zip(readable, settled, strict=True)
+    )
     return Seen(tuple(images), damaged)
 
 
@@ -164,9 +167,9 @@ def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
     """Of the addons to all images, then of those to this one; of signed ones alone where `enforced`."""
     if uki.stub < READS_ADDONS:
         return []
-    around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))
+    around = (partition for partition in loader_entries.PARTITIONS if uki.path.startswith(f"{partition}/"))
     mounted = max(around, key=len, default="")
-    found: list[Karg] = []
+    kargs: list[Karg] = []
     for folder in (f"{mounted}/loader/addons", uki.addons):
         for name in view.names(folder):
             if not name.lower().endswith(".addon.efi") or name.startswith(".") or not name.isascii():
@@ -176,8 +179,8 @@ def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
                 continue
             if uki.release and addon.texts.get(".uname", uki.release).strip() != uki.release:
                 continue
-            found += split(_one_line(addon), f"{folder}/{name}")
-    return found
+            kargs += split(_one_line(addon), f"{folder}/{name}")
+    return kargs
 
 
 def read_addon(view: HostView, path: str) -> PeImage | None:

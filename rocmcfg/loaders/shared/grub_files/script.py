@@ -79,10 +79,10 @@ def command(text: str, start: int = 0) -> Command:
         if text[at] == "#":
             return Command(tuple(words), _PROBLEMS["#"], at)
         start, pieces, variable = at, [], ""
-        while found := _PIECE.match(text, at):
-            pieces.append(_unquoted(found))
-            variable = variable or _variable(found)
-            at = found.end()
+        while piece := _PIECE.match(text, at):
+            pieces.append(_unquoted(piece))
+            variable = variable or _variable(piece)
+            at = piece.end()
         if at > start:
             words.append(Word("".join(pieces), start, at, variable))
         end = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
@@ -102,20 +102,20 @@ def _variable(piece: re.Match[str]) -> str:
     return next((name[1] for name in _EXPANDED.finditer(piece[0].removeprefix("$")) if name[1]), "")
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    text = found[0]
-    if found.lastgroup == "single":
+def _unquoted(piece: re.Match[str]) -> str:
+    text = piece[0]
+    if piece.lastgroup == "single":
         return text[1:-1]
-    if found.lastgroup == "double":
-        return _ESCAPED.sub(lambda one: one[1] or "", text.removeprefix("$")[1:-1])
-    if found.lastgroup in ("joined", "escaped"):
+    if piece.lastgroup == "double":
+        return _ESCAPED.sub(lambda match: match[1] or "", text.removeprefix("$")[1:-1])
+    if piece.lastgroup in ("joined", "escaped"):
         return text[1:].strip("\n")
     return text
 
 
 def written(word: str) -> str:
     """A word as `linux` writes it onto the kernel's command line."""
-    text = _WRITTEN_BACK.sub(lambda one: one[1] or f"\\{one[2]}", word)
+    text = _WRITTEN_BACK.sub(lambda match: match[1] or f"\\{match[2]}", word)
     return f'"{text}"' if " " in text else text
 
 
@@ -155,13 +155,13 @@ def problem(text: str) -> str:
     return command(text).problem
 
 
-def not_copied(name: str, found: Command, location: str) -> Diagnostic:
+def not_copied(name: str, broken: Command, location: str) -> Diagnostic:
     """Of a text called `name` that comes into a script of GRUB as it is, and whose command ends too early."""
-    last = f" behind {found.words[-1].text}" if found.words else ""
+    last = f" behind {broken.words[-1].text}" if broken.words else ""
     return error(
         "RC3172",
-        f"{name}: {found.problem}{last}, and the kernel would get nothing of what follows",
+        f"{name}: {broken.problem}{last}, and the kernel would get nothing of what follows",
         detail="GRUB reads it as a line of its script, and reads no menu at all where a quote stays open",
         location=location,
-        hint=_CURES.get(found.problem, "take it out, or put a backslash before it that GRUB sees"),
+        hint=_CURES.get(broken.problem, "take it out, or put a backslash before it that GRUB sees"),
     )

@@ -37,14 +37,14 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
     table = _number(data[-width:])
     if not 0 < table <= len(data) - width or (len(data) - table) % width:
         raise ValueError("the ends of its elements are not where they should be")
-    found, start = [], 0
+    elements, start = [], 0
     for at in range(table, len(data), width):
         end = _number(data[at : at + width])
         if not start <= end <= table:
             raise ValueError("an element ends before it begins")
-        found.append(data[start:end])
+        elements.append(data[start:end])
         start = end + -end % alignment
-    return found
+    return elements
 
 
 def _pair(kind: str, data: bytes, alignment: int, depth: int) -> tuple[str, Value]:
