@@ -14,12 +14,13 @@ from rocmcfg.model.kargs import Karg
 
 
 def possible(view: HostView) -> list[Chain]:
-    """Those of which nothing says at once that they are not on this host."""
+    """Return the loaders of which nothing says at once that they are not on this host."""
     return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
-    """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    """Return the boot chain of a host. `forced` is the user's --boot-backend and wins over ambiguity, not
+    over absence."""
 
     chains = possible(view)
     declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
@@ -75,8 +76,8 @@ def _shows_entries(name: str) -> bool:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has, of several that which the firmware names; None where
-    something above its loader owns the arguments, too."""
+    """Return the reader of the menu that this host has, of several the one that the firmware names; None
+    where something above its loader owns the arguments too."""
 
     here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
     replaced = {name for chain in here for name in chain.INSTEAD_OF}
@@ -92,18 +93,19 @@ def reader_on(view: HostView) -> BootReader | None:
 
 
 def entries_here(view: HostView) -> tuple[Entry, ...]:
-    """The same of every loader whose menu this host has, whichever of them boots."""
+    """Return the entries of every loader whose menu this host has, whichever of them boots."""
     here = (chain for chain in possible(view) if chain.here(view))
     return tuple(entry for chain in here for entry in chain.read(view).entries)
 
 
 def may_be_here(view: HostView, name: str) -> bool:
-    """Whether this loader could have made something of our files."""
+    """Say whether this loader could have made something of our files."""
     return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
-    """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
+    """Return the arguments of normal entries that are none of ours: an undo leaves them. Empty for a program
+    that keeps a set of arguments."""
     if argument_keeper(name) is not None:
         return ()
     if entry_writer(name) is None:
@@ -112,7 +114,8 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
+    """Return the lines that a user adds by hand: the arguments as a part of a line, or as strings of its
+    language."""
     texts = [karg.text for karg in kargs] or ["<the arguments>"]
     strings = [f'"{text}"' for text in texts]
     lines = detection.manual.replace("{kargs}", " ".join(texts))

@@ -49,7 +49,7 @@ class _Bootc(DeploymentChain):
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
     def detect(self, view: HostView) -> Detection | None:
-        """None where rpm-ostree is the one to ask."""
+        """Return the detection; None where there is no bootc, or rpm-ostree is the program to ask."""
         detection = super().detect(view)
         if detection is None:
             return _composefs(view) if view.exists(self.PROGRAM) else None
@@ -66,7 +66,7 @@ class _Bootc(DeploymentChain):
             yield error("RC3144", summary, detail="\n".join(output.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """By bootc's own note of whose they are."""
+        """Return the arguments that bootc's own note in the boot entry calls ours. Raises Unreadable."""
         self.menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [entry.first for entry in deployments.written(view)]
@@ -77,7 +77,8 @@ class _Bootc(DeploymentChain):
 
 
 def _composefs(view: HostView) -> Detection | None:
-    """Booted without ostree, as the command line says (bootc, crates/lib/src/bootc_composefs/status.rs)."""
+    """Return the detection of a host booted without ostree, as its command line says; else None (bootc,
+    crates/lib/src/bootc_composefs/status.rs)."""
     booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
     if booted is None:
         return None
@@ -92,7 +93,8 @@ def _composefs(view: HostView) -> Detection | None:
 
 
 def _keeps_sources(view: HostView) -> bool:
-    """Taken for granted where no program of the host can be run: `unable` refuses there."""
+    """Say whether bootc and libostree here keep arguments by their source. True where no program of the host
+    can be run: `unable` refuses there."""
     if not view.runs_tools:
         return True
     set_help = view.query((*_SET, "--help"))

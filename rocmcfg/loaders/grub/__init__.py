@@ -80,7 +80,7 @@ class _Grub(defaults.DefaultsChain):
         return programs if view.exists(_menu(view)) and programs and self.has_entries(view) else ()
 
     def has_entries(self, view: HostView) -> bool:
-        """Whether its entries stand in the menu, and are no files of their own instead."""
+        """Say whether its entries stand in the menu, and are no files of their own instead."""
         return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
 
     def read(self, view: HostView) -> Menu:
@@ -100,7 +100,8 @@ class _Grub(defaults.DefaultsChain):
         return _menu(view), (_TOOL,)
 
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
-        """/etc/default/grub and grub.d/*.cfg (a Debian patch); GRUB fills the drop-in of a trial."""
+        """Return the parts of /etc/default/grub and grub.d/*.cfg (a Debian patch). The drop-in of a trial is
+        left out: GRUB fills it."""
         own = text_or_empty(view, DROP_IN) if kargs is None else _line(" ".join(kargs))
         others = sorted({*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, TRIAL_DROP_IN})
         texts = [(path, text_or_empty(view, path)) for path in (defaults.PATH, *others)]
@@ -112,7 +113,7 @@ class _Grub(defaults.DefaultsChain):
 
 
 def _on_steamos(view: HostView) -> bool:
-    """Whether an update leaves what we write there: that of SteamOS before 3.6 would not."""
+    """Say whether this is a SteamOS whose updates keep what we write: those before 3.6 would not."""
     return view.exists(STEAMOS) and view.is_dir(KEPT_BY_UPDATES)
 
 

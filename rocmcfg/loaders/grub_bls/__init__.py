@@ -52,7 +52,8 @@ class _Trial(GrubTrial):
     FILES = _HOOKS
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """The step of our own that writes the entries puts the word there where this file is."""
+        """Return user.cfg with the hook; the step of our own that writes the entries puts the trial's word
+        there where this file is."""
         content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {_hook_path(view): content}
 
@@ -84,7 +85,7 @@ class _Trial(GrubTrial):
 
 
 def _is_foreign(view: HostView) -> bool:
-    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    """Say whether somebody else's file is in the place of ours. Raises Unreadable."""
     return view.read(_hook_path(view)) is not None and not _has_hook(view)
 
 
@@ -113,7 +114,8 @@ class _GrubBls(EntryChain):
     RULES = GRUB_RULES
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
+        """Return the menu and grubby where GRUB reads entries. grub.cfg is root's alone on Fedora: there
+        grubby shows that GRUB reads them."""
         menu, grubby = _menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
         reads = reads_entries(view, menu) if menu else False
         return (menu, *grubby) if reads or (reads is None and grubby) else ()
@@ -141,7 +143,8 @@ class _GrubBls(EntryChain):
         return (*folders, *files, *proof) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:
-        """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
+        """Return ASSIGNED, or two empty texts where entries say $kernelopts (EL 8): grub2-mkconfig would give
+        the arguments to the rescue entry too."""
         entries = loader_entries.read(view, rules=self.RULES)
         names = {karg.text.strip("${}") for entry in entries for karg in entry.kargs}
         return ("", "") if "kernelopts" in names else self.ASSIGNED
@@ -151,7 +154,8 @@ class _GrubBls(EntryChain):
 
 
 def _line_of_problem(view: HostView, path: str) -> str:
-    """The `file:line` of the options that end GRUB's command; of a quote over several lines, the last."""
+    """Return the `file:line` of the options that end GRUB's command; of a quote over several lines, the
+    last."""
     lines = enumerate(text_or_empty(view, path).split("\n"), start=1)
     options = [(number, line) for number, line in lines if key_of(line.encode()) == b"options"]
     ending = (n for n, line in options if script.problem(line.strip().partition("options")[2].rstrip()))
@@ -171,14 +175,14 @@ def _has_hook(view: HostView) -> bool:
 
 
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """What the kernel gets of the options: blscfg makes a line of its script of them."""
+    """Return the arguments that the kernel gets of the options: blscfg makes a line of its script of them."""
     origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
     return script.traced(join(kargs), origin)
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
-    """What blscfg and GRUB's script make of it. A variable within a word is put in where the block has it and
-    its value is plain; else it stays as it is written."""
+    """Return the arguments that blscfg and GRUB's script make of one. A variable within a word is replaced
+    where the block has it and its value is plain; else it stays as it is written."""
     if karg.text == TRIAL_TOKEN:
         return (karg,)
     if _VARIABLE.fullmatch(karg.text):
@@ -192,7 +196,8 @@ def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Ka
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    """Return the variables that entries may name, each with its arguments. Where the block has no kernelopts,
+    the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
     menu = _menu_path(view)
     match = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
     from_menu = {"kernelopts": split(match[1], menu)} if match else {}

@@ -103,7 +103,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
 
 def _unclear(view: HostView, menu: str, tool: str) -> str:
-    """What keeps us from saying what our part would become; empty where nothing does."""
+    """Say what keeps us from telling what our part would become; empty where nothing does."""
     if mkconfig.reads_entries(view, menu):
         return f"{menu} reads entries that are files"
     drop_ins = mkconfig.reads_drop_ins(view, tool)
@@ -113,7 +113,8 @@ def _unclear(view: HostView, menu: str, tool: str) -> str:
 
 
 def _layout(view: HostView) -> tuple[str, str]:
-    """The menu, and what makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it from GRUB 0.97."""
+    """Return the menu, and the program that makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it
+    from GRUB 0.97."""
     name = "grub2" if view.exists("/boot/grub2/grub.cfg") else "grub"
     return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
 

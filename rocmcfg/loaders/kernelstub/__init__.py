@@ -81,12 +81,14 @@ class _Kernelstub(KeptChain):
             yield error("RC3152", summary, location=CONFIGURATION, hint=hint)
 
     def unable(self, view: HostView) -> Iterator[Diagnostic]:
-        """Asked before an undo, too, which leaves the options of others alone."""
+        """Yield why the program cannot be asked for a change now. An undo asks this too, and leaves the
+        options of others alone. Raises Unreadable."""
         ours = asked(view).split()
         return _order_lost([option for option in user(view)["kernel_options"] if option not in ours])
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """In its configuration, or in an entry: it writes these first."""
+        """Return our arguments that are in its configuration or on an entry: it writes the entries first.
+        Raises Unreadable."""
         on_entries = (karg.text for entry in self.menu(view).normal for karg in entry.kargs)
         there = {*user(view)["kernel_options"], *on_entries}
         return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
@@ -101,7 +103,7 @@ class _Kernelstub(KeptChain):
         return (CONFIGURATION, *loader_entries.folders(view))
 
     def damaged(self, view: HostView) -> bool:
-        """It empties the file before it writes."""
+        """Say whether nobody can read the configuration: kernelstub empties the file before it writes."""
         try:
             user(view)
         except Unreadable:
@@ -110,7 +112,7 @@ class _Kernelstub(KeptChain):
 
 
 def user(view: HostView) -> dict[str, Any]:
-    """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
+    """Return the settings of the configuration for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
     with parsing(CONFIGURATION, "it is not what kernelstub writes"):
         document: dict[str, dict[str, Any]] = json_value(text or "")
@@ -121,7 +123,8 @@ def user(view: HostView) -> dict[str, Any]:
 
 
 def _of(entry: Entry) -> Entry:
-    """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
+    """Return an entry in its role: kernelstub writes NAME-current and NAME-oldkern, and leaves others alone
+    (kernelstub/installer.py)."""
     other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
     return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
 

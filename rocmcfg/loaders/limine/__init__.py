@@ -112,7 +112,8 @@ class _Limine(MenuChain):
         return [*kept, *(from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
+        """Return what shall be ours, in the last of the files that say the line today: elsewhere ours could
+        keep that line from counting."""
         proposed, names = propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -172,7 +173,8 @@ class _Limine(MenuChain):
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """Under Secure Boot systemd-stub takes the loader's only where it holds none (src/boot/stub.c)."""
+    """Say whether an image may hold a line of its own: under Secure Boot systemd-stub takes the loader's line
+    only where it holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
         image_read = pe_image.read(view, next(filter(view.exists, paths), image))
@@ -182,7 +184,8 @@ def _may_hold_arguments(view: HostView, image: str) -> bool:
 
 
 def _sealed_by(view: HostView) -> str:
-    """The program of Limine that takes no other limine.conf than this one; empty where there is none."""
+    """Return the program of Limine that takes no other limine.conf than this one; empty where there is
+    none."""
     programs = (
         f"{folder}/{name}"
         for folder in dict.fromkeys(reader.folders(view))

@@ -62,18 +62,19 @@ class Section(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        """Whether it starts a unified kernel image, and not another loader or a bare kernel."""
+        """Say whether it starts a unified kernel image, and not another loader or a bare kernel."""
         return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """Every limine.conf: which of several Limine takes depends on where itself was started from."""
+    """Return every limine.conf: which of several Limine takes depends on where Limine was started from."""
     named = ([f"{folder}/{name}" for folder in folders(view)] for name in FILES)
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
 
 
 def folders(view: HostView) -> Iterator[str]:
-    """Where Limine and its configuration may lie (CONFIG.md, "Location of the config file")."""
+    """Yield the folders where Limine and its configuration may lie (CONFIG.md, "Location of the config
+    file")."""
     return loader_entries.efi_folders(view, FOLDERS)
 
 
@@ -91,7 +92,7 @@ def _written(view: HostView, path: str, text: str) -> Iterator[Written]:
 
 
 def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
-    """Every entry as it is written, and what it is for."""
+    """Yield every entry as it is written, and what it is for."""
     for path in files(view):
         yield from judged_in(view, text_or_empty(view, path))
 
@@ -124,7 +125,7 @@ def _judged(section: Section, machine_id: str, root: roles.Root) -> Judged:
 
 
 def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Section]:
-    """The entries in order, directories too. `built_in` are the macros that Limine itself defines."""
+    """Yield the entries in order, directories too. `built_in` are the macros that Limine itself defines."""
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     options: _Options = {}
@@ -163,8 +164,9 @@ def _file_of(path: str) -> str:
 
 
 def _built_in(view: HostView) -> dict[str, str]:
-    """Limine's own macros: ARCH as its program was built, which the name of that ends with, and FW_TYPE. One
-    for IA-32 says what the processor is, and all of AMD's with such a GPU know x86-64."""
+    """Return Limine's own macros: ARCH as its program was built, which the name of the program ends with, and
+    FW_TYPE. A program for IA-32 sets ARCH by the processor, and every processor with such a GPU knows
+    x86-64."""
     names = [name.lower() for folder in folders(view) for name in view.names(folder)]
     built = (arch for arch, ending in _ARCHITECTURES.items() if any(name.endswith(ending) for name in names))
     bios = view.exists("/sys/firmware") and not view.exists("/sys/firmware/efi")
@@ -172,7 +174,8 @@ def _built_in(view: HostView) -> dict[str, str]:
 
 
 def _expanded(text: str, built_in: Mapping[str, str]) -> list[str]:
-    """Limine takes every carriage return away, and blanks around a line."""
+    """Return the lines with their macros replaced. Limine takes every carriage return away, and blanks around
+    a line."""
     lines = [line.replace("\r", "").strip(" \t") for line in text.split("\n")]
     macros = dict(built_in) | {match[1]: match[2] for line in lines if (match := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

@@ -76,9 +76,10 @@ class LimineTrial(SecondEntry):
 
 
 def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:
-    """A limine.conf with the trial's entry at its end while `copy`, the file of that name, has one; else
-    without any, also where a program that writes the file dropped the comments around it. It ends as the file
-    did, without a line break perhaps, which tells that the one before it is ours as well."""
+    """Return a limine.conf with the trial's entry at its end while `copy`, the content of COPY, has one; else
+    without any, also where a program that writes the file dropped the comments around it. The text ends as
+    the file did: one without a line break at its end shows that the break before our entry is ours as
+    well."""
     lines = (f"{line}\n" for line in copy.removesuffix("\n").split("\n") if line and line[0] != "#")
     entry, content = "".join(lines), rewritten(content)
     ended, own = content.endswith(b"\n"), marked_lines.own(content)
@@ -94,7 +95,8 @@ def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) ->
 
 
 def _booted(view: HostView) -> tuple[str, reader.Section] | None:
-    """The text of a limine.conf and the entry in it that runs, where it is one that gets our arguments."""
+    """Return the text of a limine.conf and the entry in it that runs; None where that entry gets no arguments
+    of ours."""
     selected = efi.text(view, "LoaderEntrySelected")
     for path in reader.files(view):
         text = text_or_empty(view, path)

@@ -124,13 +124,13 @@ class _ProxmoxBootTool(Chain):
 
 
 def _partitions(view: HostView) -> list[str]:
-    """Those that look like the name of a FAT; the tool skips every other line, too."""
+    """Return the names that look like the serial number of a FAT; the tool skips every other line too."""
     lines = text_or_empty(view, PARTITIONS).splitlines()
     return [line.strip() for line in lines if _UUID.fullmatch(line.strip())]
 
 
 def _with_grub(view: HostView) -> bool:
-    """Whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
+    """Say whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
     return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
 
@@ -167,7 +167,7 @@ def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Ite
 
 
 def _line(view: HostView) -> str:
-    """All that counts of the file."""
+    """Return the first line of the file, which is all of it that counts."""
     return text_or_empty(view, CMDLINE).partition("\n")[0]
 
 

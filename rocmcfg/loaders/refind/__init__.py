@@ -62,7 +62,7 @@ class _Refind(MenuChain):
         return tuple(dict.fromkeys((*paths, *_programs(view)))) if paths else ()
 
     def files(self, view: HostView) -> tuple[str, ...]:
-        """Those with rows, each beside the kernels that it is for, and those with stanzas."""
+        """Return the files with rows, each beside the kernels that it is for, and those with stanzas."""
         return (*self.with_rows(view), *_configs(view))
 
     def with_rows(self, view: HostView) -> tuple[str, ...]:
@@ -89,8 +89,9 @@ class _Refind(MenuChain):
             )
 
     def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
-        """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
-        on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""
+        """Return what proves that rEFInd booted the host. rEFInd does not say that it ran, but the firmware
+        says which program it started. A loader that rEFInd started says so itself, or leaves BOOT_IMAGE on
+        the kernel's line, as GRUB does."""
         if loader_entries.passed_on(view):
             return super().proof_of_boot(view)
         if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
@@ -101,7 +102,7 @@ class _Refind(MenuChain):
         return (f"the firmware started it: {name}",) if started else ()
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
-        """They have the rows of those that are there."""
+        """Return no lines: later kernels get the rows of the present ones."""
         return []
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
@@ -142,7 +143,7 @@ class _Refind(MenuChain):
 
 
 def _stanzas_written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    """Those whose arguments are no others', each with the line that says them."""
+    """Yield the stanzas with arguments of their own, each with the place of the line that says them."""
     root = roles.root_of(view)
     own = [stanza for stanza in stanzas(text) if stanza.starts_linux and not stanza.inherits]
     lines = [split(stanza.options.text if stanza.options else "", path) for stanza in own]
@@ -164,18 +165,18 @@ def _linux(view: HostView, path: str) -> list[Stanza]:
 
 
 def _is_ours(stanza: Stanza) -> bool:
-    """Whether there is a line of it that we can write into: of bare words rEFInd takes the first alone."""
+    """Say whether a stanza has a line that we can write into: of bare words rEFInd takes the first alone."""
     return stanza.options is not None and stanza.options.quoted
 
 
 def _configs(view: HostView) -> tuple[str, ...]:
-    """Each refind.conf with a stanza that starts Linux."""
+    """Return each refind.conf with a stanza that starts Linux."""
     configs = (path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}"))
     return tuple(path for path in configs if _linux(view, path))
 
 
 def _included(view: HostView) -> tuple[str, ...]:
-    """What these and all others include, from their own folder."""
+    """Return the files that every refind.conf includes, each from the folder of that refind.conf."""
     configs = [path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}")]
     named = (
         (path.rpartition("/")[0], name) for path in configs for name in includes(text_or_empty(view, path))
@@ -184,7 +185,7 @@ def _included(view: HostView) -> tuple[str, ...]:
 
 
 def _programs(view: HostView) -> tuple[str, ...]:
-    """rEFInd itself and its configuration, where their partition can be looked into."""
+    """Return rEFInd itself and its configuration, where their partition can be looked into."""
     folders = loader_entries.efi_folders(view)
     names = ((folder, name) for folder in folders for name in view.names(folder))
     paths = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
@@ -192,7 +193,7 @@ def _programs(view: HostView) -> tuple[str, ...]:
 
 
 def unread(text: str) -> Iterator[int]:
-    """The lines, counted from 1, that are no row of two quoted texts."""
+    """Yield the numbers of lines, counted from 1, that are no row of two quoted texts."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not _ROW.match(line.rstrip("\r")) and not _NO_ROW.match(line.rstrip("\r")):
             yield number

@@ -42,13 +42,13 @@ class Stanza(NamedTuple):
 
     @property
     def starts_linux(self) -> bool:
-        """Whether it hands arguments to a kernel, and starts no other loader."""
+        """Say whether it hands arguments to a kernel, and starts no other loader."""
         says_root = self.options is not None and "root=" in self.options.text
         return not self.disabled and (says_root or bool(_LINUX.search(self.loader)))
 
 
 def stanzas(text: str) -> list[Stanza]:
-    """Every one, those of submenus behind theirs."""
+    """Return every stanza, the entries of its submenu behind it."""
     lines = _lines(text)
     heads = ((words, number) for words, number in lines if _is(words, "menuentry"))
     return [stanza for words, number in heads for stanza in _stanza(words, number, lines)]
@@ -101,7 +101,7 @@ def _is(words: list[Word], key: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[list[Word], int]]:
-    """The words of each line that has any, and its number."""
+    """Yield the words of each line that has any, and its number."""
     for line in _LINE.finditer(text):
         words = list(_words(line[0], line.start()))
         if words:

@@ -69,13 +69,14 @@ class _SdbootManage(EntryChain):
         return detection._replace(manual=detection.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
 
     def reads_drop_ins(self, view: HostView) -> bool:
-        """Whether the program sources the folders, and does so behind its configuration."""
+        """Say whether the program sources the folders, and does so behind its configuration."""
         text = text_or_empty(view, self.PROGRAM)
         folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
         return folders is not None and (config is None or config.start() < folders.start())
 
     def sourced(self, view: HostView, kargs: Sequence[str] = ()) -> list[Sourced]:
-        """What the program sources, in its order: without our part, or with these arguments in it."""
+        """Return the files that the program sources, in its order: without our part, or with these arguments
+        in it."""
         behind, line = self.reads_drop_ins(view), _line(" ".join(kargs)) if kargs else ""
         config = appended_assignment.blanked(text_or_empty(view, _CONFIG))
         if kargs and not behind:
@@ -94,7 +95,8 @@ class _SdbootManage(EntryChain):
         return [] if options is None else [(*found_out, *split(options, _CONFIG))]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """An edit of the configuration goes where the program has come to read drop-ins since."""
+        """Return what shall be ours. An edit of the configuration is taken away where the program has come to
+        read drop-ins since."""
         proposed, line = super().propose(view, settings), karg_line(settings)
         part = marked_arguments.part(line).decode().strip() if line else ""
         behind = self.reads_drop_ins(view)
@@ -129,7 +131,8 @@ class _SdbootManage(EntryChain):
 
 
 def _lost_at(sources: Sequence[Sourced], own: str, kargs: Sequence[str]) -> str:
-    """The file that sets the variable anew behind ours; empty where none does, or only a shell can tell."""
+    """Return the file that sets the variable anew behind ours; empty where none does, or only a shell can
+    tell."""
     environment, added = Environment(bash=True), False
     for path, text in sources:
         environment.read(path, text)
@@ -148,7 +151,7 @@ def _evaluated(sources: Iterable[Sourced]) -> Environment:
 
 
 def _confs(view: HostView, folder: str) -> list[str]:
-    """As bash expands FOLDER/*.conf."""
+    """Return the files that bash expands FOLDER/*.conf to."""
     names = (name for name in view.names(folder) if name.endswith(".conf") and name[0] != ".")
     return sorted(f"{folder}/{name}" for name in names)
 

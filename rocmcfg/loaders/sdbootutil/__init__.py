@@ -85,8 +85,9 @@ class _Sdbootutil(Chain):
         return {CARRIER: own_file(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """It copies a new entry over the old one (`update_entry_conf`), so that one cut off at that leaves an
-        empty file, and the next run takes entries without root= for those of others."""
+        """Return the step that writes all entries anew. It copies a new entry over the old one
+        (`update_entry_conf`): one that is cut off at that leaves an empty file, and the next run takes
+        entries without root= for those of others."""
         command, folders = (TOOL, "update-all-entries"), loader_entries.folders(view)
         entries = (path for folder in folders for path in loader_entries.paths(view, folder))
         kept = tuple(path for path in entries if loader_entries.entry_id(path) != loader_entries.TRIAL_ID)
@@ -139,14 +140,14 @@ class _Sdbootutil(Chain):
 
 
 def _snapshot(view: HostView) -> str:
-    """Which one is mounted as root; empty where there is none."""
+    """Return the snapshot that is mounted as root; empty where there is none."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     subvolume = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
     return subvolume if "/.snapshots/" in f"/{subvolume}" else ""
 
 
 def _subvolume_of(kargs: tuple[Karg, ...]) -> str:
-    """Which one an entry mounts as root; empty where it does not say."""
+    """Return the subvolume that an entry mounts as root; empty where it does not say."""
     return _subvolume(roles.value(kargs, "rootflags"))
 
 
@@ -169,7 +170,7 @@ def _base(view: HostView) -> str:
 
 
 def _said(view: HostView, path: str) -> tuple[Karg, ...]:
-    """What sdbootutil reads of a file."""
+    """Return the arguments that sdbootutil reads from a file."""
     lines = text_or_empty(view, path).split("\n")[:-1]
     return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
 

@@ -25,7 +25,7 @@ def lines(name: str, added: str) -> bytes:
 
 
 def assignment(name: str, added: str) -> str:
-    """A line of the shell that puts more behind what a variable holds."""
+    """Return a line of the shell that puts more behind what a variable holds."""
     return f'{name}="${{{name}:+${name} }}{added}"'
 
 
@@ -35,18 +35,20 @@ def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file, and every copy of them; None where none are but those of a trial."""
+    """Return our lines of the file, and every copy of them; None where there are none but those of a
+    trial."""
     return b"".join(_applied(match[0]) for match in _OWN.finditer(content)) or None
 
 
 def _applied(part: bytes) -> bytes:
-    """Our lines without a trial's variable; empty where nothing else is in them."""
+    """Return our lines without a trial's variable; empty where nothing else is in them."""
     left = _VARIABLE.sub(b"", part)
     return left if left == part or not left.rstrip().endswith(b' }"') else b""
 
 
 def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
-    """Our lines with a variable of the boot loader behind what is applied; the shell must not expand it."""
+    """Return our lines with a variable of the boot loader behind what is applied; the shell must not expand
+    it."""
     if part is None:
         return lines(name, f"\\{variable}")
     before, quote, end = part.rpartition(b'"')
@@ -69,7 +71,7 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def continued(text: str, path: str) -> Iterator[Diagnostic]:
-    """Where the line before ours takes the next one for a part of itself."""
+    """Yield an error where the line before ours takes the next one for a part of itself."""
     last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
         summary = "the line before rocmcfg's ends in a backslash, and would take it for a part of itself"
@@ -77,7 +79,7 @@ def continued(text: str, path: str) -> Iterator[Diagnostic]:
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our lines, our lines, and the text after them; each line keeps its number."""
+    """Return the text before our lines, our lines, and the text after them; each line keeps its number."""
     content = text.encode()
     match = _OWN.search(content)
     if match is None:
@@ -89,5 +91,5 @@ def around(text: str) -> tuple[str, str, str]:
 
 
 def blanked(text: str) -> str:
-    """The text without our lines, with empty ones in their place."""
+    """Return the text without our lines, with empty ones in their place."""
     return _OWN.sub(lambda match: b"\n" * match[0].count(b"\n"), text.encode()).decode()

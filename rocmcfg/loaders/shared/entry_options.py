@@ -52,7 +52,7 @@ def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
 
 
 def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -> Menu:
-    """The same of files that hold several entries each, of this `name`."""
+    """Return a menu of files that hold several entries each, and have this `name`."""
     seen: list[Entry] = []
     hidden = hidden_partition(view)
     unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
@@ -68,7 +68,8 @@ def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -
 def rewritten(
     content: bytes, written: Callable[[str], Iterable[Written]], ours: bytes | None, left: Collection[Role]
 ) -> bytes:
-    """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
+    """Return the content of such a file with our part on the line of every normal entry. Roles in `left` stay
+    as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
     for placed in written(text):
@@ -86,18 +87,19 @@ def rewritten(
 
 
 def hidden_partition(view: HostView) -> str:
-    """One for root's eyes alone, which is the mode of most ESPs; empty where there is none."""
+    """Return a partition that only root may look into, which is the mode of most ESPs; empty where there is
+    none."""
     return next(filter(view.hidden, loader_entries.PARTITIONS), "")
 
 
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
-    """The line of which entries of kernels to come are made, where a file says it."""
+    """Return the line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
     return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
 
 
 def asked(view: HostView) -> str:
-    """The arguments that shall be ours, as our file says them."""
+    """Return the arguments that shall be ours, as our file says them."""
     return arguments_in(text_or_empty(view, CARRIER))
 
 
@@ -111,6 +113,7 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 
 
 def machine_id(view: HostView) -> str:
-    """Empty where there is none yet: an image has `uninitialized` there (machine-id(5))."""
+    """Return the machine's id; empty where there is none yet: an image has `uninitialized` there
+    (machine-id(5))."""
     content = text_or_empty(view, "/etc/machine-id").strip()
     return "" if content == "uninitialized" else content

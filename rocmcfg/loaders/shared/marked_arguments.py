@@ -28,13 +28,14 @@ def part(arguments: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """What of the content is ours; None where nothing is. One mark alone tells that our part was torn."""
+    """Return the part of the content that is ours; None where nothing is. One mark alone tells that our part
+    was torn."""
     match = _OWN.search(content) or _MARK.search(content)
     return match[0] if match else None
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
+    """Return the content with `wanted` in our part, or on its first line that is no comment, and the edit."""
     match = _OWN.search(content)
     start, end = match.span() if match else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
     edit = Edit(match[0] if match else b"", wanted or b"")
@@ -42,7 +43,7 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
-    """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
+    """Return a line with `ours` in place of what it has of ours, else before the blanks at its end."""
     match, end = _OWN.search(line), len(line.rstrip())
     if match is not None:
         return line[: match.start()] + (ours or b"") + _OWN.sub(b"", line[match.end() :])
@@ -50,7 +51,7 @@ def at_end(line: bytes, ours: bytes | None) -> bytes:
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our arguments, ours without what marks them, and the text after them."""
+    """Return the text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
     match = _OWN.search(content)
     if match is None:
@@ -60,14 +61,16 @@ def around(text: str) -> tuple[str, str, str]:
 
 
 def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
+    """Return the arguments of a command line that are none of ours; none where that cannot be told, since one
+    mark is gone."""
     before, _, after = around(join(kargs))
     others = (*split(before), *split(after))
     return () if any(karg.text in (BEGIN, END) for karg in others) else others
 
 
 def torn(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """Entries with one of the two marks only: what else is ours in them, nobody can tell."""
+    """Yield an error for each entry with one of the two marks only: what else is ours in it, nobody can
+    tell."""
     for entry in entries:
         marks = [karg for karg in entry.kargs if karg.text in (BEGIN, END)]
         if len(marks) % 2:

@@ -58,15 +58,16 @@ class Menu(NamedTuple):
 
 
 def size(texts: Iterable[str]) -> int:
-    """Bytes that these arguments take on the line, each with the blank before it."""
+    """Return the bytes that these arguments take on the line, each with the blank before it."""
     return sum(len(text.encode()) + 1 for text in texts)
 
 
 def behind_separator(
     foreign: Sequence[Karg], kargs: Sequence[str], *, built_in: bool = False
 ) -> Iterable[Diagnostic]:
-    """Which arguments would stand behind a `--`, where the kernel hands everything to init. kmod reads those
-    of modules there too (libkmod-config.c); a driver that is `built_in` has no kmod."""
+    """Yield an error for each argument that would stand behind a `--`, where the kernel hands everything to
+    init. kmod reads those of modules there too (libkmod-config.c); a driver that is `built_in` has no
+    kmod."""
     dashes = separator(foreign)
     if dashes is None:
         return
@@ -78,7 +79,8 @@ def behind_separator(
 
 
 def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
-    """`length` is of the longest line that a kernel would get, in bytes."""
+    """Yield an error where the kernel would cut the line. `length` is that of the longest line that a kernel
+    would get, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
         summary = f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
         cure = f"{hint}, or write module parameters to modprobe.d instead: --via modprobe"
@@ -86,7 +88,8 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
 
 
 def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
-    """Whether a trial's arguments fit, and reach the kernel. `length` is of the whole line, in bytes."""
+    """Yield why a trial's arguments do not fit, or do not reach the kernel. `length` is that of the whole
+    line, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
         summary = f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
         hint = "try fewer settings at a time, or apply them without --trial"
@@ -108,14 +111,15 @@ def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = "") -> I
 
 
 def surplus(menu: Menu, asked_for: Sequence[Karg]) -> list[Karg]:
-    """What normal entries have besides what they are told to."""
+    """Return the arguments that normal entries have besides those asked for."""
     return [karg for entry in menu.normal for karg in entry.kargs if not contains(asked_for, karg.text)]
 
 
 def not_asked_for(
     menu: Menu, asked_for: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
-    """What a program takes away: `told` is what its files ask for, `found_out` what it adds by itself."""
+    """Yield an error for what a program takes away: `asked_for` is what its files ask for, `found_out` what
+    it adds by itself."""
     left = dict.fromkeys(karg.text for karg in surplus(menu, asked_for) if karg.name not in found_out)
     if left:
         yield error(
@@ -141,13 +145,13 @@ def no_entry(menu: Menu) -> Diagnostic:
 
 
 def _enclosed(kargs: Sequence[Karg], text: str) -> bool:
-    """Whether an argument stands inside another one, whose quote nobody closed."""
+    """Say whether an argument stands inside another one, whose quote nobody closed."""
     return any(text in karg.text.split() for karg in kargs if karg.text.count('"') % 2)
 
 
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
-    """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
-    a warning, one that is wrong an error: an undo goes on after the former."""
+    """Yield an error where a normal entry lacks a wanted argument or has an unwanted one. A menu that could
+    not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         yield warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)
     elif not menu.normal and (menu.tool or wanted):

@@ -46,7 +46,8 @@ class OneShot(Keeper):
         return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
+        """Return the command. Without a name bootctl deletes the variable
+        (src/bootctl/bootctl-set-efivar.c)."""
         return ("bootctl", "set-oneshot", wanted or "")
 
 
@@ -72,16 +73,18 @@ class SecondEntry(BootTrial):
     ACTIVATED = False
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
+        """Return the folder, the text and the mode of what boots by itself, as an entry that is a file; None
+        where there is none."""
         state = view.state(chosen.path)
         return None if state is None else (chosen.path.rpartition("/")[0], state.content, state.mode)
 
     def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """What would stand behind the arguments nevertheless, and win."""
+        """Yield an error for each argument that would stand behind the trial's nevertheless, and win."""
         return ()
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """Its mode is that of the entry it is a copy of: FAT has none of its own."""
+        """Return the entry of the trial. Its mode is that of the entry it is a copy of: FAT has none of its
+        own."""
         chosen = _default(view)
         if chosen is None or _not_ours(observed, chosen) or (original := self.original(view, chosen)) is None:
             return {}
@@ -117,7 +120,7 @@ class SecondEntry(BootTrial):
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Why no copy of an entry would be the trial."""
+        """Yield why no copy of an entry would be the trial."""
         chosen = _default(view)
         if chosen is None:
             yield cannot("bootctl does not tell which entry boots by itself", _why_none(view.query(_LIST)))
@@ -134,7 +137,8 @@ class SecondEntry(BootTrial):
         return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """The copy is there and whole, and nothing but the variable will choose it."""
+        """Yield an error where the copy is not there or not whole, or something else than the variable will
+        choose it."""
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
@@ -147,7 +151,8 @@ class SecondEntry(BootTrial):
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
-    """An entry's text with the arguments behind all others, and without what would sort it before others."""
+    """Return an entry's text with the arguments behind all others, and without what would sort it before
+    others."""
     added = " ".join(arguments).encode()
     lines = [line.rstrip(b" \t") for line in content.splitlines() if key_of(line) != b"sort-key"]
     places = [number for number, line in enumerate(lines) if key_of(line) == b"options"]
@@ -164,8 +169,9 @@ def _titles(lines: Sequence[bytes]) -> list[int]:
 
 
 def _default(view: HostView) -> Listed | None:
-    """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
-    names or the pattern in loader.conf matches first, else the first of all."""
+    """Return the entry that boots where nobody chooses; None where bootctl lists none. systemd 252 does not
+    mark it: then what LoaderEntryDefault names or the pattern in loader.conf matches first, else the first of
+    all."""
     listed = _listed(view)
     if any(entry.default is not None for entry in listed):
         return next((entry for entry in listed if entry.default), None)
@@ -181,7 +187,7 @@ def _why_none(answer: CommandResult | None) -> str:
 
 
 def _listed(view: HostView) -> tuple[Listed, ...]:
-    """A list from systemd 253 on, one object on a line before it."""
+    """Return the entries that bootctl lists: a list from systemd 253 on, one object on a line before it."""
     answer = view.query(_LIST)
     lines = answer.stdout.splitlines() if answer is not None and answer.ok else ()
     try:
@@ -197,7 +203,7 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
 
 
 def _not_ours(observed: Observed, chosen: Listed) -> str:
-    """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
+    """Say why the entry that boots by itself is none that gets our arguments; empty where it is one."""
     name = loader_entries.entry_id(chosen.path)
     return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
 

@@ -70,7 +70,8 @@ Value = tuple[Segment, ...]  # none of them empty
 
 
 def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
-    """What a variable says after a file with this text; None where only a shell can tell."""
+    """Return the arguments that a variable holds after a file with this text; None where only a shell can
+    tell."""
     environment = Environment()
     environment.read(path, text)
     assigned = environment.text(name)
@@ -78,7 +79,7 @@ def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
 
 
 class NotPlain(ValueError):
-    """The text needs a real shell."""
+    """Says that the text needs a real shell."""
 
 
 class _Line(NamedTuple):
@@ -136,14 +137,15 @@ class Environment:
         return True
 
     def text(self, name: str) -> str | None:
-        """The value as one string; None where it is unknown. An unset variable is empty."""
+        """Return the value as one string; None where it is unknown. An unset variable is empty."""
         if name not in self.values and (name in self.unknown or self.opaque):
             return None
         return "".join(segment.text for segment in self.values.get(name, ()))
 
     def _value(self, text: str, where: str, *, splits: bool) -> Value:
-        """One shell word, then nothing or a semicolon. `splits`: an argument of `export`, where shells differ
-        in what becomes of an unquoted expansion. Raises NotPlain."""
+        """Return the value of one shell word, behind which there is nothing or a semicolon. `splits`: an
+        argument of `export`, where shells differ in what becomes of an unquoted expansion. Raises
+        NotPlain."""
         if len(text) > LONGEST:
             raise NotPlain
         segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
@@ -154,7 +156,8 @@ class Environment:
     def _segments(
         self, text: str, where: str, *, splits: bool = False, all_quoted: bool = False
     ) -> Iterator[Segment]:
-        """`all_quoted`: double quotes open before the text and close after it."""
+        """Yield the segments of a text. `all_quoted`: double quotes open before the text and close after it.
+        Raises NotPlain."""
         quoted = all_quoted
         at = 0
         while at < len(text):
@@ -194,7 +197,7 @@ class Environment:
 
 
 def _require_bounded(value: Value) -> None:
-    """Raises NotPlain. Lines that double a value come to gigabytes soon."""
+    """Refuse a value that is too long: lines that double a value come to gigabytes soon. Raises NotPlain."""
     if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
         raise NotPlain
 

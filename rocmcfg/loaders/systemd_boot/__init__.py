@@ -50,12 +50,12 @@ class _SystemdBoot(EntryChain):
         return (*loader_entries.folders(view), *filter(None, (loader,)), *proof)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Unified kernel images beside the entries: they hold their own arguments."""
+        """Yield a warning for unified kernel images beside the entries: they hold their own arguments."""
         return with_their_own([*loader_entries.images(view)])
 
 
 def _installed(view: HostView) -> str:
-    """The loader itself, where its partition can be looked into."""
+    """Return the loader itself, where its partition can be looked into; else empty."""
     paths = (f"{mounted}/EFI/systemd/{name}" for mounted in loader_entries.PARTITIONS for name in _LOADERS)
     return next(filter(view.exists, paths), "")
 

@@ -48,12 +48,13 @@ from rocmcfg.model.plan import Activation
 
 
 class _Trial(SecondEntry):
-    """An entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
+    """Makes an entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
     options in place of what is built in, and appends the addons to them (src/boot/stub.c of 254 to 262,
     use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 knows no `uki`."""
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
+        """Return an entry for the image that boots by itself. Its mode is that of loader.conf, since that of
+        a file on FAT is what the partition gives it."""
         root, _, name = chosen.path.partition("/EFI/Linux/")
         lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
         if not lines:
@@ -74,7 +75,7 @@ class _Trial(SecondEntry):
 
 
 class _Uki(EntryChain):
-    """Which way a host gets, and why: docs/design.md."""
+    """Gives images addons, or has the line built in: docs/design.md says which way a host gets, and why."""
 
     NAME = "uki"
     INSTEAD_OF = ("systemd-boot",)
@@ -99,7 +100,8 @@ class _Uki(EntryChain):
         return (*reader.paths(view)[:3], *reader.proof_of_boot(view))
 
     def observe(self, view: HostView) -> Observed:
-        """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
+        """Return the configured line. What an addon adds that is loaded after ours comes later, also where
+        ours is not there yet."""
         observed = super().observe(view)
         added = (k for entry in observed.menu.normal for k in entry.kargs if ".extra.d/" in k.source)
         behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
@@ -115,7 +117,8 @@ class _Uki(EntryChain):
         return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Images that were built with our part are built anew also where addons have taken its place."""
+        """Return the step that writes addons or builds images. Images that were built with our part are built
+        anew also where addons have taken its place."""
         images = reader.images(view).normal
         built = _built(view, images)
         if built is None and images and efi.starts_only_signed(view):
@@ -137,12 +140,12 @@ class _Uki(EntryChain):
         return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, images, tuple(own), images)
 
     def makers(self, view: HostView) -> tuple[Maker, ...]:
-        """Only where the arguments are built into the images."""
+        """Return what builds the images anew, only where the arguments are built into them."""
         signer = addons.signer(view, IMAGE) or None
         return tuple(built_in.by_kernel(maker)._replace(signed_by=signer) for maker in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
-        """Our addons: those that there are, and those that there may be."""
+        """Return our addons: those that there are, and those that there may be."""
         there = (f"{folder}/{reader.OURS}" for folder in _with_own_addon(view))
         paths = (*there, *(uki.own_addon for uki in reader.images(view).normal))
         return tuple(dict.fromkeys(map(view.real_path, paths)))
@@ -152,7 +155,8 @@ class _Uki(EntryChain):
         return loader_entries.on_partition(path) and folder.endswith(".extra.d") and name == reader.OURS
 
     def write_entries(self, host: Host) -> None:
-        """An addon that says the same, signed by whoever, is left as it is."""
+        """Write our addon beside each normal image, and remove all others of ours. An addon that says the
+        same, signed by whoever, is left as it is."""
         arguments, normal = entry_options.asked(host), reader.images(host).normal
         images = normal if arguments and _built(host, normal) is None else ()
         wanted = {host.real_path(uki.addons) for uki in images}
@@ -164,7 +168,7 @@ class _Uki(EntryChain):
             addons.write(host, uki, addons.line(arguments))
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """Entries that are files are left as they are: see `unmanaged`."""
+        """Return nothing: entries that are files are left as they are (see `unmanaged`)."""
         return iter(())
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
@@ -190,7 +194,8 @@ class _Uki(EntryChain):
             yield from _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Besides the images, entries that are files, which systemd-boot shows together with them."""
+        """Yield a warning for images that are damaged or hide their addons, and for entries that are files,
+        which systemd-boot shows together with the images."""
         seen = reader.images(view)
         for path, damage in seen.damaged.items():
             hint = "build it anew; it does not boot as it is"
@@ -212,12 +217,12 @@ class _Uki(EntryChain):
 
 
 def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
-    """Where the arguments are built into the images; None where they get addons."""
+    """Return where the arguments are built into the images; None where they get addons."""
     return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
 def _with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, or are empty."""
+    """Return the directories that hold an addon of ours, also beside images that are gone, or are empty."""
     folders = dict.fromkeys((f"{partition}/EFI/Linux" for partition in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
     own_folders: dict[str, str] = {}

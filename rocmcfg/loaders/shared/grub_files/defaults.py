@@ -53,11 +53,12 @@ class DefaultsChain(Chain):
 
     @abstractmethod
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
-        """The menu, and the command that makes it."""
+        """Return the menu, and the command that makes it."""
 
     @abstractmethod
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> Parts:
-        """With our part as it is, but for what is a trial's; or with these arguments in it."""
+        """Return what the shell sources with our part as it is, without what is a trial's; or with these
+        arguments in it."""
 
     def observe(self, view: HostView) -> Observed:
         menu, parts = self.read(view), self.sourced(view)
@@ -77,7 +78,8 @@ class DefaultsChain(Chain):
         return Observed(menu, (*always, *default), ours, later)
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Where it failed on a full /boot, MENU.new is what fills it."""
+        """Return the run of the program that makes the menu. Where it failed on a full /boot, MENU.new is
+        what fills it."""
         menu, argv = self.layout(view)
         folder, new = menu.rpartition("/")[0], f"{menu}.new"
         return (Activation(argv[0], (argv,), reason, (menu,), scratch=(new,), writes_at=(folder,)),)
@@ -104,8 +106,9 @@ class DefaultsChain(Chain):
             yield info("RC3106", summary, location=observed.unknown_at)
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
-        """Entries of last resort that GRUB's scripts give the same arguments as all others: 10_linux of Arch
-        its fallback entries, that of Fedora 0-rescue where entries are no files."""
+        """Yield a warning for entries of last resort that GRUB's scripts give the same arguments as all
+        others: the fallback entries of Arch's 10_linux, and 0-rescue of Fedora's where entries are no
+        files."""
         named = (
             entry.title for entry in menu.normal if _LAST_RESORT.search(" ".join((entry.title, entry.path)))
         )
@@ -141,8 +144,8 @@ class DefaultsChain(Chain):
 
 
 def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
-    """Values whose copy in the menu would not hand all to the kernel, nor ours behind it. Where GRUB could
-    not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    """Yield an error for each value whose copy in the menu would not hand all of it to the kernel, nor ours
+    behind it. Where GRUB could not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
     for name in _VARIABLES:
         command = script.command(environment.text(name) or "")
         if command.problem:
@@ -150,8 +153,8 @@ def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
-    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too. Of an argument
-    that GRUB does not hand on, nothing later is the cause."""
+    """Return the place after ours where our arguments are lost again; empty where none is, and where only a
+    shell can tell. An argument that GRUB does not hand on counts for nothing: nothing later is the cause."""
     environment = _evaluate([*parts.before, parts.own])
     arrived = _kargs(environment, DEFAULT)
     kargs = [text for text in kargs if arrived is None or contains(arrived, text)]
@@ -180,12 +183,12 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
 
 
 def _origin(environment: Environment, name: str) -> list[str]:
-    """Of each character of a value the line that wrote it."""
+    """Return, for each character of a value, the line that wrote it."""
     return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
 
 
 def longest_line(menu: Menu, added: Sequence[str]) -> int:
-    """Bytes of the longest command line that a kernel would get with these arguments added."""
+    """Return the bytes of the longest command line that a kernel would get with these arguments added."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
     lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in menu.normal)
     return max(lines, default=0) + size(added)

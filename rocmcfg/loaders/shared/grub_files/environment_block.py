@@ -38,22 +38,23 @@ class EnvironmentBlock(Keeper):
         self.SHOWS = (self.TOOL, "-", "list")
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        """Where nothing is wanted, no word of ours stays behind."""
+        """Return the command. Where nothing is wanted, no word of ours stays behind."""
         if wanted is None:
             return (self.TOOL, "-", "unset", VARIABLE)
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """Empty where GRUB has taken it. Raises Unreadable."""
+        """Return what the block holds for the next boot; empty where GRUB has taken it. Raises Unreadable."""
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
-        """Whether GRUB would not read it: grub-editenv empties the file before it writes."""
+        """Say whether GRUB would not read the block: grub-editenv empties the file before it writes. Raises
+        Unreadable."""
         block = view.read(self.BLOCK)
         return block is not None and not block.startswith(_SIGNATURE)
 
     def problems(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Why these arguments cannot be left there, or GRUB could not take them out again."""
+        """Yield why these arguments cannot be left in the block, or GRUB could not take them out again."""
         yield from self._room(view, arguments)
         if view.runs_tools:
             yield from self._write_problems(view)
@@ -95,7 +96,8 @@ class EnvironmentBlock(Keeper):
             yield error("RC4306", summary, location=self.BLOCK, hint=hint)
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
-        """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""
+        """Yield why GRUB cannot write the block. What lies between GRUB and the disk is asked as Debian's
+        00_header asks for its recordfail."""
         folder = self.BLOCK.rpartition("/")[0]
         answers = []
         for target in ("abstraction", "fs"):
@@ -138,8 +140,8 @@ GRUB, GRUB2 = EnvironmentBlock("grub"), EnvironmentBlock("grub2")
 
 
 def variables(block: bytes) -> dict[str, str]:
-    """What the block holds by name. A backslash stands before each backslash and line break of a value
-    (grub-core/lib/envblk.c, grub_envblk_iterate and grub_envblk_set)."""
+    """Return the variables of the block by name. A backslash stands before each backslash and line break of a
+    value (grub-core/lib/envblk.c, grub_envblk_iterate and grub_envblk_set)."""
     text, at, values = block.decode("utf-8", "replace"), 0, dict[str, str]()
     while line := _LINE.match(text, at):
         at = line.end()
@@ -149,7 +151,7 @@ def variables(block: bytes) -> dict[str, str]:
 
 
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
-    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
+    """Return the mount point of a folder's file system, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     mounts = [(row[1], row[3]) for row in rows if len(row) > 3]
     above = [mount for mount in mounts if f"{folder}/".startswith(f"{mount[0].rstrip('/')}/")]

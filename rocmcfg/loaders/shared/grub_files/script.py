@@ -67,12 +67,12 @@ class Command(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether GRUB reads nothing at all of a script with it (grub-script-check)."""
+        """Say whether GRUB reads nothing at all of a script with it (grub-script-check)."""
         return bool(self.problem) and self.problem not in _HARMLESS
 
 
 def command(text: str, start: int = 0) -> Command:
-    """The first command of a text, from a place on."""
+    """Return the first command of a text, from a place on."""
     words: list[Word] = []
     at = _BLANKS.match(text, start).end()  # type: ignore[union-attr]
     while at < len(text):
@@ -94,7 +94,7 @@ def command(text: str, start: int = 0) -> Command:
 
 
 def _variable(piece: re.Match[str]) -> str:
-    """The first one that stands in a piece of a word; empty where none does."""
+    """Return the first variable that stands in a piece of a word; empty where none does."""
     if piece.lastgroup == "variable":
         return piece[0]
     if piece.lastgroup != "double":
@@ -114,13 +114,13 @@ def _unquoted(piece: re.Match[str]) -> str:
 
 
 def written(word: str) -> str:
-    """A word as `linux` writes it onto the kernel's command line."""
+    """Return a word as `linux` writes it onto the kernel's command line."""
     text = _WRITTEN_BACK.sub(lambda match: match[1] or f"\\{match[2]}", word)
     return f'"{text}"' if " " in text else text
 
 
 def handed_on(words: Iterable[Word]) -> Iterator[tuple[str, Word]]:
-    """The arguments that the kernel gets from words behind `linux KERNEL`, each with the word it is of."""
+    """Return the arguments that the kernel gets from words behind `linux KERNEL`, each with its word."""
     return ((token, word) for word in words for token, _ in kargs.tokens(written(word.text)))
 
 
@@ -133,13 +133,13 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 
 def traced(text: str, sources: Sequence[str]) -> tuple[Karg, ...]:
-    """Those of a text of which each character has a source."""
+    """Return the arguments of a text of which each character has a source."""
     words = handed_on(command(text).words)
     return tuple(Karg(token, sources[word.start], bool(word.variable)) for token, word in words)
 
 
 def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
-    """Of the arguments of others those in whose variables GRUB puts what it has then."""
+    """Yield a remark for each argument of others in which GRUB puts the value of a variable at boot."""
     for karg in kargs:
         if karg.untold and karg.text != TRIAL_TOKEN:
             summary = (
@@ -151,12 +151,13 @@ def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
 
 
 def problem(text: str) -> str:
-    """Why a menu would not hand all of these arguments to the kernel, in words; empty where it would."""
+    """Say why a menu would not hand all of these arguments to the kernel; empty where it would."""
     return command(text).problem
 
 
 def not_copied(name: str, broken: Command, location: str) -> Diagnostic:
-    """Of a text called `name` that comes into a script of GRUB as it is, and whose command ends too early."""
+    """Return the error for a text called `name` that comes into a script of GRUB as it is, and whose command
+    ends too early."""
     last = f" behind {broken.words[-1].text}" if broken.words else ""
     return error(
         "RC3172",

@@ -27,12 +27,13 @@ _BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|
 
 
 def script() -> Files:
-    """A program for /etc/grub.d that prints `hook`."""
+    """Return a program for /etc/grub.d that prints `hook`."""
     return {SCRIPT: (templates.script(__file__, "grub-trial"), 0o755)}
 
 
 def hook() -> bytes:
-    """Commands of GRUB: they take the arguments out of the block, and use them where that succeeded."""
+    """Return the commands of GRUB that take the arguments out of the block, and use them where that
+    succeeded."""
     return script()[SCRIPT][0].partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
 
 
@@ -62,7 +63,8 @@ class GrubTrial(BootTrial):
         yield from block.problems(view, arguments)
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
-        """What generating the menu would change besides: the trial, and the boots after it, would have it."""
+        """Yield what generating the menu would change besides: the trial, and the boots after it, would have
+        it."""
         menu = observed.menu
         if observed.unknown_at or menu.unreadable:
             return
@@ -89,12 +91,13 @@ class GrubTrial(BootTrial):
             )
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
-        """Whether GRUB will run the commands of `hook` before it shows the entries."""
+        """Say whether GRUB will run the commands of `hook` before it shows the entries."""
         printed = sections(text_or_empty(view, menu.path))
         return any(path == SCRIPT and body for path, body in printed)
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """That the menu can be read, and what its entries hold, the backend's own check tells."""
+        """Yield an error where the menu lacks the hook, or an argument behind the trial's wins. Whether the
+        menu can be read, and what its entries hold, the backend's own check says."""
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):

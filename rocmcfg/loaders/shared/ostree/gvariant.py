@@ -10,8 +10,8 @@ Value = str | bool | list[str] | dict[str, "Value"]
 
 
 def read(kind: str, data: bytes, depth: int = 0) -> Value:
-    """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in so many
-    others. Raises ValueError."""
+    """Return a value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in
+    so many others. Raises ValueError."""
     if depth > _MOST_NESTED:
         raise ValueError(f"values are nested more than {_MOST_NESTED} deep")
     if kind == "s":
