@@ -77,9 +77,9 @@ class _Sdbootutil(Chain):
     def observe(self, view: HostView) -> Observed:
         paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
-        before = [karg for path in first for karg in _said(view, path)]
-        later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
-        return Observed(self.read(view), (*before, *later), _said(view, CARRIER), later)
+        before = [karg for path in first for karg in _arguments_in(view, path)]
+        later = tuple(karg for path in paths if path > CARRIER for karg in _arguments_in(view, path))
+        return Observed(self.read(view), (*before, *later), _arguments_in(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: own_file(settings, karg_line(settings))}
@@ -169,7 +169,7 @@ def _base(view: HostView) -> str:
     return next(filter(view.exists, _BASES), "")
 
 
-def _said(view: HostView, path: str) -> tuple[Karg, ...]:
+def _arguments_in(view: HostView, path: str) -> tuple[Karg, ...]:
     """Return the arguments that sdbootutil reads from a file."""
     lines = text_or_empty(view, path).split("\n")[:-1]
     return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
