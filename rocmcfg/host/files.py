@@ -232,8 +232,8 @@ def has_gnu_grep() -> bool:
 
 
 def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
-    """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
-    `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
+    """Return the lines that match any of the extended regular expressions, or hold any of the `fixed` texts,
+    as `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
     Python's `re`.
 
     `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream

@@ -78,7 +78,7 @@ def query(argv: Sequence[str]) -> CommandResult | None:
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
-    """What a program that changes nothing prints, as it comes; closing it early ends the program.
+    """Return what a program that changes nothing prints, as it comes; closing it early ends the program.
 
     `stdin` is a descriptor to read from. A program that is missing raises OSError; so does, at the end of the
     output, a death by a signal or a status of `failed` or more, unless `failed` is 0: then no end matters.

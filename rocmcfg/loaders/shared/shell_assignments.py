@@ -208,7 +208,7 @@ def _logical_lines(text: str) -> tuple[_Line, ...]:
 
 
 def _parted(text: str) -> Iterator[_Line]:
-    """Lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
+    """Yield lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
     start = number = opened = 1
     at = 0
     line: list[str] = []  # pieces, since a text that grows piece by piece is copied each time

@@ -194,5 +194,5 @@ def read_addon(view: HostView, path: str) -> PeImage | None:
 
 
 def _one_line(image: PeImage) -> str:
-    """As the stub makes one line of it (mangle_stub_cmdline)."""
+    """Return the command line of an image as the stub makes one line of it (mangle_stub_cmdline)."""
     return re.sub(r"[\x00-\x20\x7f]", " ", image.texts.get(".cmdline", "")).strip()
