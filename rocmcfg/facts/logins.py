@@ -36,7 +36,7 @@ _GETTY_AUTOLOGIN = regex(r"(?:^|/)login (?:\S+ )*-f\b")
 
 
 def somebody_logged_in(view: HostView) -> bool | None:
-    """Say whether a person logged in during this boot; None where the journal cannot be asked."""
+    """Return whether a person logged in during this boot; None where the journal cannot be asked."""
     done = view.query(_JOURNAL)
     if done is None or not done.ok:
         return None
@@ -61,7 +61,7 @@ def _who_was_asked(view: HostView, line: str) -> str:
 
 
 def _is_a_person(view: HostView, user: str) -> bool:
-    """Say whether a user is a person, by all that the host knows users from (passwd, LDAP, homed)."""
+    """Return whether a user is a person, by all that the host knows users from (passwd, LDAP, homed)."""
     answer = view.query(("getent", "passwd", "--", user))
     match = _UID.match(answer.stdout) if answer is not None and answer.ok else None
     uid = int(match[1]) if match else _NOBODY

@@ -126,7 +126,7 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 
 
 def is_piped_in(wait: float = 1.0) -> bool:
-    """Say whether standard input is a file or a pipe with something in it. A pipe that stays silent for
+    """Return whether standard input is a file or a pipe with something in it. A pipe that stays silent for
     `wait` seconds counts for none: services and ssh leave one open for as long as they run."""
     try:
         meta = os.fstat(0)
@@ -222,8 +222,8 @@ def read_into(descriptor: int, at: int, memory: memoryview) -> int:
 
 
 def has_gnu_grep() -> bool:
-    """Say whether grep is the GNU program: it alone leaves a seekable input right after the last line that it
-    printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
+    """Return whether grep is the GNU program: it alone leaves a seekable input right after the last line that
+    it printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
     try:
         with runner.stream(("grep", "--version"), failed=1) as output:
             return b"GNU grep" in output.readline()
@@ -233,8 +233,8 @@ def has_gnu_grep() -> bool:
 
 def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
     """Return the lines that match any of the extended regular expressions, or hold any of the `fixed` texts,
-    as `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
-    Python's `re`.
+    as `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster
+    than Python's `re`.
 
     `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
     ends the program. Raises OSError.

@@ -24,7 +24,7 @@ OF_A_BOOT = regex(
 
 
 def is_lent(root: int, below: Callable[[str], str], here: Callable[[str], str]) -> bool:
-    """Say whether the kernel that the root shows was booted from elsewhere. `root` is the open directory;
+    """Return whether the kernel that the root shows was booted from elsewhere. `root` is the open directory;
     `below` reads a file below it, `here` one of the running system. The /proc of another kernel than ours was
     recorded together with the root. Of ours, the first process has for its root what was booted: a container
     may have the same directory of the same file system elsewhere."""

@@ -37,19 +37,19 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """Say whether the root is another one than the running system's."""
+        """Return whether the root is another one than the running system's."""
         return self._walked
 
     @property
     def _walked(self) -> bool:
-        """Say whether paths are walked by us; those of the running system, which is root's own, are walked by
-        the kernel."""
+        """Return whether paths are walked by us; those of the running system, which is root's own, are walked
+        by the kernel."""
         return self.root != "/"
 
     @functools.cached_property
     def kernel_is_lent(self) -> bool:
-        """Say whether the kernel that runs here is none that this host booted: of the host's own nothing is
-        seen."""
+        """Return whether the kernel that runs here is none that this host booted: of the host's own nothing
+        is seen."""
         if not self.offline:
             return False
         bare = LocalView(self.root)
@@ -59,12 +59,12 @@ class LocalView:
 
     @property
     def chroots(self) -> bool:
-        """Say whether programs of this host are run by chroot(2), which is root's."""
+        """Return whether programs of this host are run by chroot(2), which is root's."""
         return self._chroot
 
     @property
     def runs_tools(self) -> bool:
-        """Say whether programs of this host may be run."""
+        """Return whether programs of this host may be run."""
         return not self.offline or self._chroot
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -200,7 +200,7 @@ class LocalView:
             return ()
 
     def hidden(self, path: str) -> bool:
-        """Say whether a directory is there whose names may not be read: it must not be taken for an empty
+        """Return whether a directory is there whose names may not be read: it must not be taken for an empty
         one."""
         try:
             self._listed(path)
@@ -235,7 +235,7 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        """Say whether a program of this name lies where the host keeps its programs."""
+        """Return whether a program of this name lies where the host keeps its programs."""
         for folder in runner.OFFLINE_PATH if self.offline else runner.folders_of_programs():
             with suppress(OSError), self._place(f"{folder}/{name}") as place:
                 if os.access(place.name, os.X_OK, dir_fd=place.directory):

@@ -216,7 +216,7 @@ def release_of(path: str, kernels: Mapping[str, str]) -> str:
 
 
 def carried(listing: Iterable[str] | None) -> bool | None:
-    """Say whether an image carries the driver, by the lines in which a program lists its files."""
+    """Return whether an image carries the driver, by the lines in which a program lists its files."""
     return None if listing is None else any(map(_DRIVER.search, listing))
 
 

@@ -56,5 +56,6 @@ def without_values(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def is_damaged(text: str) -> bool:
-    """Say whether a text holds a NUL or a byte that was no UTF-8: programs differ in what they do there."""
+    """Return whether a text holds a NUL or a byte that was no UTF-8: programs differ in what they do
+    there."""
     return "\0" in text or "\ufffd" in text

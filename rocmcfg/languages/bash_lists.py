@@ -105,8 +105,8 @@ class Lists:
         self._values[name] = value
 
     def _mixes(self, name: str, value: _Value, *, adds: bool) -> bool:
-        """Say whether a string sets or adds to the first element of what is, or may be, a list; or a list is
-        added to what may be a string."""
+        """Return whether a string sets or adds to the first element of what is, or may be, a list; or a list
+        is added to what may be a string."""
         if not adds and not value.string:
             return False
         before = self._values.get(name)

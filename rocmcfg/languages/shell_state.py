@@ -43,7 +43,7 @@ class Environment:
         return tuple(name for name, exported in self._exported.items() if exported is not False)
 
     def is_exported(self, name: str) -> bool | None:
-        """Say whether programs get a variable; None where that cannot be told."""
+        """Return whether programs get a variable; None where that cannot be told."""
         return self._exported.get(name, False)
 
     def value(self, name: str) -> str | None:
@@ -112,12 +112,12 @@ class Environment:
 
 
 def is_of_the_shell(name: str) -> bool:
-    """Say whether a shell itself sets the variable, or goes by it."""
+    """Return whether a shell itself sets the variable, or goes by it."""
     return _OF_THE_SHELL.fullmatch(name) is not None
 
 
 def _may_change(text: str, part: Part) -> bool:
-    """Say whether a part of an argument without quotes may become something else, or several words."""
+    """Return whether a part of an argument without quotes may become something else, or several words."""
     if part.quoted:
         return False
     if part.name:

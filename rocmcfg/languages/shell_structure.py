@@ -59,11 +59,12 @@ class Structure(ABC):
 
     @abstractmethod
     def is_reserved(self, name: str) -> bool:
-        """Say whether a function of that name would take the place of a command that is understood here."""
+        """Return whether a function of that name would take the place of a command that is understood
+        here."""
 
     @property
     def is_over(self) -> bool:
-        """Say whether the rest of the script is not run."""
+        """Return whether the rest of the script is not run."""
         return False
 
     @property
@@ -73,7 +74,7 @@ class Structure(ABC):
 
     @property
     def is_apart(self) -> bool:
-        """Say whether a subshell runs the command, whose variables end with it."""
+        """Return whether a subshell runs the command, whose variables end with it."""
         return any(frame.opening == "(" for frame in self.frames)
 
     def take(self, token: Token) -> None:

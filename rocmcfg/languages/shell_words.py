@@ -303,6 +303,6 @@ class Lexer:
 
 
 def _may_fail(text: str) -> bool:
-    """Say whether an expansion in a text could end the shell."""
+    """Return whether an expansion in a text could end the shell."""
     plain = _SPECIAL.sub("", _VARIABLE.sub("", text))
     return "${" in plain or "$(" in plain or "`" in plain or "$[" in plain

@@ -99,7 +99,7 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 
 def may_be_here(view: HostView, name: str) -> bool:
-    """Say whether this loader could have made something of our files."""
+    """Return whether this loader could have made something of our files."""
     return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
 
 

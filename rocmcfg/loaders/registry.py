@@ -72,7 +72,7 @@ def argument_keepers() -> tuple[KeptChain, ...]:
 
 
 def may_be_entries(path: str) -> bool:
-    """Say whether a file of this name may hold a boot entry of others in which we write."""
+    """Return whether a file of this name may hold a boot entry of others in which we write."""
     return any(chain.may_write(path) for chain in filter(None, map(entry_writer, NAMES)))
 
 

@@ -93,7 +93,7 @@ def image_of(id: int, sha256: str) -> str:
 
 
 def has_room(view: HostView, size: int) -> bool:
-    """Say whether so many bytes fit beside the journals, with twice as much left free."""
+    """Return whether so many bytes fit beside the journals, with twice as much left free."""
     return view.free(STATE_DIR) >= 3 * size
 
 

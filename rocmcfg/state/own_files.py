@@ -46,7 +46,7 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
 
 
 def _taken_back(view: HostView, path: str) -> bool:
-    """Say whether an undo.sh took the file that began after the apply and came to no end; its mark stays
+    """Return whether an undo.sh took the file that began after the apply and came to no end; its mark stays
     until another ends."""
     try:
         mark, applied = view.state(_UNFINISHED), view.state(PATH)

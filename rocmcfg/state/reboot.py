@@ -23,7 +23,7 @@ Values = Mapping[str, str | None]  # what a kernel gets: name to value, None for
 
 
 def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | None, *, replaced: bool) -> bool:
-    """Say whether a reboot is due. `receipt` is what is in force now. `replaced`: a file of ours that a
+    """Return whether a reboot is due. `receipt` is what is in force now. `replaced`: a file of ours that a
     kernel may have been booted with is changed or removed; it counts only where the journals do not tell what
     this boot began with."""
     booted = booted_with(view)
@@ -46,14 +46,14 @@ def not_booted(view: HostView, receipt: Receipt | None, loader: str) -> tuple[Ch
 
 
 def due_now(view: HostView) -> bool:
-    """Say whether a reboot is due for what is in force, with nothing about to change."""
+    """Return whether a reboot is due for what is in force, with nothing about to change."""
     in_force = load_quietly(view)
     return due(view, in_force.settings if in_force else (), in_force, replaced=False)
 
 
 def has_unwanted(view: HostView, wanted: Sequence[DesiredSetting], booted: Values | None = None) -> bool:
-    """Say whether this kernel has, or may have, something from rocmcfg that is not wanted any more: also from
-    an interrupted transaction of an earlier boot, or from a trial of which nothing is known any more."""
+    """Return whether this kernel has, or may have, something from rocmcfg that is not wanted any more: also
+    from an interrupted transaction of an earlier boot, or from a trial of which nothing is known any more."""
     journals = _journals(view)
     tokens = [transaction.header.trial.token for transaction in journals or () if transaction.header.trial]
     if journals is not None and trial_token(view) not in (None, *tokens):
@@ -86,8 +86,8 @@ def booted_with(view: HostView) -> Values | None:
 
 
 def _was_there(view: HostView, transaction: Journal) -> bool:
-    """Say whether this boot may have begun with the files of a transaction that was begun in an earlier boot,
-    and not undone in one. What a trial gives, the boots after the trial's do not get."""
+    """Return whether this boot may have begun with the files of a transaction that was begun in an earlier
+    boot, and not undone in one. What a trial gives, the boots after the trial's do not get."""
     boot, tried = boot_id(view), transaction.header.trial
     if transaction.header.boot_id == boot:
         return False
@@ -117,7 +117,7 @@ def _journals(view: HostView) -> list[Journal] | None:
 def _runs(
     view: HostView, running: Running, setting: DesiredSetting, receipt: Receipt | None, booted: Values | None
 ) -> bool:
-    """Say whether this boot has the setting, or carried it and the driver made something else of it."""
+    """Return whether this boot has the setting, or carried it and the driver made something else of it."""
     if setting.kind is Kind.ENV:
         return True
     if setting.channel is Channel.CMDLINE and contains(running.kargs, setting.karg):

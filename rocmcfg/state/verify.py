@@ -247,12 +247,12 @@ def _menu_lacks_it(host: _Host) -> Verdict:
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
-    """Say whether a later boot shows the value, which proves that somebody did rebuild the image."""
+    """Return whether a later boot shows the value, which proves that somebody did rebuild the image."""
     return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
 
 
 def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
-    """Say whether our own line is in place everywhere, so that another writer must be what wins."""
+    """Return whether our own line is in place everywhere, so that another writer must be what wins."""
     if setting.channel is Channel.MODPROBE:
         return any(
             option.source.startswith(modprobe.PATH) and option.key == setting.parameter
@@ -262,7 +262,7 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
 
 
 def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
-    """Say whether the running boot carried the setting, and not merely the files of the next one."""
+    """Return whether the running boot carried the setting, and not merely the files of the next one."""
     own = last(host.running.kargs, setting.parameter)
     if own is not None and same(own.value, setting.text):
         return True  # of modprobe.d, too: its trial had it on the command line
@@ -324,7 +324,8 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
-    """Say whether the kernel goes by our argument: the last of its name wins, but for those that add up."""
+    """Return whether the kernel goes by our argument: the last of its name wins, but for those that add
+    up."""
     read = read_by_kernel(kargs)
     winner = last(read, setting.name)
     if adds_up(setting.name):

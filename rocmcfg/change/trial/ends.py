@@ -69,7 +69,8 @@ def not_in_effect(view: HostView, trial: Trial) -> list[Diagnostic]:
 
 
 def is_this_boot(view: HostView, transaction: steps.Journal) -> bool:
-    """Say whether this boot is a trial's that was cut off between its last step and the line that says so."""
+    """Return whether this boot is a trial's that was cut off between its last step and the line that says
+    so."""
     return (
         transaction.header.trial is not None
         and bool(transaction.of(steps.ToolChanged))
@@ -109,7 +110,7 @@ def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
 
 
 def is_over(view: HostView) -> bool:
-    """Say whether a trial is on record whose boot another one came after."""
+    """Return whether a trial is on record whose boot another one came after."""
     try:
         trial = record.load(view)
     except record.BadTrial:

@@ -88,7 +88,7 @@ def _carries(view: HostView, id: str, token: str) -> bool:
 
 
 def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
-    """Say whether the boot was shut down in order, and return what its journal says of its end."""
+    """Return whether the boot was shut down in order, and return what its journal says of its end."""
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
@@ -105,8 +105,8 @@ def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
 
 
 def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:
-    """Say whether the boot was shut down. The journal of the initramfs stops, too, but there the one of the
-    system starts after it."""
+    """Return whether the boot was shut down. The journal of the initramfs stops, too, but there the one of
+    the system starts after it."""
     for record in newest_first:
         id = record.get("MESSAGE_ID")
         if id in (_JOURNAL_STOP, _SHUTDOWN) or (id == _UNIT_STARTED and record.get("UNIT") in _LAST_UNITS):

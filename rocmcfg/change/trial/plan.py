@@ -119,7 +119,8 @@ def _refusals(
 
 
 def unit_ready(view: HostView) -> bool:
-    """Say whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
+    """Return whether the next boot will start the unit that lets a trial confirm itself, and systemd with
+    it."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
     # not those of /run, which are for this boot alone, and the trial is the next one (systemctl(1))

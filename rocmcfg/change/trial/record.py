@@ -87,8 +87,8 @@ def begun(events: Iterable[TrialEvent]) -> str:
 
 
 def waits(view: HostView, trial: Trial) -> bool:
-    """Say whether the boot loader has the trial's arguments for the next boot; True also where only root may
-    look."""
+    """Return whether the boot loader has the trial's arguments for the next boot; True also where only root
+    may look."""
     loader = registry.trial(trial.boot_backend)
     try:
         return loader is not None and bool(loader.keeper(view).held(view))

@@ -138,7 +138,7 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
 
 
 def anything_left(view: HostView) -> bool:
-    """Say whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
+    """Return whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
     return view.exists(record.PATH) or any(_there(view, loader) for loader in registry.trials().values())
 
 

@@ -93,8 +93,8 @@ def _composefs(view: HostView) -> Detection | None:
 
 
 def _keeps_sources(view: HostView) -> bool:
-    """Say whether bootc and libostree here keep arguments by their source. True where no program of the host
-    can be run: `unable` refuses there."""
+    """Return whether bootc and libostree here keep arguments by their source. True where no program of the
+    host can be run: `unable` refuses there."""
     if not view.runs_tools:
         return True
     set_help = view.query((*_SET, "--help"))

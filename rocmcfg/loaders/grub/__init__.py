@@ -80,7 +80,7 @@ class _Grub(defaults.DefaultsChain):
         return programs if view.exists(_menu(view)) and programs and self.has_entries(view) else ()
 
     def has_entries(self, view: HostView) -> bool:
-        """Say whether its entries stand in the menu, and are no files of their own instead."""
+        """Return whether its entries stand in the menu, and are no files of their own instead."""
         return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
 
     def read(self, view: HostView) -> Menu:
@@ -113,7 +113,7 @@ class _Grub(defaults.DefaultsChain):
 
 
 def _on_steamos(view: HostView) -> bool:
-    """Say whether this is a SteamOS whose updates keep what we write: those before 3.6 would not."""
+    """Return whether this is a SteamOS whose updates keep what we write: those before 3.6 would not."""
     return view.exists(STEAMOS) and view.is_dir(KEPT_BY_UPDATES)
 
 

@@ -85,7 +85,7 @@ class _Trial(GrubTrial):
 
 
 def _is_foreign(view: HostView) -> bool:
-    """Say whether somebody else's file is in the place of ours. Raises Unreadable."""
+    """Return whether somebody else's file is in the place of ours. Raises Unreadable."""
     return view.read(_hook_path(view)) is not None and not _has_hook(view)
 
 

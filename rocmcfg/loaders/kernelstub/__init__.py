@@ -103,7 +103,7 @@ class _Kernelstub(KeptChain):
         return (CONFIGURATION, *loader_entries.folders(view))
 
     def damaged(self, view: HostView) -> bool:
-        """Say whether nobody can read the configuration: kernelstub empties the file before it writes."""
+        """Return whether nobody can read the configuration: kernelstub empties the file before it writes."""
         try:
             user(view)
         except Unreadable:

@@ -173,8 +173,8 @@ class _Limine(MenuChain):
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """Say whether an image may hold a line of its own: under Secure Boot systemd-stub takes the loader's line
-    only where it holds none (src/boot/stub.c)."""
+    """Return whether an image may hold a line of its own: under Secure Boot systemd-stub takes the loader's
+    line only where it holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
         image_read = pe_image.read(view, next(filter(view.exists, paths), image))

@@ -60,7 +60,7 @@ def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
 
 
 def edits_defaults(view: HostView, names: Collection[str]) -> bool:
-    """Say whether others set one of these lines in a file that is read after a drop-in of ours."""
+    """Return whether others set one of these lines in a file that is read after a drop-in of ours."""
     folder = DROP_IN.rpartition("/")[0]
     return view.exists(DEFAULTS) and any(
         name in names

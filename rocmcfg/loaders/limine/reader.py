@@ -62,7 +62,7 @@ class Section(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        """Say whether it starts a unified kernel image, and not another loader or a bare kernel."""
+        """Return whether it starts a unified kernel image, and not another loader or a bare kernel."""
         return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 

@@ -130,7 +130,8 @@ def _partitions(view: HostView) -> list[str]:
 
 
 def _with_grub(view: HostView) -> bool:
-    """Say whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
+    """Return whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot,
+    update_esp_func)."""
     return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
 

@@ -165,7 +165,8 @@ def _linux(view: HostView, path: str) -> list[Stanza]:
 
 
 def _is_ours(stanza: Stanza) -> bool:
-    """Say whether a stanza has a line that we can write into: of bare words rEFInd takes the first alone."""
+    """Return whether a stanza has a line that we can write into: of bare words rEFInd takes the first
+    alone."""
     return stanza.options is not None and stanza.options.quoted
 
 

@@ -42,7 +42,7 @@ class Stanza(NamedTuple):
 
     @property
     def starts_linux(self) -> bool:
-        """Say whether it hands arguments to a kernel, and starts no other loader."""
+        """Return whether it hands arguments to a kernel, and starts no other loader."""
         says_root = self.options is not None and "root=" in self.options.text
         return not self.disabled and (says_root or bool(_LINUX.search(self.loader)))
 

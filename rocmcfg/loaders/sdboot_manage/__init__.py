@@ -69,7 +69,7 @@ class _SdbootManage(EntryChain):
         return detection._replace(manual=detection.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
 
     def reads_drop_ins(self, view: HostView) -> bool:
-        """Say whether the program sources the folders, and does so behind its configuration."""
+        """Return whether the program sources the folders, and does so behind its configuration."""
         text = text_or_empty(view, self.PROGRAM)
         folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
         return folders is not None and (config is None or config.start() < folders.start())

@@ -194,7 +194,7 @@ class EntryChain(Chain):
         return tuple(dict.fromkeys(view.real_path(path) for path, _ in self.rewrites(view, None)))
 
     def may_write(self, path: str) -> bool:
-        """Say whether a file of this name is one of `entry_files`, on this host or on another day."""
+        """Return whether a file of this name is one of `entry_files`, on this host or on another day."""
         return loader_entries.is_entry(path)
 
     def variable(self, view: HostView) -> str:

@@ -67,7 +67,7 @@ class Keeper(Protocol):
         ours."""
 
     def damaged(self, view: HostView) -> bool:
-        """Say whether nobody could read its block any more. Raises Unreadable."""
+        """Return whether nobody could read its block any more. Raises Unreadable."""
         return False
 
     def writes_at(self, view: HostView) -> tuple[str, ...]:

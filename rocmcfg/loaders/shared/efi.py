@@ -46,6 +46,6 @@ def secure_boot(view: HostView) -> str:
 
 
 def starts_only_signed(view: HostView) -> bool:
-    """Say whether Secure Boot is on, as systemd-stub asks: by SecureBoot alone (systemd 257,
+    """Return whether Secure Boot is on, as systemd-stub asks: by SecureBoot alone (systemd 257,
     src/boot/secure-boot.c)."""
     return secure_boot(view) == ON

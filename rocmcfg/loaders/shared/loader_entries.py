@@ -119,7 +119,7 @@ def paths(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[
 
 
 def is_entry(path: str) -> bool:
-    """Say whether a path is that of an entry by its name, whether it is there or not, for any loader."""
+    """Return whether a path is that of an entry by its name, whether it is there or not, for any loader."""
     return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
 
 
@@ -179,7 +179,7 @@ def passed_on(view: HostView) -> str:
 
 
 def _is_system(view: HostView, path: str) -> bool:
-    """Say whether a file is a unified kernel image, or cannot be looked into and lies where those do."""
+    """Return whether a file is a unified kernel image, or cannot be looked into and lies where those do."""
     try:
         image = pe_image.read(view, path)
     except Unreadable:
@@ -208,7 +208,7 @@ def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
 
 
 def any_here(view: HostView) -> bool:
-    """Say whether there is an entry besides that of a trial, which may be one of an image."""
+    """Return whether there is an entry besides that of a trial, which may be one of an image."""
     return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
@@ -228,7 +228,7 @@ def unmounted(view: HostView) -> str:
 
 
 def on_partition(path: str) -> bool:
-    """Say whether a path lies where kernels, images and loaders do."""
+    """Return whether a path lies where kernels, images and loaders do."""
     return os.path.normpath(path) == path and path.startswith(
         tuple(f"{partition}/" for partition in PARTITIONS)
     )

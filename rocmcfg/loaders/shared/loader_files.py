@@ -29,7 +29,7 @@ class Rules(NamedTuple):
 
 
 def is_shown(name: str, ending: str) -> bool:
-    """Say whether systemd-boot makes an entry of a file of this name, `ending` in lower case."""
+    """Return whether systemd-boot makes an entry of a file of this name, `ending` in lower case."""
     name = name.lower()
     return name.endswith(ending) and not name.startswith((".", "auto-"))
 

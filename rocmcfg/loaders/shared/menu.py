@@ -145,7 +145,7 @@ def no_entry(menu: Menu) -> Diagnostic:
 
 
 def _enclosed(kargs: Sequence[Karg], text: str) -> bool:
-    """Say whether an argument stands inside another one, whose quote nobody closed."""
+    """Return whether an argument stands inside another one, whose quote nobody closed."""
     return any(text in karg.text.split() for karg in kargs if karg.text.count('"') % 2)
 
 

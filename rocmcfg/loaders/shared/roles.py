@@ -92,8 +92,8 @@ def root_of(view: HostView) -> Root:
 
 
 def another_root(kargs: Sequence[Karg], root: Root) -> bool:
-    """Say whether the arguments name another file system than ours. What names it in another way (by UUID, by
-    PARTUUID, by its device) cannot be compared, and counts as ours."""
+    """Return whether the arguments name another file system than ours. What names it in another way (by UUID,
+    by PARTUUID, by its device) cannot be compared, and counts as ours."""
     kind, named = _form(value(kargs, "root").lower())
     alike = {name for of, name in map(_form, root.names) if kind and of == kind}
     return bool(alike) and named not in alike

@@ -73,7 +73,8 @@ def made(view: HostView, machine: int, line: str) -> bytes:
 
 
 def says(view: HostView, uki: Uki, line: str) -> bool:
-    """Say whether the addon of ours to this image appends the line, signed by whoever where it has to be."""
+    """Return whether the addon of ours to this image appends the line, signed by whoever where it has to
+    be."""
     addon = reader.read_addon(view, uki.own_addon)
     if addon is None or addon.texts.get(".cmdline") != line:
         return False

@@ -60,7 +60,7 @@ class Uki(NamedTuple):
 
     @property
     def hides_addons(self) -> bool:
-        """Say whether the stub looks for addons elsewhere while the boot counter runs. It looks for the
+        """Return whether the stub looks for addons elsewhere while the boot counter runs. It looks for the
         counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
         name = self.path.rpartition("/")[2]
         counted = counter(name)

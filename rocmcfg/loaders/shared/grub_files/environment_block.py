@@ -48,8 +48,8 @@ class EnvironmentBlock(Keeper):
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
-        """Say whether GRUB would not read the block: grub-editenv empties the file before it writes. Raises
-        Unreadable."""
+        """Return whether GRUB would not read the block: grub-editenv empties the file before it writes.
+        Raises Unreadable."""
         block = view.read(self.BLOCK)
         return block is not None and not block.startswith(_SIGNATURE)
 

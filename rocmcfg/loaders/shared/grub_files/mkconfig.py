@@ -35,14 +35,14 @@ def program(view: HostView, name: str) -> str:
 
 
 def reads_drop_ins(view: HostView, name: str = "grub-mkconfig") -> bool | None:
-    """Say whether /etc/default/grub.d counts; None where there is no script that would say so."""
+    """Return whether /etc/default/grub.d counts; None where there is no script that would say so."""
     path = program(view, name)
     text = text_or_empty(view, path) if path else ""
     return bool(_LOOPS.search(text)) if _SOURCES.search(text) else None
 
 
 def reads_entries(view: HostView, menu: str) -> bool | None:
-    """Say whether the menu has GRUB read entries that are files; None where only root may read it
+    """Return whether the menu has GRUB read entries that are files; None where only root may read it
     (Fedora)."""
     if text := text_or_empty(view, menu):
         return any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
@@ -50,7 +50,7 @@ def reads_entries(view: HostView, menu: str) -> bool | None:
 
 
 def without_entries(view: HostView) -> bool:
-    """Say whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its
+    """Return whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its
     10_linux)."""
     return bool(_NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")))
 

@@ -67,7 +67,7 @@ class Command(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Say whether GRUB reads nothing at all of a script with it (grub-script-check)."""
+        """Return whether GRUB reads nothing at all of a script with it (grub-script-check)."""
         return bool(self.problem) and self.problem not in _HARMLESS
 
 

@@ -91,7 +91,7 @@ class GrubTrial(BootTrial):
             )
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
-        """Say whether GRUB will run the commands of `hook` before it shows the entries."""
+        """Return whether GRUB will run the commands of `hook` before it shows the entries."""
         printed = sections(text_or_empty(view, menu.path))
         return any(path == SCRIPT and body for path, body in printed)
 
