@@ -20,33 +20,35 @@ _PROPERTY = regex(r"^(\w+) ([0-9]{1,20})$", re.M)  # u64 at most
 
 
 def gfx_name(target: int) -> str:
-    """`gfx_target_version` (major × 10000 + minor × 100 + stepping) as the LLVM name: 90010 is gfx90a."""
+    """Return a `gfx_target_version` (major × 10000 + minor × 100 + stepping) as the LLVM name: 90010 is
+    gfx90a."""
     return f"gfx{target // 10000}{target // 100 % 100:x}{target % 100:x}"
 
 
 def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
     pci = _on_pci(view)
-    found = _from_kfd(view, models, pci)
-    known = {gpu.address for gpu in found}
+    gpus = _from_kfd(view, models, pci)
+    addresses = {gpu.address for gpu in gpus}
     for address, pci_id in pci.items():
-        if address not in known:
-            found.append(_from_device(view, address, pci_id, models))
-    return tuple(found)
+        if address not in addresses:
+            gpus.append(_from_device(view, address, pci_id, models))
+    return tuple(gpus)
 
 
 def driven_gpus(view: HostView) -> tuple[str, ...]:
-    """PCI addresses of the AMD display controllers and accelerators to which amdgpu is bound now."""
+    """Return the PCI addresses of the AMD display controllers and accelerators to which amdgpu is bound
+    now."""
     return tuple(address for address in _on_pci(view) if driver_of(view, address) == "amdgpu")
 
 
 def driver_of(view: HostView, address: str) -> str:
-    """The driver that is bound to a PCI device; empty where none is, or no such device is there."""
+    """Return the driver that is bound to a PCI device; empty where none is, or no such device is there."""
     link = f"{_PCI}/{address}/driver"  # to the driver's directory (Documentation/ABI, sysfs-bus-pci)
     return view.real_path(link).rpartition("/")[2] if view.is_symlink(link) else ""
 
 
 def _on_pci(view: HostView) -> dict[str, str]:
-    """AMD display controllers (class 0x03…) and accelerators (0x12…): address to device id."""
+    """Return AMD's display controllers (class 0x03…) and accelerators (0x12…): address to device id."""
     devices = {}
     for address in view.names(_PCI):
         folder = f"{_PCI}/{address}"
@@ -98,7 +100,8 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
 
 
 def _named(models: tuple[GpuModel, ...], gfx: str, gpu: Gpu) -> Gpu:
-    """The product where its id is known: one target may be an accelerator and an APU (gfx942)."""
+    """Return the GPU with the name of its product, where its id is known: one target may be an accelerator
+    and an APU (gfx942)."""
     of_target = [model for model in models if model.gfx == gfx]
     if not of_target:
         return gpu._replace(gfx=gfx, name=gfx)

@@ -18,12 +18,12 @@ _FOREIGN = ("updates/dkms", "updates", "extra", "weak-updates", f"updates/{_OWN}
 
 
 def running_release(view: HostView) -> str:
-    """`uname -r` of the host itself; empty where no /proc belongs to it."""
+    """Return `uname -r` of the host itself; empty where no /proc belongs to it."""
     return text_or_empty(view, "/proc/sys/kernel/osrelease").strip()
 
 
 def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[Kernel, ...]:
-    """Every kernel that has a module directory with an index or an image in /boot, oldest first."""
+    """Return every kernel that has a module directory with an index or an image in /boot, oldest first."""
     running = running_release(view)
     base = next((d for d in _MODULE_DIRS if view.is_dir(d)), _MODULE_DIRS[0])
     kernels = []
@@ -32,20 +32,20 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
         if version is None or not _installed(view, f"{base}/{release}", release):
             continue
         driver, dkms = _driver(view, f"{base}/{release}")
-        asked = modules if driver is not Driver.ABSENT else ()
-        types = {module: parameter_types(view, release, module) for module in asked}
-        known = {module: parameters for module, parameters in types.items() if parameters is not None}
-        kernels.append(Kernel(release, version, driver, dkms, release == running, known))
+        wanted = modules if driver is not Driver.ABSENT else ()
+        types = {module: parameter_types(view, release, module) for module in wanted}
+        declared = {module: parameters for module, parameters in types.items() if parameters is not None}
+        kernels.append(Kernel(release, version, driver, dkms, release == running, declared))
     return tuple(sorted(kernels, key=lambda kernel: (kernel.version.numbers, kernel.release)))
 
 
 def named_kernel(release: str, id: str) -> Kernel:
-    """A kernel of which only the release is known. Raises RocmcfgError with the diagnostic `id` where that is
-    none."""
+    """Return a kernel of which only the release is known. Raises RocmcfgError with the diagnostic `id` where
+    the text is no release."""
     version = parse_kernel(release)
     if version is None:
-        said = f"--kernel {release}: not a kernel version"
-        raise fail(id, said, hint="write 6.8 or what `uname -r` prints")
+        summary = f"--kernel {release}: not a kernel version"
+        raise fail(id, summary, hint="write 6.8 or what `uname -r` prints")
     return Kernel(release, version, Driver.MODULE)
 
 
@@ -66,8 +66,8 @@ def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
 
 
 def parameter_types(view: HostView, release: str, module: str) -> dict[str, str] | None:
-    """The parameters of a module as the kernel's own file declares them, name to type; None where modinfo
-    cannot be asked or does not know the module."""
+    """Return the parameters of a module as the kernel's own file declares them, name to type; None where
+    modinfo cannot be asked or does not know the module."""
     # the same record as `modinfo -p` without the descriptions, which hold line breaks of their own
     result = view.query(("modinfo", "-k", release, "-F", "parmtype", module))
     if result is None or not result.ok:

@@ -36,7 +36,7 @@ _GETTY_AUTOLOGIN = regex(r"(?:^|/)login (?:\S+ )*-f\b")
 
 
 def somebody_logged_in(view: HostView) -> bool | None:
-    """None where the journal cannot be asked."""
+    """Return whether a person logged in during this boot; None where the journal cannot be asked."""
     done = view.query(_JOURNAL)
     if done is None or not done.ok:
         return None
@@ -45,7 +45,7 @@ def somebody_logged_in(view: HostView) -> bool | None:
 
 
 def _who_was_asked(view: HostView, line: str) -> str:
-    """The user who was let in after a question; empty for every other line of the journal."""
+    """Return the user who was let in after a question; empty for every other line of the journal."""
     try:
         record = json_value(line)
         opened = _OPENED.match(record["MESSAGE"])
@@ -61,8 +61,8 @@ def _who_was_asked(view: HostView, line: str) -> str:
 
 
 def _is_a_person(view: HostView, user: str) -> bool:
-    """By all that the host knows users from (passwd, LDAP, homed)."""
-    asked = view.query(("getent", "passwd", "--", user))
-    known = _UID.match(asked.stdout) if asked is not None and asked.ok else None
-    uid = int(known[1]) if known else _NOBODY
+    """Return whether a user is a person, by all that the host knows users from (passwd, LDAP, homed)."""
+    answer = view.query(("getent", "passwd", "--", user))
+    match = _UID.match(answer.stdout) if answer is not None and answer.ok else None
+    uid = int(match[1]) if match else _NOBODY
     return uid == 0 or (uid >= _FIRST_PERSON and uid != _NOBODY and uid not in _DYNAMIC)

@@ -23,8 +23,8 @@ _LAST_COMMON = (7, 2)
 
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
-    """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
-    to the release in use, and from 7.13 on /opt/rocm/core does (TheRock, build_tools/packaging/linux,
+    """Return the version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm
+    points to the release in use, and from 7.13 on /opt/rocm/core does (TheRock, build_tools/packaging/linux,
     amdrocm-core-postinst.j2); otherwise the newest of all releases counts."""
     for folder in ("/opt/rocm", "/opt/rocm/core"):
         best, source = _rocm_in(view, folder)
@@ -55,11 +55,12 @@ def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:
 
 
 def read_pytorch(view: HostView, own: Iterable[str] = ()) -> tuple[PyTorch, ...]:
-    """System-wide builds, and those of the virtual environments `own` (absolute prefixes), marked as such."""
-    found = [torch for prefix in own for torch in _pytorch_below(view, prefix, own=True)]
-    found += [torch for prefix in _PYTHONS for torch in _pytorch_below(view, prefix, own=False)]
+    """Return system-wide builds, and those of the virtual environments `own` (absolute prefixes), marked as
+    such."""
+    builds = [torch for prefix in own for torch in _pytorch_below(view, prefix, own=True)]
+    builds += [torch for prefix in _PYTHONS for torch in _pytorch_below(view, prefix, own=False)]
     # /usr/lib64 may be a link to /usr/lib
-    return tuple({(t.text, t.rocm, t.own): t for t in reversed(found)}.values())[::-1]
+    return tuple({(t.text, t.rocm, t.own): t for t in reversed(builds)}.values())[::-1]
 
 
 def _pytorch_below(view: HostView, prefix: str, *, own: bool) -> Iterable[PyTorch]:
@@ -83,10 +84,11 @@ def _pytorch(view: HostView, path: str, own: bool) -> PyTorch | None:
 
 
 def _brought(lines: dict[str, str], text: str) -> Version | None:
-    """The release whose libraries it brings: as it says, else from `2.9.1+rocm7.0`, else from HIP's."""
+    """Return the ROCm release whose libraries a build brings: as it says, else from `2.9.1+rocm7.0`, else
+    from HIP's version; None where nothing tells it."""
     named = re.search(r"\+.*?rocm([0-9]+(?:\.[0-9]+)*)", text)
-    said = parse_version(lines.get("rocm", "")) or parse_version(named[1] if named else "")
-    if said is not None:
-        return said
+    release = parse_version(lines.get("rocm", "")) or parse_version(named[1] if named else "")
+    if release is not None:
+        return release
     hip = parse_version(lines.get("hip", ""))
     return hip[:2] if hip is not None and len(hip) > 1 and hip[:2] <= _LAST_COMMON else None

@@ -52,7 +52,7 @@ class HostHardware(NamedTuple):
 
 
 def read_os(view: HostView) -> Os:
-    """For display: the name of a distribution never decides anything."""
+    """Return the operating system, for display: the name of a distribution never decides anything."""
     import distro
 
     try:
@@ -73,22 +73,23 @@ def read_os(view: HostView) -> Os:
                 distro_release_file=os.devnull,
                 root_dir=_NOWHERE,
             )
-            found = Os(release.id(), _name(release), release.version())
+            system = Os(release.id(), _name(release), release.version())
         except (OSError, UnicodeDecodeError, ValueError):
             return UNKNOWN
-    return found if found.name else found._replace(id=found.id or UNKNOWN.id, name=UNKNOWN.name)
+    return system if system.name else system._replace(id=system.id or UNKNOWN.id, name=UNKNOWN.name)
 
 
 def _name(release: LinuxDistribution) -> str:
-    """PRETTY_NAME, else what else is there; empty where nothing is. A version alone is of "Linux", which is
-    what os-release(5) takes for a name that is not given."""
+    """Return PRETTY_NAME, else what else is there; empty where nothing is. A version alone is of "Linux",
+    which os-release(5) takes for a name that is not given."""
     pretty: str = release.os_release_attr("pretty_name")
     name, version = release.name() or release.id(), release.version()
     return pretty or " ".join(filter(None, (name or (version and "Linux"), version)))
 
 
 def _release(view: HostView) -> bytes | None:
-    """os-release(5): the one in /etc goes before the one in /usr/lib."""
+    """Return the content of os-release(5): the one in /etc goes before the one in /usr/lib. None where there
+    is none. Raises Unreadable."""
     for path in ("/etc/os-release", "/usr/lib/os-release"):
         content = view.read(path)
         if content is not None and len(content) > _LONGEST:
@@ -99,8 +100,8 @@ def _release(view: HostView) -> bytes | None:
 
 
 def read_container(view: HostView) -> str:
-    """Why this is a container, else empty. The marks are those of systemd's Container Interface, podman and
-    docker."""
+    """Say why this is a container, else return an empty text. The marks are those of systemd's Container
+    Interface, podman and docker."""
     for path in ("/run/systemd/container", "/run/.containerenv", "/.dockerenv"):
         if view.exists(path):
             return path
@@ -110,7 +111,7 @@ def read_container(view: HostView) -> str:
 
 
 def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
-    """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
+    """Return what the machine is. `addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
     return HostHardware(
         _processor(text_or_empty(view, "/proc/cpuinfo")),
         read_memory(view),
@@ -122,17 +123,19 @@ def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
 
 
 def _processor(cpuinfo: str) -> str:
-    """Its name as /proc/cpuinfo has it; on arm64, where it has none, the numbers of who made it and which it
-    is (Linux, arch/arm64/kernel/cpuinfo.c, c_show)."""
-    told = {name.strip(): value for name, _, value in (line.partition(":") for line in cpuinfo.splitlines())}
-    if "model name" in told:
-        return " ".join(told["model name"].split())
-    numbers = [told.get(f"CPU {name}", "").strip() for name in ("implementer", "part")]
+    """Return the processor's name as /proc/cpuinfo has it; on arm64, where it has none, the numbers of its
+    maker and its part (Linux, arch/arm64/kernel/cpuinfo.c, c_show)."""
+    lines = (line.partition(":") for line in cpuinfo.splitlines())
+    fields = {name.strip(): value for name, _, value in lines}
+    if "model name" in fields:
+        return " ".join(fields["model name"].split())
+    numbers = [fields.get(f"CPU {name}", "").strip() for name in ("implementer", "part")]
     return f"arm64, implementer {numbers[0]}, part {numbers[1]}" if all(numbers) else ""
 
 
 def read_memory(view: HostView) -> int | None:
-    """MemTotal in bytes: what the kernel manages, a little less than what is installed."""
+    """Return MemTotal in bytes, which is what the kernel manages, a little less than what is installed; None
+    where nothing says it."""
     total = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text_or_empty(view, "/proc/meminfo"), re.M)
     return int(total[1]) * 1024 if total else None
 
@@ -149,9 +152,9 @@ def _device(view: HostView, address: str) -> Device:
 
 
 def number_in(view: HostView, path: str) -> int | None:
-    """What an attribute of sysfs says in decimal digits; None where it does not."""
-    found = text_or_empty(view, path).strip()
-    return int(found) if re.fullmatch("[0-9]{1,18}", found) else None
+    """Return the number that an attribute of sysfs holds in decimal digits; None where it holds none."""
+    digits = text_or_empty(view, path).strip()
+    return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else None
 
 
 def _joined(view: HostView, *names: str) -> str:

@@ -28,7 +28,7 @@ _PIECE = 1 << 20  # bytes that are copied at a time
 
 
 def temp_name(path: str) -> str:
-    """Fixed, so that recovery finds what a crash left."""
+    """Return the name of a file's temporary copy. It is fixed, so that recovery finds what a crash left."""
     return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + TEMP_SUFFIX)
 
 
@@ -40,7 +40,8 @@ def replace_file(
     directory: int | None = None,
     source: int | None = None,
 ) -> None:
-    """With a `source`, a descriptor, all that it holds is the content, whatever its size."""
+    """Put a file with this state in the place of what is at `path`, in one atomic, durable step. With a
+    `source`, a descriptor, all that it holds is the content, whatever its size. Raises OSError."""
     temp = temp_name(path)
     _unlink(temp, directory)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -86,8 +87,8 @@ def discard_temporary(path: str, *, directory: int | None = None) -> None:
 
 
 def append_line(path: str, line: bytes, *, directory: int | None = None) -> None:
-    """All of the line or nothing of it. What a crash left of an earlier line is cut off first: behind it the
-    new line would be unreadable."""
+    """Append all of the line or nothing of it, durably. What a crash left of an earlier line is cut off
+    first: behind it the new line would be unreadable. Raises OSError."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     new = False
     try:
@@ -114,7 +115,7 @@ def append_line(path: str, line: bytes, *, directory: int | None = None) -> None
 
 
 def make_directory(path: str, mode: int, *, directory: int | None = None) -> None:
-    """Raises FileExistsError where there is one."""
+    """Make a directory durably. Raises FileExistsError where there is one, or another OSError."""
     os.mkdir(path, mode, dir_fd=directory)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=directory)
@@ -142,7 +143,7 @@ def sync_dir(path: str, directory: int | None = None) -> None:
 
 
 def write_all(descriptor: int, content: bytes) -> None:
-    """As write(2), which may write less than it is given."""
+    """Write all of the content, where write(2) may write less than it is given. Raises OSError."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -166,7 +167,8 @@ def _copy_all(source: int, descriptor: int) -> None:
 
 @contextmanager
 def _held(path: str, directory: int | None) -> Iterator[bool]:
-    """What is at this name keeps its place on the disk meanwhile. Whether there is anything."""
+    """Keep the inode of what is at this name, and so its place on the disk, until the block ends; yield
+    whether anything is there."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     except FileNotFoundError:
@@ -179,8 +181,9 @@ def _held(path: str, directory: int | None) -> Iterator[bool]:
 
 
 def _set_attribute(descriptor: int, name: str, value: bytes) -> None:
-    """Unless it is so already: SELinux shows the same label on all files of a FAT, which takes none
-    (selinux_inode_listsecurity and selinux_inode_setxattr in security/selinux/hooks.c)."""
+    """Set an extended attribute, unless it has this value already: SELinux shows the same label on all files
+    of a FAT, which takes none (selinux_inode_listsecurity and selinux_inode_setxattr in
+    security/selinux/hooks.c)."""
     with suppress(OSError):
         if os.getxattr(descriptor, name) == value:
             return

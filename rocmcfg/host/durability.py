@@ -58,9 +58,10 @@ def _syncfs(descriptor: int) -> None:
 
 
 def _freeze_and_thaw(descriptor: int) -> None:
-    """In a process of its own session that heeds no signal but KILL, so that what ends us leaves nothing
-    frozen. Between the two calls it touches no file. Where freezing is refused (not root, a sandbox, a file
-    system that cannot), syncing is all there is."""
+    """Freeze the file system and thaw it again, in a process of its own session that heeds no signal but
+    KILL, so that what ends us leaves nothing frozen. Between the two calls that process touches no file.
+    Where freezing is refused (not root, a sandbox, a file system that cannot), syncing is all there is.
+    Raises OSError."""
     child = os.fork()
     if child == 0:
         number = errno.EIO
@@ -74,7 +75,7 @@ def _freeze_and_thaw(descriptor: int) -> None:
 
 
 def _frozen_and_thawed(descriptor: int) -> int:
-    """0, or what was wrong as an errno."""
+    """Freeze and thaw; return 0, or what was wrong as an errno."""
     os.setsid()
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:

@@ -46,19 +46,20 @@ class CallersFile(NamedTuple):
 
 
 def digest_of(descriptor: int) -> str:
-    """The SHA-256 of a file of any size in hexadecimal. Raises OSError."""
+    """Return the SHA-256 of a file of any size in hexadecimal. Raises OSError."""
     import hashlib  # OpenSSL's is some four times as fast as CPython's own on what has hundreds of MiB
 
-    found, memory = hashlib.sha256(), memoryview(bytearray(_PIECE))
+    sha256, memory = hashlib.sha256(), memoryview(bytearray(_PIECE))
     at = 0
     while size := read_into(descriptor, at, memory):
-        found.update(memory[:size])
+        sha256.update(memory[:size])
         at += size
-    return found.hexdigest()
+    return sha256.hexdigest()
 
 
 def read_callers_file(path: str, limit: int) -> CallersFile:
-    """Opened once: what is judged is what is read."""
+    """Read a file that the caller names. It is opened once: what is judged is what is read. Raises
+    Unreadable."""
     try:
         # O_NONBLOCK: a pipe would otherwise be waited on for ever
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -76,23 +77,24 @@ def read_callers_file(path: str, limit: int) -> CallersFile:
 
 
 def _doubt(path: str, opened: os.stat_result) -> str:
-    """The way to the file is walked a second time, and counts only if it ends at the file that was opened: a
-    way that others can change is found weak, wherever they let it lead meanwhile."""
+    """Say who else may change the file or the way to it; empty where nobody may. The way is walked a second
+    time, and counts only if it ends at the file that was opened: a way that others can change is found weak,
+    wherever they let it lead meanwhile."""
     try:
         start = "" if path.startswith("/") else os.getcwd() + "/"
-        weak, found = Root("/").weakness(start + path)
+        weak, reached = Root("/").weakness(start + path)
     except OSError as problem:
         return f"who may change it cannot be told: {problem.strerror}"
     if weak is not None:
         return weak.words(here=True)
-    if found is None or not os.path.samestat(found, opened):
+    if reached is None or not os.path.samestat(reached, opened):
         return "who may change it cannot be told: its name leads elsewhere now"
     return ""
 
 
 def write_callers_file(path: str, content: bytes) -> None:
-    """A new file with the rights of the caller, readable by its owner alone. Raises Unwritable; nothing is
-    ever overwritten, and nothing half written is left."""
+    """Write a new file with the rights of the caller, readable by its owner alone. Nothing is ever
+    overwritten, and nothing half written is left. Raises Unwritable."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError as problem:
@@ -108,13 +110,14 @@ def write_callers_file(path: str, content: bytes) -> None:
 
 
 def read_own_file(path: str) -> bytes:
-    """A file that comes with the program."""
+    """Return the content of a file that comes with the program. Raises OSError."""
     with open(path, "rb") as stream:
         return stream.read()
 
 
 def read_at_most(descriptor: int, limit: int) -> bytes:
-    """The content, or its first `limit` + 1 bytes, by which the caller knows that there is more."""
+    """Return the content, or its first `limit` + 1 bytes, by which the caller knows that there is more.
+    Raises OSError."""
     chunks, size = [], 0
     while size <= limit and (chunk := os.read(descriptor, min(_CHUNK, limit + 1 - size))):
         chunks.append(chunk)
@@ -123,8 +126,8 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 
 
 def is_piped_in(wait: float = 1.0) -> bool:
-    """Whether standard input is a file or a pipe with something in it. A pipe that stays silent for `wait`
-    seconds counts for none: services and ssh leave one open for as long as they run."""
+    """Return whether standard input is a file or a pipe with something in it. A pipe that stays silent for
+    `wait` seconds counts for none: services and ssh leave one open for as long as they run."""
     try:
         meta = os.fstat(0)
         if stat.S_ISREG(meta.st_mode):
@@ -139,7 +142,7 @@ def is_piped_in(wait: float = 1.0) -> bool:
 
 
 def open_callers_log(path: str) -> BinaryIO:
-    """A file or pipe that the caller names; `-` is the standard input. Raises Unreadable."""
+    """Open a file or pipe that the caller names; `-` is the standard input. Raises Unreadable."""
     if path == "-":
         try:
             return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
@@ -156,8 +159,8 @@ def open_callers_log(path: str) -> BinaryIO:
 
 
 def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
-    """The log behind a descriptor that was opened with O_NONBLOCK and belongs to the stream from now on.
-    A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
+    """Return the log behind a descriptor that was opened with O_NONBLOCK and belongs to the stream from now
+    on. A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
     try:
         meta = os.fstat(descriptor)
         kind = stat.S_IFMT(meta.st_mode)
@@ -197,19 +200,21 @@ def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
 
 
 def scratch_file() -> io.FileIO:
-    """A file in memory, which vanishes with us. A child can seek in it, which it cannot in a pipe."""
+    """Return a file in memory, which vanishes with us. A child can seek in it, which it cannot in a pipe."""
     return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
 
 
 def plain_file(stream: BinaryIO) -> int | None:
-    """The descriptor of the regular file behind a stream; None where there is none, or it is unpacked."""
+    """Return the descriptor of the regular file behind a stream; None where there is none, or it is
+    unpacked."""
     if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
         return None
     return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
 
 
 def read_into(descriptor: int, at: int, memory: memoryview) -> int:
-    """Fill the memory with what a file holds from `at` on; how many bytes there were. Raises OSError."""
+    """Fill the memory with what a file holds from `at` on, and return how many bytes there were. Raises
+    OSError."""
     size = 0
     while count := os.preadv(descriptor, [memory[size:]], at + size):
         size += count
@@ -217,19 +222,19 @@ def read_into(descriptor: int, at: int, memory: memoryview) -> int:
 
 
 def has_gnu_grep() -> bool:
-    """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
-    printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
+    """Return whether grep is the GNU program: it alone leaves a seekable input right after the last line that
+    it printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
     try:
-        with runner.stream(("grep", "--version"), failed=1) as said:
-            return b"GNU grep" in said.readline()
+        with runner.stream(("grep", "--version"), failed=1) as output:
+            return b"GNU grep" in output.readline()
     except OSError:
         return False
 
 
 def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
-    """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
-    `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
-    Python's `re`.
+    """Return the lines that match any of the extended regular expressions, or hold any of the `fixed` texts,
+    as `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster
+    than Python's `re`.
 
     `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
     ends the program. Raises OSError.

@@ -16,8 +16,8 @@ Pairs = Sequence[tuple[str, Any]]
 
 @contextmanager
 def parsing(path: str, problem: str, hint: str = "") -> Iterator[None]:
-    """Whatever error the statements within raise becomes Unreadable, with the file and the `problem` that its
-    reader has with it. A diagnostic of ours passes as it is."""
+    """Turn whatever error the statements within raise into Unreadable, with the file and the `problem` that
+    its reader has with it. A diagnostic of ours passes as it is."""
     try:
         yield
     except RocmcfgError:
@@ -29,8 +29,8 @@ def parsing(path: str, problem: str, hint: str = "") -> Iterator[None]:
 
 
 def json_value(text: str | bytes, table: Callable[[Pairs], dict[str, Any]] | None = None) -> Any:
-    """A JSON text as Python has it; `table` makes an object of its pairs. Raises ValueError alone: a text
-    that is nested a thousand deep would be a RecursionError."""
+    """Return a JSON text as Python has it; `table` makes an object of its pairs. Raises ValueError alone: a
+    text that is nested a thousand deep would be a RecursionError."""
     try:
         return json.loads(text, object_pairs_hook=table)
     except RecursionError as problem:

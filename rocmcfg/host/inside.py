@@ -26,8 +26,8 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def require_possible(path: str) -> None:
-    """Raises FileNotFoundError for a path that no file can have: paths come from entries, links and records
-    of others, and the calls of Python's `os` raise ValueError for a NUL or half of a character."""
+    """Refuse a path that no file can have: paths come from entries, links and records of others, and the
+    calls of Python's `os` raise ValueError for a NUL or half of a character. Raises FileNotFoundError."""
     try:
         possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -53,7 +53,7 @@ class Weakness(NamedTuple):
     mode: int | None
 
     def words(self, *, here: bool) -> str:
-        """Which part, whose, and its mode. `here`: the users of the running system are meant."""
+        """Say which part it is, whose, and its mode. `here`: the users of the running system are meant."""
         if self.mode is None:
             return f"anybody can make {self.path}"
         if self.owner != 0:
@@ -73,14 +73,14 @@ class Root:
             os.close(self.descriptor)
 
     def place(self, path: str, *, follow_last: bool = True) -> _Walk:
-        """Where `path` leads to, for as long as `with` holds it. The directory is there, the name need not
-        be. Raises OSError."""
+        """Return a walk to where `path` leads, which stays there for as long as `with` holds it. The
+        directory is there, the name need not be. Entering it raises OSError."""
         return _Walk(self, path, follow_last)
 
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
-        """The first part of `path`, from the root on, that somebody else than root may change: another's, or
-        writable by others; None where there is no such part. And what the very same walk ended at, None where
-        nothing is there. Raises OSError.
+        """Return the first part of `path`, from the root on, that somebody else than root may change:
+        another's, or writable by others; None where there is no such part. Return also what the very same walk ended at,
+        None where nothing is there. Raises OSError.
 
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
         names, and each of those is looked at itself.
@@ -88,7 +88,7 @@ class Root:
         walk = _Walk(self, path, watched=True)
         with suppress(FileNotFoundError, NotADirectoryError), walk:
             pass
-        return walk.weak, walk.found
+        return walk.weak, walk.reached
 
 
 class _Walk:
@@ -102,7 +102,7 @@ class _Walk:
         self.names: list[str] = []
         self.last = "."
         self.weak: Weakness | None = None
-        self.found: os.stat_result | None = None
+        self.reached: os.stat_result | None = None
 
     def __enter__(self) -> Place:
         require_possible(self._path)
@@ -139,8 +139,8 @@ class _Walk:
                 return
             kept = False
             try:
-                found = os.fstat(step)
-                kind = stat.S_IFMT(found.st_mode)
+                meta = os.fstat(step)
+                kind = stat.S_IFMT(meta.st_mode)
                 if kind == stat.S_IFLNK:
                     links += 1
                     if links > _LINK_LIMIT:
@@ -154,7 +154,7 @@ class _Walk:
                 self._look(step, part)
                 if not pending:
                     self.last = part
-                    self.found = found
+                    self.reached = meta
                     return
                 if kind != stat.S_IFDIR:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -166,7 +166,7 @@ class _Walk:
                     os.close(step)
 
     def _up_to(self, depth: int) -> None:
-        """Back to one of the folders on the way, and to the root."""
+        """Go back to one of the folders on the way, or to the root."""
         while len(self.names) > depth:
             self.names.pop()
             os.close(self._open.pop())
@@ -175,14 +175,14 @@ class _Walk:
         """Note the first part that others may change. Of a link only the owner counts, who may exchange the
         link even in a sticky directory."""
         if self._watched and self.weak is None:
-            found = os.fstat(step)
-            sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-            bare = sticky or stat.S_ISLNK(found.st_mode)
-            if found.st_uid != 0 or (found.st_mode & _OTHERS and not bare):
-                self._weak_at(name, found.st_uid, stat.S_IMODE(found.st_mode))
+            meta = os.fstat(step)
+            sticky = stat.S_ISDIR(meta.st_mode) and meta.st_mode & stat.S_ISVTX
+            bare = sticky or stat.S_ISLNK(meta.st_mode)
+            if meta.st_uid != 0 or (meta.st_mode & _OTHERS and not bare):
+                self._weak_at(name, meta.st_uid, stat.S_IMODE(meta.st_mode))
 
     def _missing(self, name: str) -> None:
-        """In a sticky directory that is everybody's, anybody can make it."""
+        """Note that anybody can make the name, where its directory is sticky and everybody's."""
         if self._watched and self.weak is None and os.fstat(self._open[-1]).st_mode & stat.S_IWOTH:
             self._weak_at(name, 0, None)
 

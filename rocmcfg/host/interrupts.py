@@ -21,20 +21,21 @@ class _State:
 
 
 def heed() -> None:
-    """A closed terminal and a `kill` end a command as Ctrl-C does. What the caller ignores stays ignored: HUP
-    under nohup(1), INT of a job in the background of a script."""
+    """Let a closed terminal and a `kill` end a command as Ctrl-C does. What the caller ignores stays ignored:
+    HUP under nohup(1), INT of a job in the background of a script."""
     _State.noted = _State.heeded = False
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _asked)
+            signal.signal(number, _interrupt)
 
 
 def done() -> None:
-    """The work is done and recorded: an interrupt from here on must not make it look undone."""
+    """Heed no signal any more: the work is done and recorded, and an interrupt must not make it look
+    undone."""
     _State.heeded = True
 
 
-def _asked(*_: object) -> None:
+def _interrupt(*_: object) -> None:
     if _State.heeded:
         return
     if _State.holders:
@@ -46,7 +47,7 @@ def _asked(*_: object) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What is done inside is not interrupted, but where it asks for it with `check`."""
+    """Let nothing interrupt what is done inside, but where it asks for that with `check`."""
     _State.holders += 1
     try:
         yield
@@ -55,7 +56,7 @@ def held() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raises KeyboardInterrupt where a signal was noted meanwhile."""
+    """Raise KeyboardInterrupt where a signal was noted meanwhile."""
     if _State.noted and not _State.heeded:
         _State.heeded = True
         raise KeyboardInterrupt

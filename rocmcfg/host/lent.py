@@ -23,18 +23,19 @@ OF_A_BOOT = regex(
 )
 
 
-def is_lent(root: int, told: Callable[[str], str], here: Callable[[str], str]) -> bool:
-    """`root` is the open directory; `told` reads a file below it, `here` one of the running system. The /proc
-    of another kernel than ours was recorded together with the root. Of ours, the first process has for its
-    root what was booted: a container may have the same directory of the same file system elsewhere."""
-    boot_id = told(BOOT_ID)
+def is_lent(root: int, below: Callable[[str], str], here: Callable[[str], str]) -> bool:
+    """Return whether the kernel that the root shows was booted from elsewhere. `root` is the open directory;
+    `below` reads a file below it, `here` one of the running system. The /proc of another kernel than ours was
+    recorded together with the root. Of ours, the first process has for its root what was booted: a container
+    may have the same directory of the same file system elsewhere."""
+    boot_id = below(BOOT_ID)
     if not boot_id or boot_id != here(BOOT_ID):
         return False
     at = ""
     with suppress(OSError):
         at = os.readlink(f"/proc/self/fd/{root}")
     id = "".join(re.findall(r"^mnt_id:\s*([0-9]+)$", here(f"/proc/self/fdinfo/{root}"), re.MULTILINE))
-    known = _MOUNT.findall(told(MOUNTS_OF_FIRST))
-    booted = [what for _, what, where in known if where == "/"][-1:]  # the topmost
-    every = (*known, *_MOUNT.findall(here("/proc/self/mountinfo")))
+    mounts = _MOUNT.findall(below(MOUNTS_OF_FIRST))
+    booted = [what for _, what, where in mounts if where == "/"][-1:]  # the topmost
+    every = (*mounts, *_MOUNT.findall(here("/proc/self/mountinfo")))
     return not booted or [what for *mount, what, where in every if (*mount, where) == (id, at)][:1] != booted

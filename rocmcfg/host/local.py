@@ -29,8 +29,8 @@ class LocalHost(LocalView):
             atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
 
     def copy(self, source: str, path: str, like: Stamp) -> None:
-        """As `write`, of a file of any size: what `source` holds, with the owner, mode, time and attributes
-        of `like`. Raises Unreadable or Unwritable."""
+        """Replace or create a file of any size as `write` does: with what `source` holds, and the owner,
+        mode, time and attributes of `like`. Raises Unreadable or Unwritable."""
         descriptor = self._opened(source, follow_last=False)
         if descriptor is None:
             raise Unreadable(source, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
@@ -58,14 +58,16 @@ class LocalHost(LocalView):
                 atomic.make_directory(place.name, mode, directory=place.directory)
 
     def make_dirs(self, path: str, mode: int) -> list[str]:
-        """`mode` is that of the last one; those above it that are missing get 0755. Those that were made."""
+        """Make a folder and those above it that are missing, and return those that were made. `mode` is that
+        of the last one; the others get 0755. Raises Unwritable."""
         missing = self.missing_folders(path)
         for folder in missing:
             self.make_dir(folder, mode if folder == path else 0o755)
         return missing
 
     def remove_dir(self, path: str) -> None:
-        """One that is not empty stays, which is not an error: somebody else uses it now."""
+        """Remove a folder. One that is not empty stays, which is no error: somebody else uses it now. Raises
+        Unwritable."""
         try:
             with self._place(path, follow_last=False) as place:
                 atomic.remove_directory(place.name, directory=place.directory)
@@ -74,7 +76,7 @@ class LocalHost(LocalView):
                 raise Unwritable(path, problem, root=self.root) from problem
 
     def append(self, path: str, line: bytes) -> None:
-        """Append to a file of the private state directory and make it durable."""
+        """Append to a file of the private state directory, durably. Raises Unwritable."""
         with self._written(path) as place:
             atomic.append_line(place.name, line, directory=place.directory)
 
@@ -118,7 +120,7 @@ class LocalHost(LocalView):
         return ""
 
     def _existing(self, path: str) -> str:
-        """The path, or else the nearest folder above it that exists."""
+        """Return the path, or else the nearest folder above it that exists."""
         while not self.exists(path) and path != "/":
             path = os.path.dirname(path)
         return path
@@ -126,20 +128,21 @@ class LocalHost(LocalView):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8. By `mark`, which
-        nobody else must know, `survivors` finds it."""
+        """Run a program that changes the host, with no stdin, a time limit in seconds, and C.UTF-8. By
+        `mark`, which nobody else must know, `survivors` finds it."""
         # as where the owner runs it: a boot menu in another language has other titles
         locale = dict(_LOCALE.findall("\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)))
-        asked = self._inside(argv)
-        done = runner.execute(asked, timeout=timeout, progress=progress, mark=mark, locale=locale)
+        command = self._inside(argv)
+        done = runner.execute(command, timeout=timeout, progress=progress, mark=mark, locale=locale)
         return done._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:
-        """Programs of root, started with this mark or by one that was, that are still there."""
+        """Return the programs of root, started with this mark or by one that was, that are still there."""
         return [f"{name} (process {pid})" for pid, name in runner.started(mark)]
 
     def survivors(self, mark: str) -> list[str]:
-        """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
+        """Return the programs of root, started with this mark, that are still at work although their rocmcfg
+        is not."""
         if not self.runs_tools or not mark:
             return []
         return [f"{name} (process {pid})" for pid, name in runner.survivors(mark)]
@@ -168,7 +171,8 @@ class LocalHost(LocalView):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """One writer per host. Raises Locked at once where another holds it."""
+        """Hold the lock that lets one writer per host at work. Raises Locked at once where another holds it,
+        or Unwritable."""
         from rocmcfg.host import lock
 
         path = lock.OFFLINE if self.offline else lock.FILE
@@ -193,14 +197,14 @@ class LocalHost(LocalView):
         package_manager.wait(self._place, progress)
 
     def require_no_package_manager(self) -> None:
-        """Raises PackageManagerAtWork."""
+        """Raise PackageManagerAtWork where a package manager is at work here."""
         from rocmcfg.host import package_manager
 
-        if (found := package_manager.at_work(self._place)) is not None:
-            raise package_manager.PackageManagerAtWork(found)
+        if (manager := package_manager.at_work(self._place)) is not None:
+            raise package_manager.PackageManagerAtWork(manager)
 
     def require_lock(self) -> None:
-        """Raises Locked where the lock is not, or no longer, ours."""
+        """Raise Locked where the lock is not, or no longer, ours."""
         from rocmcfg.host import lock
 
         if self._lock is None or not self._lock.is_named():
@@ -220,7 +224,7 @@ class LocalHost(LocalView):
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
-        """A directory that an offline root has only as long as it is needed."""
+        """Make a directory, and on an offline root remove it after use. Raises Unwritable."""
         made = self.make_dirs(path, STATE_MODE)
         try:
             yield
@@ -230,7 +234,7 @@ class LocalHost(LocalView):
                     self.remove_dir(folder)
 
     def log(self, message: str) -> None:
-        """One line for the host's own journal or syslog; silent on an offline root. Never raises."""
+        """Write one line to the host's own journal or syslog; nothing on an offline root. Never raises."""
         if self.offline:
             return
         import syslog
@@ -242,7 +246,7 @@ class LocalHost(LocalView):
         syslog.closelog()
 
     def user(self) -> str:
-        """Who asked: the account behind sudo, else the one that runs us."""
+        """Return who asked: the account behind sudo, else the one that runs us."""
         sudo = os.environ.get("SUDO_USER")
         if sudo and os.geteuid() == 0:
             return sudo
@@ -252,13 +256,14 @@ class LocalHost(LocalView):
             return str(os.getuid())
 
     def new_file(self, content: bytes, mode: int) -> FileState:
-        """A file of ours, owned by whoever this host's files belong to (root, or us on an offline root)."""
+        """Return the state of a file of ours, owned by whoever this host's files belong to (root, or us on an
+        offline root)."""
         return FileState(content, mode, os.geteuid(), os.getegid(), 0)
 
     @contextmanager
     def _written(self, path: str, size: int = 0) -> Iterator[Place]:
-        """For a change at this very name, never through a link in its place. `size` is what it takes, in
-        bytes. Raises Unwritable."""
+        """Yield the place for a change at this very name, never through a link in its place. `size` is what
+        the change takes, in bytes. Raises Unwritable."""
         try:
             with self._place(path, follow_last=False) as place:
                 yield place

@@ -26,8 +26,8 @@ READ_LIMIT = 16 << 20
 
 
 class LocalView:
-    """Read-only: it has no method that writes. `root` is for messages, and for what a user is to type; a path
-    within the host is read by these methods."""
+    """Reads a host: it has no method that writes. `root` is for messages, and for what a user is to type; a
+    path within the host is read by these methods."""
 
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
@@ -37,32 +37,34 @@ class LocalView:
 
     @property
     def offline(self) -> bool:
-        """A root other than the running system."""
+        """Return whether the root is another one than the running system's."""
         return self._walked
 
     @property
     def _walked(self) -> bool:
-        """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
+        """Return whether paths are walked by us; those of the running system, which is root's own, are walked
+        by the kernel."""
         return self.root != "/"
 
     @functools.cached_property
     def kernel_is_lent(self) -> bool:
-        """Whether the kernel that runs here is none that this host booted: of that one nothing is seen."""
+        """Return whether the kernel that runs here is none that this host booted: of the host's own nothing
+        is seen."""
         if not self.offline:
             return False
         bare = LocalView(self.root)
         bare.kernel_is_lent = False  # it sees what is there
-        told, here = (functools.partial(text_or_empty, view) for view in (bare, LocalView()))
-        return lent.is_lent(self._tree.descriptor, told, here)
+        below, here = (functools.partial(text_or_empty, view) for view in (bare, LocalView()))
+        return lent.is_lent(self._tree.descriptor, below, here)
 
     @property
     def chroots(self) -> bool:
-        """Whether programs of this host are run by chroot(2), which is root's."""
+        """Return whether programs of this host are run by chroot(2), which is root's."""
         return self._chroot
 
     @property
     def runs_tools(self) -> bool:
-        """Whether programs of this host may be run."""
+        """Return whether programs of this host may be run."""
         return not self.offline or self._chroot
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -71,7 +73,7 @@ class LocalView:
         return make()
 
     def read(self, path: str) -> bytes | None:
-        """The content; None where there is no such file. Raises Unreadable."""
+        """Return the content; None where there is no such file. Raises Unreadable."""
         descriptor = self._opened(path)
         if descriptor is None:
             return None
@@ -81,12 +83,14 @@ class LocalView:
             os.close(descriptor)
 
     def text(self, path: str) -> str | None:
-        """As `read`, decoded as UTF-8; bytes that are not UTF-8 become U+FFFD."""
+        """Return the content decoded as UTF-8, None where there is no such file; bytes that are not UTF-8
+        become U+FFFD. Raises Unreadable."""
         content = self.read(path)
         return None if content is None else content.decode("utf-8", "replace")
 
     def state(self, path: str) -> FileState | None:
-        """Content and metadata of a regular file, None if absent. Raises Unreadable for anything else."""
+        """Return content and metadata of a regular file, None if absent. Raises Unreadable for anything
+        else."""
         descriptor = self._opened(path, follow_last=False)
         if descriptor is None:
             return None
@@ -99,7 +103,8 @@ class LocalView:
             os.close(descriptor)
 
     def stamp(self, path: str) -> Stamp | None:
-        """As `state`, of a file of any size: its content is read in pieces, and its SHA-256 stands for it."""
+        """Return what `state` returns, of a file of any size: its content is read in pieces, and its SHA-256
+        stands for it. Raises Unreadable."""
         descriptor = self._opened(path, follow_last=False)
         if descriptor is None:
             return None
@@ -116,47 +121,48 @@ class LocalView:
         return Stamp(sha256, meta.st_size, mode, meta.st_uid, meta.st_gid, meta.st_mtime_ns, xattrs)
 
     def size(self, path: str) -> int:
-        """Bytes of a file; 0 where there is none."""
-        found = self._stat(path)
-        return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
+        """Return the bytes of a file; 0 where there is none."""
+        meta = self._stat(path)
+        return meta.st_size if meta is not None and stat.S_ISREG(meta.st_mode) else 0
 
     def hollow(self, path: str) -> str:
-        """Why nothing can be read at this very name, no link followed: words behind "it is"; empty where
-        there is a regular file with something in it."""
-        found = self._stat(path, follow_last=False)
-        if found is None:
+        """Say why nothing can be read at this very name, no link followed, in words that go behind "it is";
+        empty where there is a regular file with something in it."""
+        meta = self._stat(path, follow_last=False)
+        if meta is None:
             return "gone"
-        if stat.S_ISLNK(found.st_mode):
+        if stat.S_ISLNK(meta.st_mode):
             return "a symbolic link"
-        if not stat.S_ISREG(found.st_mode):
-            return "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
-        return "" if found.st_size else "empty"
+        if not stat.S_ISREG(meta.st_mode):
+            return "a directory" if stat.S_ISDIR(meta.st_mode) else "not a regular file"
+        return "" if meta.st_size else "empty"
 
     def free(self, path: str) -> int:
-        """Bytes that the file system of a path has free, or of the nearest folder above it that there is; 0
-        where nobody can tell."""
+        """Return the bytes that the file system of a path has free, or that of the nearest folder above it
+        that there is; 0 where nobody can tell."""
         while not self.is_dir(path) and path != "/":
             path = os.path.dirname(path)
         try:
             with self._place(path) as place:
                 descriptor = os.open(place.name, os.O_PATH | os.O_CLOEXEC, dir_fd=place.directory)
                 try:
-                    found = os.statvfs(descriptor)
+                    system = os.statvfs(descriptor)
                 finally:
                     os.close(descriptor)
         except OSError:
             return 0
-        return found.f_bavail * found.f_frsize
+        return system.f_bavail * system.f_frsize
 
     def exists(self, path: str) -> bool:
         return self._stat(path) is not None
 
     def is_dir(self, path: str) -> bool:
-        found = self._stat(path)
-        return found is not None and stat.S_ISDIR(found.st_mode)
+        meta = self._stat(path)
+        return meta is not None and stat.S_ISDIR(meta.st_mode)
 
     def missing_folders(self, path: str) -> list[str]:
-        """Those on the way down to a folder, and the folder itself, that are not there; the topmost first."""
+        """Return the folders on the way down to a folder, and that folder itself, that are not there; the
+        topmost first."""
         missing: list[str] = []
         while not self.is_dir(path):
             missing.insert(0, path)
@@ -164,11 +170,11 @@ class LocalView:
         return missing
 
     def is_symlink(self, path: str) -> bool:
-        found = self._stat(path, follow_last=False)
-        return found is not None and stat.S_ISLNK(found.st_mode)
+        meta = self._stat(path, follow_last=False)
+        return meta is not None and stat.S_ISLNK(meta.st_mode)
 
     def real_path(self, path: str) -> str:
-        """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
+        """Return where symbolic links lead to, within the host; the path itself where they lead nowhere."""
         try:
             with self._tree.place(path) as place:
                 return place.path
@@ -176,9 +182,9 @@ class LocalView:
             return path
 
     def weakness(self, path: str) -> Weakness | None:
-        """The first part of a path, from the root on, that somebody else than root may change: what lies
-        behind it must not be believed. None where there is none, and where the caller is not root and so has
-        nothing to hand over. Raises Unreadable."""
+        """Return the first part of a path, from the root on, that somebody else than root may change: what
+        lies behind it must not be believed. None where there is none, and where the caller is not root and so
+        has nothing to hand over. Raises Unreadable."""
         if os.geteuid() != 0:
             return None
         try:
@@ -187,14 +193,15 @@ class LocalView:
             raise Unreadable(path, problem) from problem
 
     def names(self, path: str) -> tuple[str, ...]:
-        """Sorted names in a directory; empty where it is absent or unreadable."""
+        """Return the sorted names in a directory; empty where it is absent or unreadable."""
         try:
             return tuple(sorted(self._listed(path)))
         except OSError:
             return ()
 
     def hidden(self, path: str) -> bool:
-        """Whether a directory is there whose names may not be read: it must not be taken for an empty one."""
+        """Return whether a directory is there whose names may not be read: it must not be taken for an empty
+        one."""
         try:
             self._listed(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -204,19 +211,20 @@ class LocalView:
         return False
 
     def closed_to_us(self, path: str) -> str | None:
-        """The group that may use a device, its number where this host has no name for it; None where whoever
-        runs us may use it too, where there is no device, and on an offline root."""
-        found = self._stat(path)
-        if found is None or self.offline or os.access(path, os.R_OK | os.W_OK):
+        """Return the group that may use a device, its number where this host has no name for it; None where
+        whoever runs us may use it too, where there is no device, and on an offline root."""
+        meta = self._stat(path)
+        if meta is None or self.offline or os.access(path, os.R_OK | os.W_OK):
             return None
         import grp
 
         with suppress(KeyError):
-            return grp.getgrgid(found.st_gid).gr_name
-        return str(found.st_gid)
+            return grp.getgrgid(meta.st_gid).gr_name
+        return str(meta.st_gid)
 
     def locked_by(self) -> Locked | None:
-        """What a second rocmcfg is told while another is at work here; None where none is. Writes nothing."""
+        """Return what a second rocmcfg is told while another is at work here; None where none is. Writes
+        nothing."""
         from rocmcfg.host import lock
 
         try:
@@ -227,7 +235,7 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        """Whether a program of this name lies where the host keeps its programs."""
+        """Return whether a program of this name lies where the host keeps its programs."""
         for folder in runner.OFFLINE_PATH if self.offline else runner.folders_of_programs():
             with suppress(OSError), self._place(f"{folder}/{name}") as place:
                 if os.access(place.name, os.X_OK, dir_fd=place.directory):
@@ -242,12 +250,13 @@ class LocalView:
         return result and result._replace(argv=tuple(argv))
 
     def stream(self, path: str) -> BinaryIO | None:
-        """A file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
+        """Return a file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
         descriptor = self._opened(path)
         return None if descriptor is None else log_from(descriptor, path, pipes=False)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
-        """As `query`, for output of any size; the exit status is not told."""
+        """Return the output, of any size, of a program that changes nothing; None where no program may be run
+        or it is missing. The exit status is not told."""
         if not self.runs_tools:
             return None
         try:
@@ -278,11 +287,12 @@ class LocalView:
 
     @functools.cached_property
     def _tree(self) -> Root:
-        """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what we see."""
+        """Return the root's directory. It is opened once: whoever exchanges the root's own name meanwhile
+        changes nothing of what we see."""
         return Root(self.root)
 
     def _opened(self, path: str, *, follow_last: bool = True) -> int | None:
-        """A descriptor to read from; None where there is no such file. Raises Unreadable."""
+        """Return a descriptor to read from; None where there is no such file. Raises Unreadable."""
         try:
             return self._open(path, follow_last=follow_last)
         except (FileNotFoundError, NotADirectoryError):
@@ -323,7 +333,7 @@ def _is_running_root(root: str) -> bool:
 
 
 def _content(path: str, descriptor: int) -> bytes:
-    """All of a regular file. Raises Unreadable."""
+    """Return all of a regular file. Raises Unreadable."""
     try:
         _require_file(path, os.fstat(descriptor))
         content = read_at_most(descriptor, READ_LIMIT)
@@ -348,7 +358,8 @@ def _xattrs(descriptor: int) -> tuple[tuple[str, bytes], ...]:
 
 
 def text_or_empty(view: LocalView, path: str) -> str:
-    """For readers that can do without a file: empty where it is absent, and where it may not be read."""
+    """Return the text of a file, for readers that can do without it: empty where it is absent, and where it
+    may not be read."""
     try:
         return view.text(path) or ""
     except Unreadable:
@@ -356,7 +367,7 @@ def text_or_empty(view: LocalView, path: str) -> str:
 
 
 def drop_ins(view: LocalView, folders: Sequence[str], suffix: str) -> tuple[str, ...]:
-    """The files with this suffix, in order of their base names. Of one name in several folders the first
-    counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
+    """Return the files with this suffix, in order of their base names. Of one name in several folders the
+    first counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
     every = {name: f"{folder}/{name}" for folder in reversed(folders) for name in view.names(folder)}
     return tuple(every[name] for name in sorted(every) if name.endswith(suffix) and name[0] != ".")

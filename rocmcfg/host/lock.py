@@ -63,10 +63,10 @@ def _taken(place: Place, path: str) -> int:
         flags = os.O_RDWR | os.O_CREAT | _SAFELY
         descriptor = os.open(place.name, flags, 0o600, dir_fd=place.directory)
         try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
+            meta = os.fstat(descriptor)
+            if not stat.S_ISREG(meta.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            if found.st_nlink > 1 or found.st_uid != os.geteuid():  # what we write would be somebody else's
+            if meta.st_nlink > 1 or meta.st_uid != os.geteuid():  # what we write would be somebody else's
                 raise OSError(errno.EPERM, "it is not ours")
             os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
             try:
@@ -88,15 +88,15 @@ def _taken(place: Place, path: str) -> int:
 
 
 def held(place: Place, path: str) -> Locked | None:
-    """Whether another holds it. Never creates the file and never takes the lock; without the right to open it
-    nothing is known, and what only reads goes on."""
+    """Return the error for a lock that another holds; None where none does. Never creates the file and never
+    takes the lock; without the right to open it nothing is known, and what only reads goes on."""
     try:
         descriptor = os.open(place.name, os.O_RDONLY | _SAFELY, dir_fd=place.directory)
     except OSError:
         return None
     try:
-        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
-        return None if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
+        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
+        return None if struct.unpack(_FLOCK, answer)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
     except OSError:  # no file that can be locked
         return None
     finally:
@@ -105,10 +105,10 @@ def held(place: Place, path: str) -> Locked | None:
 
 def _still_named(place: Place, descriptor: int) -> bool:
     try:
-        found = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
+        named = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     except FileNotFoundError:
         return False
-    return os.path.samestat(found, os.fstat(descriptor))
+    return os.path.samestat(named, os.fstat(descriptor))
 
 
 def _locked(descriptor: int, path: str) -> Locked:

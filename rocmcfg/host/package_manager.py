@@ -50,21 +50,24 @@ class AtWork(NamedTuple):
 
 
 class PackageManagerAtWork(RocmcfgError):
-    def __init__(self, found: AtWork) -> None:
+    def __init__(self, manager: AtWork) -> None:
         held = (
-            f"{found.path} is held by process {found.process}" if found.process else f"{found.path} is held"
+            f"{manager.path} is held by process {manager.process}"
+            if manager.process
+            else f"{manager.path} is held"
         )
         hint = (
             "wait until it has ended, then run the command again; with the variable "
             "ROCMCFG_PACKAGE_TIMEOUT=SECONDS set rocmcfg itself waits so long, with 0 not at all"
         )
-        said = f"{found.name} is at work on this host, and may write the boot menu; nothing was changed"
-        super().__init__(error("RC3036", said, detail=held, location=found.path, hint=hint))
+        summary = f"{manager.name} is at work on this host, and may write the boot menu; nothing was changed"
+        super().__init__(error("RC3036", summary, detail=held, location=manager.path, hint=hint))
 
 
 def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | None:
-    """The package manager that holds a lock; None where none does, where the caller may not look, and inside
-    its own transaction: a hook must not wait for what waits for it. `placed` finds a path of the host."""
+    """Return the package manager that holds a lock; None where none does, where the caller may not look, and
+    inside its own transaction: a hook must not wait for what waits for it. `placed` finds a path of the
+    host."""
     if any(os.environ.get(name) for name in _INSIDE):
         return None
     for path, name in (*_RECORD_LOCKS.items(), *_OPEN_FILES.items()):
@@ -78,11 +81,11 @@ def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | 
 def wait(placed: Callable[[str], AbstractContextManager[Place]], progress: Callable[[str], None]) -> None:
     """Wait until none is at work, or ROCMCFG_PACKAGE_TIMEOUT is over. Raises PackageManagerAtWork."""
     started, longest = time.monotonic(), _longest()
-    while (found := at_work(placed)) is not None:
+    while (manager := at_work(placed)) is not None:
         waited = time.monotonic() - started
         if waited >= longest:
-            raise PackageManagerAtWork(found)
-        progress(f"{waited:.0f} s: waiting for {found.name}, which holds {found.path}")
+            raise PackageManagerAtWork(manager)
+        progress(f"{waited:.0f} s: waiting for {manager.name}, which holds {manager.path}")
         time.sleep(_PAUSE)
 
 
@@ -95,7 +98,8 @@ def _longest() -> float:
 
 
 def _holder(place: Place) -> int | None:
-    """The process that holds a record lock, 0 for one that is not told; None where none does."""
+    """Return the process that holds a record lock, 0 for one that is not told; None where none does. Raises
+    OSError."""
     descriptor = os.open(place.name, _SAFELY, dir_fd=place.directory)
     try:
         kind, *_, process = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE))
@@ -105,7 +109,7 @@ def _holder(place: Place) -> int | None:
 
 
 def _opener(place: Place) -> int | None:
-    """The process that has a file open; None where none has."""
+    """Return the process that has a file open; None where none has. Raises OSError."""
     wanted = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
@@ -117,7 +121,7 @@ def _opener(place: Place) -> int | None:
 
 
 def _ancestors() -> Iterator[int]:
-    """This process, its parent and so on, as proc_pid_stat(5) says; the name in it may hold blanks."""
+    """Yield this process, its parent and so on, as proc_pid_stat(5) says; the name in it may hold blanks."""
     process = os.getpid()
     while process > 0:
         yield process

@@ -76,7 +76,7 @@ class Unwritable(RocmcfgError):
 
 
 def _below(path: str, root: str) -> str:
-    """A rescue system has a path of that name too."""
+    """Say where a path is. Another root is named: a rescue system has a path of that name too."""
     return path if root == "/" else f"{path} below {root}"
 
 
@@ -85,9 +85,9 @@ class ToolFailed(RocmcfgError):
 
     def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
         self.result = result
-        said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
+        output = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
         summary = f"{shlex.join(result.argv)}: {reason}"
-        super().__init__(error("RC3003", summary, detail="\n".join(said), hint=hint))
+        super().__init__(error("RC3003", summary, detail="\n".join(output), hint=hint))
 
 
 class Locked(RocmcfgError):
@@ -96,8 +96,8 @@ class Locked(RocmcfgError):
 
     def __init__(self, path: str, holder: str, *, lost: bool = False, asking: bool = False) -> None:
         self.asking = asking
-        said = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
+        summary = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
         why = "was removed while it was held" if lost else f"is held by {holder}" if holder else "is held"
         why += ", which waits for an answer" if asking else ""
         hint = "wait until it has ended, then run the command again"
-        super().__init__(error("RC3004", said, detail=f"{path} {why}", location=path, hint=hint))
+        super().__init__(error("RC3004", summary, detail=f"{path} {why}", location=path, hint=hint))

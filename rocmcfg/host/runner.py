@@ -49,21 +49,21 @@ def _environment() -> dict[str, str]:
 
 
 def temporary_folder() -> str:
-    """TMPDIR of the caller; empty where there is none, and for root where others may change the folder or a
-    part of the way to it: whoever can rename what root makes there chooses what an image is made of."""
-    asked = os.environ.get("TMPDIR", "")
-    if os.geteuid() != 0 or not asked:
-        return asked
+    """Return TMPDIR of the caller; empty where there is none, and for root where others may change the folder
+    or a part of the way to it: whoever can rename what root makes there chooses what an image is made of."""
+    folder = os.environ.get("TMPDIR", "")
+    if os.geteuid() != 0 or not folder:
+        return folder
     with suppress(OSError):
-        weak, found = Root("/").weakness(asked)
-        if asked.startswith("/") and weak is None and found is not None:
-            return asked
+        weak, reached = Root("/").weakness(folder)
+        if folder.startswith("/") and weak is None and reached is not None:
+            return folder
     return ""
 
 
 def folders_of_programs() -> list[str]:
-    """Where programs of the running host are looked for, first one first. Root gets the system's alone: sudo
-    and su may let a PATH through in which a folder is somebody else's."""
+    """Return the folders where programs of the running host are looked for, first one first. Root gets the
+    system's alone: sudo and su may let a PATH through in which a folder is somebody else's."""
     if os.geteuid() == 0:
         return ROOTS_PATH.split(":")
     own = [part for part in os.environ.get("PATH", "").split(":") if part.startswith("/")]
@@ -71,14 +71,14 @@ def folders_of_programs() -> list[str]:
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
-    """A program that changes nothing; None where it is not installed. Its output is whole, since it is
-    parsed: one that prints without end is stopped, as at its time limit."""
+    """Run a program that changes nothing; None where it is not installed. Its output is whole, since it is
+    parsed: a program that prints without end is stopped, as at its time limit."""
     result = execute(argv, timeout=_QUERY_TIMEOUT, progress=lambda: None, whole=True)
     return None if result.status == 127 and not result.stdout else result
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
-    """What a program that changes nothing prints, as it comes; closing it early ends the program.
+    """Return what a program that changes nothing prints, as it comes; closing it early ends the program.
 
     `stdin` is a descriptor to read from. A program that is missing raises OSError; so does, at the end of the
     output, a death by a signal or a status of `failed` or more, unless `failed` is 0: then no end matters.
@@ -132,20 +132,20 @@ class _Output(io.RawIOBase):
 
 
 def started(mark: str) -> list[tuple[int, str]]:
-    """All programs of root that carry this mark and are still there, as (pid, name)."""
+    """Return all programs of root that carry this mark and are still there, as (pid, name)."""
     return [(pid, name) for pid, name in _processes(f"{MARK}={mark}".encode()) if pid != os.getpid()]
 
 
 def survivors(mark: str) -> list[tuple[int, str]]:
-    """Programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name): they lead
-    sessions of their own, and still have our pipe. A daemon that one of their hooks left (gpg-agent,
-    grub-mount) leads one too, and has let go of the pipe: it stays, and nobody waits for it."""
+    """Return the programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name):
+    they lead sessions of their own, and still have our pipe. A daemon that one of their hooks left
+    (gpg-agent, grub-mount) leads one too, and has let go of the pipe: it stays, and nobody waits for it."""
     return [(pid, name) for pid, name in started(mark) if _session(pid) == pid and _has_pipe(pid)]
 
 
 def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
-    """Our user's processes with `wanted` in their environment, as (pid, name). Others may put the same into
-    theirs, by chance or to hold us up, so that all four user ids of a process have to be ours (proc(5),
+    """Yield our user's processes with `wanted` in their environment, as (pid, name). Others may put the same
+    into theirs, by chance or to hold us up, so that all four user ids of a process have to be ours (proc(5),
     /proc/pid/status, Uid): those of a set-uid program that they started are not."""
     unread = _numbers()
     until = time.monotonic() + _EXEC
@@ -171,7 +171,7 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _numbers() -> list[str]:
-    """Of all processes; none where there is no /proc, in a bare chroot."""
+    """Return the numbers of all processes; none where there is no /proc, in a bare chroot."""
     try:
         return [entry for entry in os.listdir("/proc") if entry.isdigit()]
     except OSError:
@@ -179,7 +179,8 @@ def _numbers() -> list[str]:
 
 
 def _status(entry: str) -> dict[bytes, bytes]:
-    """As in proc(5), /proc/pid/status; empty where the process has ended, noticed by its parent or not."""
+    """Return the fields of proc(5), /proc/pid/status; none where the process has ended, noticed by its parent
+    or not."""
     try:
         with open(f"/proc/{entry}/status", "rb") as stream:
             lines = stream.read(1 << 16).splitlines()
@@ -236,9 +237,9 @@ def execute(
     locale: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
-    `locale` are the variables of locale(7) that stand in for the fixed one. Of the output the end is kept, or
-    the `whole`."""
+    """Run a program as `view.Host.execute` does. A missing program has status 127, one that cannot start 126,
+    as in a shell. `locale` are the variables of locale(7) that stand in for the fixed one. Of the output the
+    end is kept, or the `whole`."""
     import threading
     from shutil import which
 
@@ -276,8 +277,8 @@ def execute(
         )
     except sh.ForkException as problem:  # execve(2) failed: no machine code, no interpreter
         bare = "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, come back"
-        told = str(problem).strip().rpartition("\n")[2].strip()
-        return CommandResult(tuple(argv), 126, "", told if os.path.exists("/proc/self/fd") else bare)
+        reason = str(problem).strip().rpartition("\n")[2].strip()
+        return CommandResult(tuple(argv), 126, "", reason if os.path.exists("/proc/self/fd") else bare)
     except OSError as problem:  # no process, descriptor or memory is left to start it with
         return CommandResult(tuple(argv), 126, "", f"{argv[0]}: {problem.strerror}")
     try:
@@ -305,12 +306,12 @@ def _stop(leader: int, mark: str) -> None:
     tells of it."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _GRACE
-        told: set[int] = set()
+        signalled: set[int] = set()
         while left := _family(leader, mark):
-            for pid in left - told:
+            for pid in left - signalled:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
-            told |= left
+            signalled |= left
             if time.monotonic() > deadline:
                 break
             time.sleep(0.05)
@@ -319,7 +320,7 @@ def _stop(leader: int, mark: str) -> None:
 
 
 def _family(leader: int, mark: str) -> set[int]:
-    """The processes of its session, and those that carry its mark."""
-    found = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
-    found |= {int(entry) for entry in _numbers() if _session(int(entry)) == leader and _status(entry)}
-    return found - {os.getpid()}
+    """Return the processes of the leader's session, and those that carry its mark."""
+    family = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
+    family |= {int(entry) for entry in _numbers() if _session(int(entry)) == leader and _status(entry)}
+    return family - {os.getpid()}

@@ -13,7 +13,7 @@ NAMESPACE = "rocmcfg-knowledge"
 
 
 def signing(path: str) -> str:
-    """The command that signs a file with the caller's own key."""
+    """Return the command that signs a file with the caller's own key."""
     return f"ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n {NAMESPACE} {shlex.quote(path)}"
 
 
@@ -23,19 +23,31 @@ class NotSigned(RocmcfgError):
 
 
 def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
-    """Who signed the content of `place`, of those that `allowed` (a file of allowed signers) names. Raises
-    NotSigned."""
+    """Return who signed the content of `place`, of those that `allowed` (a file of allowed signers) names.
+    Raises NotSigned."""
     with tempfile.TemporaryDirectory(prefix="rocmcfg-", dir=runner.temporary_folder() or "/tmp") as folder:
         paths = [os.path.join(folder, name) for name in ("content", "content.sig", "allowed_signers")]
         for path, text in zip(paths, (content, signature, allowed), strict=True):
             with open(path, "wb") as stream:
                 stream.write(text)
-        signed, said, named = paths
-        found = runner.query(("ssh-keygen", "-Y", "find-principals", "-s", said, "-f", named))
-        if found is None:
+        signed, signature_file, named = paths
+        principals = runner.query(("ssh-keygen", "-Y", "find-principals", "-s", signature_file, "-f", named))
+        if principals is None:
             raise NotSigned(place, "ssh-keygen is missing", "install it: openssh-client, on some openssh")
-        for name in found.stdout.splitlines() if found.ok else ():
-            argv = ("ssh-keygen", "-Y", "verify", "-f", named, "-I", name, "-n", NAMESPACE, "-s", said)
+        for name in principals.stdout.splitlines() if principals.ok else ():
+            argv = (
+                "ssh-keygen",
+                "-Y",
+                "verify",
+                "-f",
+                named,
+                "-I",
+                name,
+                "-n",
+                NAMESPACE,
+                "-s",
+                signature_file,
+            )
             with open(signed, "rb") as stream:
                 try:
                     with runner.stream(argv, stream.fileno(), failed=1) as output:

@@ -76,7 +76,8 @@ class Generator(Protocol):
     HINT: ClassVar[str]
 
     def detect(self, view: HostView) -> Detection | None:
-        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5))."""
+        """Return the detection of this generator; None where its program is missing. A link to /dev/null in
+        /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5))."""
         program = next(filter(view.exists, self.PROGRAMS), "")
         if not program:
             return None
@@ -87,51 +88,56 @@ class Generator(Protocol):
         return Detection(self.NAME, self.NAME, evidence, bool(proof), True, self.MANUAL)
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
-        """By path, what files of ours for its sake hold where we have module options on such a host."""
+        """Return by path what files of ours for its sake hold where we have module options on such a host."""
         return {}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """The images that it makes, and those that the entries boot, not looked into yet."""
+        """Return the images that it makes, and those that the entries boot, not looked into yet."""
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        """What rebuilds the images that are `built`."""
+        """Return the commands that rebuild the images that are `built`."""
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-        """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
+        """Yield why the images that carry the driver would not get our file. Whether they are `built` is
+        looked at elsewhere."""
         return ()
 
     def inside(self, host: Host, image: Image) -> bytes | None:
-        """Our file as an image has it; None for none. Raises Unreadable where it cannot be looked into."""
+        """Return our file as an image has it; None for none. Raises Unreadable where it cannot be looked
+        into."""
         name = PATH.lstrip("/")
-        found = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
-        if found is None:
+        contents = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
+        if contents is None:
             raise Unreadable(image.path, "it cannot be unpacked")
-        return found.get(name)
+        return contents.get(name)
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-        """Whether each of those that are `made` carries the driver."""
-        return tuple(self.looked_into(view, one) for one in sorted(self.made(view, entries)))
+        """Return the images that are `made`, and say of each whether it carries the driver."""
+        return tuple(self.looked_into(view, image) for image in sorted(self.made(view, entries)))
 
     def looked_into(self, view: HostView, image: Image) -> Image:
-        listing = asked(view, (*self.LOOKS.split(), image.path))
+        listing = printed_lines(view, (*self.LOOKS.split(), image.path))
         return image._replace(carries=carried(listing), holds=held(listing or ()))
 
     def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
-        """What rebuilds the images of all kernels, asked anew for an undo: a step, called `TOOL`."""
+        """Return the step, called `TOOL`, that rebuilds the images of all kernels. An undo asks for it
+        anew."""
         made = sorted(self.made(view, entries))
-        images = [one for one in made if one.built]
-        places = ("/boot", *(one.path for one in images))
-        commands, paths = tuple(self.commands(view, images)), tuple(one.path for one in made)
+        images = [image for image in made if image.built]
+        places = ("/boot", *(image.path for image in images))
+        commands, paths = tuple(self.commands(view, images)), tuple(image.path for image in made)
         return (Activation(self.TOOL, commands, reason, writes_at=places, images=paths),)
 
     def maker(self, view: HostView) -> Maker:
-        """What rebuilds the images of the kernels that there are then, as a shell runs it."""
+        """Return what rebuilds the images of the kernels that there are then, as a shell runs it."""
         return Maker(self.TOOL, self.TOOL, tuple(self.commands(view, ())))
 
-    def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
+    def check(self, host: Host, images: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds our file with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        for image in (one for one in found if one.carries is not False):
+        for image in images:
+            if image.carries is False:
+                continue
             try:
                 inside = self.inside(host, image)
             except Unreadable:
@@ -153,36 +159,41 @@ def backends() -> tuple[Generator, ...]:
 def detect(view: HostView) -> tuple[Detection, ...]:
     if view.exists(_OSTREE):
         return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
-    supported = [found for one in backends() if (found := one.detect(view)) is not None]
-    return (*supported, *(one for one in _RECOGNISED if all(map(view.exists, one.evidence))))
+    supported = [*filter(None, (generator.detect(view) for generator in backends()))]
+    recognised = (detection for detection in _RECOGNISED if all(map(view.exists, detection.evidence)))
+    return (*supported, *recognised)
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
-    """Those that make this host's images: the hook of one beats the plugin of another, and both beat a
-    program that lies there unused. More than one: nobody can tell."""
-    found = tuple(detected)
-    by_hook = tuple(one for one in found if one.proof)
-    by_plugin = tuple(one for one in found if any(path.startswith(_PLUGINS) for path in one.evidence))
-    return by_hook or by_plugin or tuple(one for one in found if one.supported) or found
+    """Return the generators that make this host's images: the hook of one beats the plugin of another, and
+    both beat a program that lies there unused. Where there are several, nobody can tell."""
+    detections = tuple(detected)
+    by_hook = tuple(detection for detection in detections if detection.proof)
+    by_plugin = tuple(
+        detection for detection in detections if any(path.startswith(_PLUGINS) for path in detection.evidence)
+    )
+    supported = tuple(detection for detection in detections if detection.supported)
+    return by_hook or by_plugin or supported or detections
 
 
 def backend(detected: Iterable[Detection]) -> Generator | None:
-    """The backend of the generator that is in use; None where there is none that we can run, or several."""
-    names = [found.name for found in in_use(detected)]
-    return next((one for one in backends() if names == [one.NAME]), None)
+    """Return the backend of the generator that is in use; None where there is none that we can run, or
+    several."""
+    names = [detection.name for detection in in_use(detected)]
+    return next((generator for generator in backends() if names == [generator.NAME]), None)
 
 
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
-    """The images that the normal entries boot, by path, with the kernel's release. Some loaders boot copies,
-    and name them from the root of the file system that these lie on. A unified kernel image stands for the
-    one that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
-    found: dict[str, str] = {}
+    """Return the images that the normal entries boot, by path, with the kernel's release. Some loaders boot
+    copies, and name them from the root of the file system that these lie on. A unified kernel image stands
+    for the image that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
+    booted_images: dict[str, str] = {}
     for entry in entries:
         unified = (entry.path,) if entry.path.endswith(".efi") else ()
         for initrd in (entry.initrds or unified) if entry.role is Role.NORMAL else ():
             if path := located(view, initrd):
-                found.setdefault(view.real_path(path), entry.release)
-    return found
+                booted_images.setdefault(view.real_path(path), entry.release)
+    return booted_images
 
 
 def releases(view: HostView) -> dict[str, str]:
@@ -205,32 +216,34 @@ def release_of(path: str, kernels: Mapping[str, str]) -> str:
 
 
 def carried(listing: Iterable[str] | None) -> bool | None:
-    """Whether an image carries the driver, by the lines in which a program lists its files."""
+    """Return whether an image carries the driver, by the lines in which a program lists its files."""
     return None if listing is None else any(map(_DRIVER.search, listing))
 
 
 def held(listing: Iterable[str]) -> tuple[str, ...]:
-    """What of an image must be there again once it was made anew, by the same lines."""
-    found: set[str] = set()
+    """Return the modules and the first program of an image, by the same lines: these must be there again once
+    it was made anew."""
+    contained: set[str] = set()
     for line in listing:
         if module := _MODULE.search(line):
-            found.add(module[1])
+            contained.add(module[1])
         elif _INIT.search(line):
-            found.add("init")
-    return tuple(sorted(found))
+            contained.add("init")
+    return tuple(sorted(contained))
 
 
 def lacking(view: HostView, before: Iterable[str], now: Iterable[str]) -> list[str]:
-    """What an image held and holds no more, without the modules that the host has lost since."""
+    """Return what an image held and holds no more, without the modules that the host has lost since."""
     gone = sorted({*before}.difference(now))
-    return [one for one in gone if one == "init" or _has_module(view, one)]
+    return [name for name in gone if name == "init" or _has_module(view, name)]
 
 
 def _has_module(view: HostView, name: str) -> bool:
     return any(view.exists(f"/lib/modules/{name}{packed}") for packed in _PACKED)
 
 
-def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
-    """The lines that a program prints of an image; None where it cannot be run, or says that it failed."""
-    said = view.query(argv)
-    return said.stdout.splitlines() if said is not None and said.ok else None
+def printed_lines(view: HostView, argv: Sequence[str]) -> list[str] | None:
+    """Return the lines that a program prints of an image; None where it cannot be run, or says that it
+    failed."""
+    answer = view.query(argv)
+    return answer.stdout.splitlines() if answer is not None and answer.ok else None

@@ -25,7 +25,7 @@ from rocmcfg.files.modprobe import PATH
 from rocmcfg.files.templates import HEAD
 from rocmcfg.files.traces import IMAGE, PACKAGE, RELEASE, Maker, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
-from rocmcfg.initramfs import Generator, Image, asked, booted, release_of, releases
+from rocmcfg.initramfs import Generator, Image, booted, printed_lines, release_of, releases
 from rocmcfg.loaders.shared.loader_entries import PARTITIONS
 from rocmcfg.loaders.shared.menu import Entry
 
@@ -66,8 +66,8 @@ class Dracut(Generator):
         return {CONF: text.encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """Another name has early microcode, or what another program has named by a hash; where such a one is
-        booted, nobody knows how to build it."""
+        """Return the images. One with another name has early microcode, or was named by a hash by another
+        program; where such an image is booted, nobody knows how to build it."""
         kernels = releases(view)
         named = [path for name in view.names("/boot") if release_of(path := f"/boot/{name}", kernels)]
         images = {path: release_of(path, kernels) for path in (*booted(view, entries), *named)}
@@ -81,20 +81,21 @@ class Dracut(Generator):
             yield ("mv", "-f", f"{path}.new", path)
 
     def maker(self, view: HostView) -> Maker:
-        """Every image that has the name of a kernel, and those that kernel-install(8) has put beside them."""
+        """Return what rebuilds every image that has the name of a kernel, and those that kernel-install(8)
+        has put beside them."""
         each = tuple(self.commands(view, [Image(IMAGE, RELEASE)]))
         return Maker(self.TOOL, self.TOOL, every=(*_NAMED, *on(PARTITIONS, f"*/{RELEASE}/init*")), each=each)
 
     def inside(self, host: Host, image: Image) -> bytes | None:
-        listing = asked(host, (self.LOOKS, image.path))
+        listing = printed_lines(host, (self.LOOKS, image.path))
         if listing is None:
             raise Unreadable(image.path, "it cannot be listed")
         listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them
         inside = None
         for name in (f"{root}{PATH.lstrip('/')}" for root in _ROOTS):
             if name in listed:
-                said = host.query((self.LOOKS, "--file", name, image.path))
-                inside = said.stdout.encode() if said is not None and said.ok else b""
+                answer = host.query((self.LOOKS, "--file", name, image.path))
+                inside = answer.stdout.encode() if answer is not None and answer.ok else b""
                 if not inside:  # 059 lists what squash has packed, and cannot print it
                     raise Unreadable(image.path, f"{name} cannot be printed")
         return inside

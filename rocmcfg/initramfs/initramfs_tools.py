@@ -36,13 +36,14 @@ class InitramfsTools(Generator):
     )
 
     def detect(self, view: HostView) -> Detection | None:
-        """dracut brings a program of the same name (Debian's package 112), and a removed initramfs-tools
-        leaves its /etc behind: only what the program runs tells them apart."""
-        found = super().detect(view) if view.exists(_MARK) else None
+        """Return the detection of initramfs-tools; None where it does not make the images. dracut brings a
+        program of the same name (Debian's package 112), and a removed initramfs-tools leaves its /etc behind:
+        only what the program runs tells them apart."""
+        detection = super().detect(view) if view.exists(_MARK) else None
         text = text_or_empty(view, self.PROGRAMS[0])
-        if found is None or (_RUNS_DRACUT.search(text) and "mkinitramfs" not in text):
+        if detection is None or (_RUNS_DRACUT.search(text) and "mkinitramfs" not in text):
             return None
-        return found._replace(evidence=(_MARK, *found.evidence))
+        return detection._replace(evidence=(_MARK, *detection.evidence))
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
         named = {f"/boot/{name}": _IMAGE.fullmatch(name) for name in view.names("/boot")}
@@ -50,7 +51,7 @@ class InitramfsTools(Generator):
         return [Image(path, release) for path, release in {**booted(view, entries), **own}.items()]
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        """For all kernels: plain -u rebuilds the newest one only."""
+        """Return the command for all kernels: plain -u rebuilds the newest one only."""
         return [(self.TOOL, "-u", "-k", "all")]
 
 

@@ -59,14 +59,14 @@ class Mkinitcpio(Generator):
         if view.exists(_LIMINE):
             return [("limine-mkinitcpio",)]
         preset = _of_presets(view)
-        others = [one.path for one in images if one.path not in preset]
+        others = [image.path for image in images if image.path not in preset]
         kernels = releases(view)
         by_itself = [(self.TOOL, "--nopost", "-k", release_of(path, kernels), "-g", path) for path in others]
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-        """RC3206 where the configuration has no `modconf`, RC3213 where only bash can tell; that of a preset
-        is not looked at."""
+        """Yield RC3206 where the configuration has no `modconf`, RC3213 where only bash can tell. The
+        configuration of a preset is not looked at."""
         if not carrying:
             return
         conf = Lists()
@@ -94,9 +94,9 @@ class Mkinitcpio(Generator):
 
 
 def _of_presets(view: HostView) -> list[str]:
-    """The images that presets name and that are there; their kernels the entries tell, if at all. Of a preset
-    that only bash can read, those that it names anywhere."""
-    found: list[str] = []
+    """Return the images that presets name and that are there; the entries tell their kernels, if anything
+    does. Of a preset that only bash can read, return those that it names anywhere."""
+    paths: list[str] = []
     for path, text in presets(view).items():
         preset = Lists()
         preset.read(path, text)
@@ -106,12 +106,12 @@ def _of_presets(view: HostView) -> list[str]:
         except Untold:
             active = [of for of, _ in named]
         images = (image for of, image in named if of in active)
-        found += [view.real_path(image) for image in images if view.exists(image)]
-    return found
+        paths += [view.real_path(image) for image in images if view.exists(image)]
+    return paths
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:
-    """As `sort -V`, for names as they occur."""
+    """Return a key by which names sort as `sort -V` sorts them, for names as they occur."""
     return [(int(part or 0) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
 
 

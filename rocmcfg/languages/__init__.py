@@ -43,7 +43,8 @@ class Statement(NamedTuple):
 
 
 def lines_of(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each line's number, offset and text without the line feed. Only a line feed ends a line."""
+    """Yield each line's number, its offset in characters and its text without the line feed. Only a line feed
+    ends a line."""
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
         yield number, start, line
@@ -51,9 +52,10 @@ def lines_of(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def without_values(statements: Iterable[Statement]) -> Iterator[Statement]:
-    return (one._replace(value=None) for one in statements)
+    return (statement._replace(value=None) for statement in statements)
 
 
 def is_damaged(text: str) -> bool:
-    """Whether a text holds a NUL or a byte that was no UTF-8: where programs differ in what they do."""
+    """Return whether a text holds a NUL or a byte that was no UTF-8: programs differ in what they do
+    there."""
     return "\0" in text or "\ufffd" in text

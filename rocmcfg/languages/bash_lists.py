@@ -21,7 +21,7 @@ _UNCLEAR_BLANKS = frozenset("\t\n")  # in a string: what some programs divide at
 
 
 class Untold(ValueError):
-    """Only bash can tell. `at` is the `file:line` that is the reason."""
+    """Says that only bash can tell. `at` is the `file:line` that is the reason."""
 
     def __init__(self, at: str) -> None:
         super().__init__(at)
@@ -81,7 +81,7 @@ class Lists:
         self._opaque = self._opaque or at
 
     def _take(self, command: Sequence[Word], path: str, text: str) -> None:
-        """Raises Lost for a command that is no assignment."""
+        """Assign what a command says. Raises Lost for a command that is no assignment."""
         if not all(_ASSIGNMENT.match(word.raw) for word in command):
             raise Lost
         for word in command:
@@ -105,8 +105,8 @@ class Lists:
         self._values[name] = value
 
     def _mixes(self, name: str, value: _Value, *, adds: bool) -> bool:
-        """Whether a string sets or adds to the first element of what is, or may be, a list; or a list is
-        added to what may be a string."""
+        """Return whether a string sets or adds to the first element of what is, or may be, a list; or a list
+        is added to what may be a string."""
         if not adds and not value.string:
             return False
         before = self._values.get(name)
@@ -114,7 +114,8 @@ class Lists:
 
 
 def _value(word: Word, start: int, at: str) -> _Value | None:
-    """What an assignment says from a place of its raw text on; None where bash expands anything in it."""
+    """Return what an assignment says from a place of its raw text on; None where bash expands anything in
+    it."""
     if word.elements is None:
         text = _literal(word)
         return None if text is None else _Value((text[start:],), at, True)

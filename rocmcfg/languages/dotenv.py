@@ -19,21 +19,21 @@ _COMMENT = regex(r"[ \t]+#.*")
 
 
 def read(text: str) -> Iterator[Statement]:
-    found = _statements(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff")))
-    return without_values(found) if is_damaged(text) else found
+    statements = _statements(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff")))
+    return without_values(statements) if is_damaged(text) else statements
 
 
 def _statements(text: str, offset: int) -> Iterator[Statement]:
     at, line, lost = 0, 1, False
     while at < len(text):
-        found = _START.match(text, at)
+        match = _START.match(text, at)
         end = at
-        if found is not None:
-            value, stop = _value(text, found)
+        if match is not None:
+            value, stop = _value(text, match)
             if stop < 0:  # a quote without an end: one reader goes on with the next line, the other fails
-                lost, stop = True, found.end()
-            told = None if lost or found[2] == ":" else value
-            yield Statement(found[1], told, line, offset + found.start(1), offset + stop)
+                lost, stop = True, match.end()
+            trusted = None if lost or match[2] == ":" else value
+            yield Statement(match[1], trusted, line, offset + match.start(1), offset + stop)
             end = stop
         elif bare := _BARE_NAME.match(text, at):  # what the caller has, or nothing
             yield Statement(bare[1], None, line, offset + bare.start(1), offset + bare.end(1))
@@ -43,9 +43,10 @@ def _statements(text: str, offset: int) -> Iterator[Statement]:
         at = following
 
 
-def _value(text: str, found: re.Match[str]) -> tuple[str | None, int]:
-    """The value, and where it ends, or -1 where its quote does not."""
-    at = found.end()
+def _value(text: str, match: re.Match[str]) -> tuple[str | None, int]:
+    """Return the value, and the place where it ends, or -1 where its quote has no end. The value is None
+    where readers differ."""
+    at = match.end()
     if text[at : at + 1] in ("'", '"') and text[at : at + 1]:
         quoted = _QUOTED.match(text, at)
         if quoted is None:
@@ -65,7 +66,7 @@ def _value(text: str, found: re.Match[str]) -> tuple[str | None, int]:
 
 
 def read_env_file(text: str) -> Iterator[Statement]:
-    """All behind the `=` is the value: quotes, blanks and `#` too."""
+    """Yield the variables. All behind the `=` is the value: quotes, blanks and `#` too."""
     damaged = is_damaged(text)
     for number, start, line in lines_of(text):
         kept = line.removesuffix("\r")

@@ -21,40 +21,41 @@ _EXPANSION = regex(
 
 
 def read_environment_d(text: str, before: Mapping[str, str | None]) -> Iterator[Statement]:
-    """`before` holds what earlier files set, with None for what cannot be told. Of any other variable the
-    manager's own environment decides, which no file holds. An empty value sets nothing."""
-    known = dict(before)
-    for found in _assignments(text):
-        made = found
-        if found.effect is Effect.SETS and found.value == "":
-            made = found._replace(effect=Effect.IGNORED)
-        elif found.effect is Effect.SETS:
-            value = None if found.value is None else _expanded(found.value, known)
-            made = found._replace(value=value)
-            known[found.name] = value
+    """Yield the variables. `before` holds what earlier files set, with None for what cannot be told. Any
+    other variable that is expanded comes from the manager's own environment, which no file holds: such a
+    value cannot be told. An empty value sets nothing."""
+    values = dict(before)
+    for statement in _assignments(text):
+        made = statement
+        if statement.effect is Effect.SETS and statement.value == "":
+            made = statement._replace(effect=Effect.IGNORED)
+        elif statement.effect is Effect.SETS:
+            value = None if statement.value is None else _expanded(statement.value, values)
+            made = statement._replace(value=value)
+            values[statement.name] = value
         yield made
 
 
 def read_environment_file(text: str) -> Iterator[Statement]:
-    """Nothing is expanded (systemd.exec(5), EnvironmentFile=)."""
+    """Yield the variables. Nothing is expanded (systemd.exec(5), EnvironmentFile=)."""
     return _assignments(text)
 
 
-def _expanded(value: str, known: Mapping[str, str | None]) -> str | None:
+def _expanded(value: str, values: Mapping[str, str | None]) -> str | None:
     out, at = [], 0
     while (dollar := value.find("$", at)) >= 0:
-        found = _EXPANSION.match(value, dollar)
-        if found is None:
+        match = _EXPANSION.match(value, dollar)
+        if match is None:
             return None
-        name = found["bare"] or found["braced"]
-        if name and known.get(name) is None:
+        name = match["bare"] or match["braced"]
+        if name and values.get(name) is None:
             return None
         replaced = "$"
         if name:
-            replaced = known[name] or ""
-            replaced = (found["word"] or "") if found["test"] == "+" else replaced
+            replaced = values[name] or ""
+            replaced = (match["word"] or "") if match["test"] == "+" else replaced
         out += [value[at:dollar], replaced]
-        at = found.end()
+        at = match.end()
     return "".join((*out, value[at:]))
 
 
@@ -67,8 +68,8 @@ class _Piece(NamedTuple):
 
 
 def _assignments(text: str) -> Iterator[Statement]:
-    found = _statements(text)
-    return without_values(found) if is_damaged(text) else found
+    statements = _statements(text)
+    return without_values(statements) if is_damaged(text) else statements
 
 
 def _statements(text: str) -> Iterator[Statement]:
@@ -91,7 +92,7 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _pieces(text: str) -> Iterator[_Piece | int]:
-    """The assignments, and the ends of lines that older releases take for a part of a comment."""
+    """Yield the assignments, and the ends of lines that older releases take for a part of a comment."""
     at, line = 0, 1
     while at < len(text):
         if text[at] in _BLANKS:
@@ -114,9 +115,9 @@ def _pieces(text: str) -> Iterator[_Piece | int]:
 
 
 def _comment_end(text: str, start: int) -> int:
-    while (found := _COMMENT.match(text, start)) is not None and found[1] and found.end() < len(text):
-        start = found.end() + 1
-    return found.end() if found else len(text)
+    while (match := _COMMENT.match(text, start)) is not None and match[1] and match.end() < len(text):
+        start = match.end() + 1
+    return match.end() if match else len(text)
 
 
 def _end_of_key(text: str, at: int) -> int:
@@ -126,7 +127,7 @@ def _end_of_key(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int) -> tuple[str, int, int]:
-    """The value, where the reading goes on, and where what was written of it ends."""
+    """Return the value, the place where the reading goes on, and the place where the written value ends."""
     out: list[str] = []
     bare, kept, stop = False, 0, at  # `kept`: so much of `out` is left when blanks at the end go
     while at < len(text) and text[at] not in _NEWLINE:

@@ -36,24 +36,26 @@ class _Lost(ValueError):
 
 
 def read(text: str, exported: Iterable[str] = ()) -> Iterator[Statement]:
-    """`exported` are variables that were exported before: they stay so where they are set without -x."""
-    found = _with_exports(_statements(text), set(exported))
-    return without_values(found) if is_damaged(text) else found
+    """Yield the variables that a script sets. `exported` are variables that were exported before: they stay
+    so where they are set without -x."""
+    statements = _with_exports(_statements(text), set(exported))
+    return without_values(statements) if is_damaged(text) else statements
 
 
 def _with_exports(statements: Iterable[Statement], exported: set[str]) -> Iterator[Statement]:
-    """With what `set` leaves as it was: whether a variable is exported, and the scope of an erased one."""
+    """Yield the statements with what `set` leaves as it was: whether a variable is exported, and the scope of
+    an erased one."""
     doubtful: set[str] = set()
-    for found in statements:
-        made = found
-        if found.effect is Effect.SETS:
-            (doubtful if found.value is None else exported).add(found.name)
-        elif found.name in doubtful:
-            made = found._replace(value=None, effect=Effect.SETS)
-        elif found.effect is Effect.UNSETS:
-            exported.discard(found.name)
-        elif found.name in exported:
-            made = found._replace(effect=Effect.SETS)
+    for statement in statements:
+        made = statement
+        if statement.effect is Effect.SETS:
+            (doubtful if statement.value is None else exported).add(statement.name)
+        elif statement.name in doubtful:
+            made = statement._replace(value=None, effect=Effect.SETS)
+        elif statement.effect is Effect.UNSETS:
+            exported.discard(statement.name)
+        elif statement.name in exported:
+            made = statement._replace(effect=Effect.SETS)
         yield made
 
 
@@ -89,8 +91,8 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _all(text: str, line: int) -> Iterator[Statement]:
-    for found in dict.fromkeys(_NAME.findall(text)):
-        yield Statement(found, None, line, 0, 0)
+    for name in dict.fromkeys(_NAME.findall(text)):
+        yield Statement(name, None, line, 0, 0)
 
 
 def _named(words: list[_Word], line: int) -> Iterator[Statement]:
@@ -102,8 +104,8 @@ def _export(words: list[_Word], line: int) -> Iterator[Statement]:
     for word in words[1:]:
         name, equals, value = (word.text or word.raw).partition("=")
         if _NAME.fullmatch(name):
-            told = equals and word.text is not None and ":" not in value
-            yield Statement(name, value if told else None, line, word.start, word.stop)
+            certain = equals and word.text is not None and ":" not in value
+            yield Statement(name, value if certain else None, line, word.start, word.stop)
 
 
 def _set(words: list[_Word], line: int) -> Iterator[Statement]:
@@ -132,7 +134,8 @@ def _set(words: list[_Word], line: int) -> Iterator[Statement]:
 
 
 def _commands(text: str) -> Iterator[tuple[list[_Word], bool]]:
-    """The words of each command, and whether it is run by itself, whatever the one before it did."""
+    """Yield the words of each command, and whether it is run by itself, whatever the command before it did.
+    Raises _Lost."""
     at, words, plain, chained = 0, list[_Word](), True, False
     while True:
         character = text[at : at + 1]
@@ -154,8 +157,8 @@ def _commands(text: str) -> Iterator[tuple[list[_Word], bool]]:
             at += len(operator)
             if not character:
                 return
-        elif found := _REDIRECTION.match(text, at):
-            plain, at = False, found.end()
+        elif redirection := _REDIRECTION.match(text, at):
+            plain, at = False, redirection.end()
             if not text[at : at + 1].strip() or text[at] in ";&|<>":
                 raise _Lost
             at = _word(text, at).stop
@@ -165,7 +168,7 @@ def _commands(text: str) -> Iterator[tuple[list[_Word], bool]]:
 
 
 def _word(text: str, at: int) -> _Word:
-    start, out, told = at, list[str](), True
+    start, out, certain = at, list[str](), True
     while at < len(text) and text[at] not in " \t\n;&|<>":
         character = text[at]
         if plain := _PLAIN.match(text, at):
@@ -173,38 +176,39 @@ def _word(text: str, at: int) -> _Word:
             at = plain.end()
         elif character in "'\"":
             value, at = _quoted(text, at)
-            told = told and value is not None
+            certain = certain and value is not None
             out.append(value or "")
         elif escaped := _ESCAPED.match(text, at):
             out.append(escaped[1])
             at = escaped.end()
         elif character == "\\":
-            told, at = False, at + 2
+            certain, at = False, at + 2
         elif character == "(":
             command = _COMMAND.match(text, at)
             if command is None:
                 raise _Lost
-            told, at = False, command.end()
+            certain, at = False, command.end()
         elif character in "){}" or (character == "$" and not _DOLLAR.match(text, at)):
             raise _Lost
         else:
-            told = told and character in "#[]%^" and not text.startswith("%self", at)
+            certain = certain and character in "#[]%^" and not text.startswith("%self", at)
             out.append(character)
             at += 1
-    return _Word("".join(out) if told else None, text[start:at], start, at)
+    return _Word("".join(out) if certain else None, text[start:at], start, at)
 
 
 def _quoted(text: str, at: int) -> tuple[str | None, int]:
-    """The text between quotes, and where it ends; None where something in it is expanded."""
+    """Return the text between quotes, or None where something in it is expanded, and the place where it ends.
+    Raises _Lost."""
     quote, begin = text[at], at + 1
     escapes = "\\'" if quote == "'" else '\\"$'
-    out, told, at = list[str](), True, begin
+    out, certain, at = list[str](), True, begin
     while True:
         character = text[at : at + 1]
         if not character or (quote == '"' and text.startswith("$(", at)):
             raise _Lost
         if character == quote:
-            return ("".join(out) if told else None), at + 1
+            return ("".join(out) if certain else None), at + 1
         if character == "\\" and text[at + 1 : at + 2] in escapes and text[at + 1 : at + 2]:
             out.append(text[at + 1])
             at += 2
@@ -213,7 +217,7 @@ def _quoted(text: str, at: int) -> tuple[str | None, int]:
             at += 2
             continue
         if quote == '"' and character == "$":
-            told = False
+            certain = False
             if not _DOLLAR.match(text, at):
                 raise _Lost
         out.append(character)

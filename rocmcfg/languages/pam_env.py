@@ -21,20 +21,20 @@ def read(text: str) -> Iterator[Statement]:
         # what no variable may be called ends the reading in release 1.3.1
         certain = certain and not line.lstrip(" \t").startswith("=")
         certain = certain and len(line.encode("utf-8", "replace")) <= LONGEST
-        found = _LINE.match(line)
+        match = _LINE.match(line)
         continues = line.rstrip(" \t").endswith("\\") and not line.lstrip(" \t").startswith("#")
-        told = certain and not joined and not continues
-        if found and found[3] and not found[2][0].isdigit():
-            value = _value(found[4]) if told else None
-            name_at = start + found.start(2)
-            yield Statement(found[2], value, number, name_at, start + len(line[: found.end()].rstrip()))
-        elif found and not found[3] and not found[4].strip():
-            place = number, start + found.start(2), start + found.end(2)
-            yield Statement(found[2], None, *place, Effect.UNSETS if told else Effect.SETS)
+        clear = certain and not joined and not continues
+        if match and match[3] and not match[2][0].isdigit():
+            value = _value(match[4]) if clear else None
+            name_at = start + match.start(2)
+            yield Statement(match[2], value, number, name_at, start + len(line[: match.end()].rstrip()))
+        elif match and not match[3] and not match[4].strip():
+            place = number, start + match.start(2), start + match.end(2)
+            yield Statement(match[2], None, *place, Effect.UNSETS if clear else Effect.SETS)
         # which lines are joined, and what stands between them, depends on the release
         joined = continues or (joined and line.lstrip(" \t")[:1] in ("", "#"))
 
 
 def _value(written: str) -> str | None:
-    found = _VALUE.fullmatch(written)
-    return None if found is None else "".join(part or "" for part in found.groups())
+    match = _VALUE.fullmatch(written)
+    return None if match is None else "".join(part or "" for part in match.groups())

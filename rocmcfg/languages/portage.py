@@ -17,7 +17,7 @@ def read(text: str) -> Iterator[Statement]:
     lexer = shlex.shlex(text if text.endswith("\n") else f"{text}\n", posix=True)
     lexer.wordchars = string.digits + string.ascii_letters + r"~!@#$%*_\:;?,./-+{}"
     lexer.quotes = "\"'"
-    found: list[Statement] = []
+    statements: list[Statement] = []
     damaged = is_damaged(text) or not text.isascii()
     try:
         while (name := lexer.get_token()) is not None:
@@ -28,7 +28,7 @@ def read(text: str) -> Iterator[Statement]:
                 return iter(())
             # profile.env has them between single quotes, and "$" at their beginning means $'...' there
             plain = not damaged and "'" not in value and not value.startswith("$")
-            found.append(Statement(name, value if plain else None, line, 0, 0))
+            statements.append(Statement(name, value if plain else None, line, 0, 0))
     except ValueError:  # a quote without an end
         return iter(())
-    return iter(found)
+    return iter(statements)

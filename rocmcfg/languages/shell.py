@@ -47,16 +47,17 @@ Sourced = Callable[[str], "str | None"]
 
 
 def read(text: str, environment: Environment, sourced: Sourced = lambda _: None) -> list[Statement]:
-    """Every place of a script that sets or takes away a variable, in order; `environment` has them then.
-    `sourced` gives the text of another script that this one sources, by its path, if it can be had."""
+    """Return every place of a script that sets or takes away a variable, in order; `environment` has these
+    variables afterwards. `sourced` gives the text of another script that this one sources, by its path, if it
+    can be had."""
     script = _Script(environment, text, sourced, 0, certain=True)
     script.run()
     environment.opaque = script.opaque
     return script.statements
 
 
-class _Given(NamedTuple):
-    """What a command of the shell is given, and whether every login runs it."""
+class _Invocation(NamedTuple):
+    """Holds the words that a command of the shell is given, and whether every login runs it."""
 
     words: Sequence[Word]
     command: Command
@@ -75,7 +76,7 @@ class _Script(Structure):
         self.opaque = 0
         self.over = False
         self.patience = _PATIENCE
-        self.line_starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.line_starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
 
     def run(self) -> None:
         begin = 0  # of the complete command: a shell runs nothing of it before it has read all of it
@@ -107,9 +108,9 @@ class _Script(Structure):
             self.doubt(name, command.start)
         certain = first and self.certain and command.harmless and not self.frames
         count = 0
-        while count < len(words) and (found := _OF_BASH.match(words[count].raw)):
+        while count < len(words) and (match := _OF_BASH.match(words[count].raw)):
             if not ASSIGNMENT.match(words[count].raw):
-                self.doubt(found[1], words[count].start)
+                self.doubt(match[1], words[count].start)
             count += 1
         if count == len(words):
             for word in words:
@@ -127,21 +128,21 @@ class _Script(Structure):
         if name in self.shell.functions:
             self._call(name, command)
         elif name in _COMMANDS:
-            _COMMANDS[name](self, _Given(rest, command, certain))
+            _COMMANDS[name](self, _Invocation(rest, command, certain))
         elif name in _COMPUTING:
             self._compute(command)
         elif name in _SETTING and (name != "printf" or (rest and rest[0].raw.startswith("-v"))):
-            for found in (found for word in rest for found in IDENTIFIER.findall(word.raw)):
-                self.doubt(found, command.start)
+            for identifier in (identifier for word in rest for identifier in IDENTIFIER.findall(word.raw)):
+                self.doubt(identifier, command.start)
             if any(part.name or part.unknown for word in rest for part in word.parts):
                 self._compute(command)
 
     def _assign(self, word: Word, *, certain: bool) -> None:
-        found = ASSIGNMENT.match(word.raw)
-        if found is None:
+        match = ASSIGNMENT.match(word.raw)
+        if match is None:
             return
-        value = self.shell.expanded(word, found.end(), splits=False)
-        self._set_to(found[1], value, word, certain=certain, exports=False)
+        value = self.shell.expanded(word, match.end(), splits=False)
+        self._set_to(match[1], value, word, certain=certain, exports=False)
 
     def _set_to(self, name: str, value: str | None, word: Word, *, certain: bool, exports: bool) -> None:
         if name in self.shell.constant:
@@ -155,14 +156,14 @@ class _Script(Structure):
         apart = self.shell.is_exported(name) is False
         self._say(name, value, word, Effect.NOT_EXPORTED if apart else Effect.SETS)
 
-    def _export(self, given: _Given) -> None:
-        self._declare(given, exports=True)
+    def _export(self, invocation: _Invocation) -> None:
+        self._declare(invocation, exports=True)
 
-    def _readonly(self, given: _Given) -> None:
-        self._declare(given, exports=False)
+    def _readonly(self, invocation: _Invocation) -> None:
+        self._declare(invocation, exports=False)
 
-    def _declare(self, given: _Given, *, exports: bool) -> None:
-        rest, certain = given.words, given.certain
+    def _declare(self, invocation: _Invocation, *, exports: bool) -> None:
+        rest, certain = invocation.words, invocation.certain
         if any(word.raw.startswith("-") for word in rest):
             if [word.raw for word in rest] != ["-p"]:
                 for word in rest:
@@ -170,13 +171,13 @@ class _Script(Structure):
                 if not all(word.raw.startswith("-") or _is_plain(word) for word in rest):
                     raise Lost
             return
-        found = [ASSIGNMENT.match(word.raw) for word in rest]
+        matches = [ASSIGNMENT.match(word.raw) for word in rest]
         # all words are expanded before the first one is set
         values = [
             self.shell.expanded(w, f.end(), splits=exports) if f else None
-            for w, f in zip(rest, found, strict=True)
+            for w, f in zip(rest, matches, strict=True)
         ]
-        for word, assigned, value in zip(rest, found, values, strict=True):
+        for word, assigned, value in zip(rest, matches, values, strict=True):
             name = assigned[1] if assigned else word.literal or ""
             if not IDENTIFIER.fullmatch(name) or (word.joined and not assigned):
                 raise Lost
@@ -191,22 +192,22 @@ class _Script(Structure):
             if not exports and not self.is_apart:
                 self.shell.constant.add(name)
 
-    def _unset(self, given: _Given) -> None:
-        rest = given.words
+    def _unset(self, invocation: _Invocation) -> None:
+        rest = invocation.words
         if rest and rest[0].raw == "-f":
             return
         for word in rest[1:] if rest and rest[0].raw == "-v" else rest:
             name = word.literal or ""
             if not IDENTIFIER.fullmatch(name) or name in self.shell.constant:
                 raise Lost
-            if given.certain:
+            if invocation.certain:
                 self.shell.unset(name)
                 self._say(name, None, word, Effect.UNSETS)
             else:
                 self._doubt_at(name, word, None, exports=True)
 
-    def _set(self, given: _Given) -> None:
-        options = [word.raw for word in given.words]
+    def _set(self, invocation: _Invocation) -> None:
+        options = [word.raw for word in invocation.words]
         if options[:1] == ["--"] or options in (["-o"], ["+o"], []):
             return
         if options in (["-o", "allexport"], ["+o", "allexport"]):
@@ -214,12 +215,12 @@ class _Script(Structure):
         if not all(_HARMLESS_SET.fullmatch(option) for option in options):
             raise Lost
         if exporting := [option for option in options if "a" in option]:
-            if not given.certain:
+            if not invocation.certain:
                 raise Lost
             self.shell.exports_all = exporting[-1][0] == "-"
 
-    def _source(self, given: _Given) -> None:
-        rest, command, certain = given.words, given.command, given.certain
+    def _source(self, invocation: _Invocation) -> None:
+        rest, command, certain = invocation.words, invocation.command, invocation.certain
         path = self.shell.expanded(rest[0], 0, splits=True) if rest else None
         text = None
         of_both = command.words[0].raw == "."  # dash knows no `source`
@@ -233,33 +234,33 @@ class _Script(Structure):
         script.run()
         if script.opaque:
             self.opaque = self.opaque or self._line(command.start)
-        for one in script.statements:
-            self._say(one.name, one.value, rest[0], one.effect)
+        for statement in script.statements:
+            self._say(statement.name, statement.value, rest[0], statement.effect)
 
-    def _end_script(self, given: _Given) -> None:
+    def _end_script(self, invocation: _Invocation) -> None:
         function = self._function()
         if function is not None:
-            function.computes = function.computes or given.command.words[0].raw == "exit"
+            function.computes = function.computes or invocation.command.words[0].raw == "exit"
         elif not self.is_apart:
-            self.over = given.certain
+            self.over = invocation.certain
             self.certain = False
 
-    def _exec(self, given: _Given) -> None:
-        if given.words:
-            self._compute(given.command)
+    def _exec(self, invocation: _Invocation) -> None:
+        if invocation.words:
+            self._compute(invocation.command)
             self.certain = False
 
-    def _shift(self, given: _Given) -> None:
-        """It ends dash where there is nothing to be shifted."""
-        if given.command:
+    def _shift(self, invocation: _Invocation) -> None:
+        """Give up: `shift` ends dash where there is nothing to be shifted. Raises Lost."""
+        if invocation.command:
             raise Lost
 
-    def _shopt(self, given: _Given) -> None:
-        if any(word.raw in _SHELL_OPTIONS for word in given.words):
+    def _shopt(self, invocation: _Invocation) -> None:
+        if any(word.raw in _SHELL_OPTIONS for word in invocation.words):
             raise Lost
 
-    def _alias(self, given: _Given) -> None:
-        for word in given.words:
+    def _alias(self, invocation: _Invocation) -> None:
+        for word in invocation.words:
             name = word.raw.partition("=")[0]
             if not _ALIAS.match(word.raw) or self.is_reserved(name) or name in OPENING or name in BETWEEN:
                 raise Lost
@@ -289,7 +290,7 @@ class _Script(Structure):
     # -- what cannot be told
 
     def _compute(self, command: Command) -> None:
-        """Something that only a shell can tell, which may set whatever the script names."""
+        """Doubt whatever the script names: only a shell can tell what this command sets."""
         function = self._function()
         if function is not None:
             function.computes = True
@@ -303,9 +304,9 @@ class _Script(Structure):
                 self.doubt(name, command.start)
 
     def _lose(self, at: int) -> None:
-        """From a place on only a shell can tell."""
+        """Note that from this place on only a shell can tell."""
         self.opaque = self.opaque or self._line(at)
-        self.statements = [one for one in self.statements if one.start < at]
+        self.statements = [statement for statement in self.statements if statement.start < at]
         for name in dict.fromkeys(IDENTIFIER.findall(self.text, at)):
             self.shell.doubt(name, may_export=True)
             self.statements.append(Statement(name, None, self._line(at), at, at))
@@ -321,7 +322,7 @@ class _Script(Structure):
         self.statements.append(Statement(name, None, self._line(start), start, start))
 
     def _doubt_at(self, name: str, word: Word, written: str | None, *, exports: bool) -> None:
-        """A word sets a variable, if it is reached."""
+        """Note that a word sets a variable if it is reached."""
         if self.is_apart or self._function() is not None:
             self.doubt(name, word.start)
             return
@@ -333,19 +334,21 @@ class _Script(Structure):
         self, name: str, value: str | None, word: Word, effect: Effect, written: str | None = None
     ) -> None:
         line = self._line(word.start)
-        one = Statement(name, value, line, word.start, word.stop, effect, written if value is None else value)
-        self.statements.append(one)
+        statement = Statement(
+            name, value, line, word.start, word.stop, effect, written if value is None else value
+        )
+        self.statements.append(statement)
 
     def _line(self, at: int) -> int:
         return bisect(self.line_starts, at)
 
     def _function(self) -> Function | None:
-        """The function whose body is read."""
+        """Return the function whose body is read; None outside of one."""
         name = self.function_name
         return self.shell.functions.setdefault(name, Function()) if name else None
 
 
-_COMMANDS: dict[str, Callable[[_Script, _Given], None]] = {
+_COMMANDS: dict[str, Callable[[_Script, _Invocation], None]] = {
     "export": _Script._export,
     "readonly": _Script._readonly,
     "unset": _Script._unset,
@@ -362,8 +365,8 @@ _COMMANDS: dict[str, Callable[[_Script, _Given], None]] = {
 
 
 def _name_of(word: Word) -> str:
-    found = IDENTIFIER.match(word.raw)
-    return found.group() if found else ""
+    match = IDENTIFIER.match(word.raw)
+    return match.group() if match else ""
 
 
 def _is_plain(word: Word) -> bool:

@@ -39,26 +39,27 @@ class Environment:
 
     @property
     def exported(self) -> tuple[str, ...]:
-        """Variables that programs get, or may get."""
+        """Return the variables that programs get, or may get."""
         return tuple(name for name, exported in self._exported.items() if exported is not False)
 
     def is_exported(self, name: str) -> bool | None:
-        """Whether programs get it; None where that cannot be told."""
+        """Return whether programs get a variable; None where that cannot be told."""
         return self._exported.get(name, False)
 
     def value(self, name: str) -> str | None:
-        """What programs get; None where it cannot be told."""
+        """Return the value that programs get; None where it cannot be told."""
         return self._values.get(name) if self._exported.get(name) else None
 
     def assign(self, name: str, value: str | None) -> None:
-        """With a value that cannot be told, None."""
+        """Set a variable; a value that cannot be told is None."""
         self._values[name] = value
         self._unset.discard(name)
         if self.exports_all:
             self._exported[name] = True
 
     def export(self, name: str) -> bool:
-        """Whether it has a value to hand on; without one here, that of the session counts."""
+        """Export a variable, and say whether it has a value to hand on; without one here, that of the session
+        counts."""
         self._exported[name] = True
         return name not in self._unset
 
@@ -68,7 +69,7 @@ class Environment:
         self._unset.add(name)
 
     def doubt(self, name: str, *, may_export: bool) -> None:
-        """It may be set or not, and exported or not unless it was."""
+        """Note that a variable may be set or not, and exported or not unless it was."""
         exported = self._exported.get(name, False)
         self._values[name] = None
         self._unset.discard(name)
@@ -76,8 +77,8 @@ class Environment:
             self._exported[name] = None if may_export or self.exports_all else False
 
     def expanded(self, word: Word, begin: int, *, splits: bool) -> str | None:
-        """The word from a place of its raw text on; None where it cannot be told. `splits`: an argument,
-        where shells differ in what becomes of an expansion without quotes."""
+        """Return the word from a place of its raw text on, with its variables replaced; None where it cannot
+        be told. `splits`: an argument, where shells differ in what becomes of an expansion without quotes."""
         out, cut, before = list[str](), begin, ":"
         for part in word.parts:
             text = self._of_part(part)
@@ -111,12 +112,12 @@ class Environment:
 
 
 def is_of_the_shell(name: str) -> bool:
-    """Whether a shell itself sets the variable, or goes by it."""
+    """Return whether a shell itself sets the variable, or goes by it."""
     return _OF_THE_SHELL.fullmatch(name) is not None
 
 
 def _may_change(text: str, part: Part) -> bool:
-    """Whether a part of an argument without quotes may become something else, or several words."""
+    """Return whether a part of an argument without quotes may become something else, or several words."""
     if part.quoted:
         return False
     if part.name:

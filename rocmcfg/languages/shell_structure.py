@@ -51,29 +51,30 @@ class Structure(ABC):
 
     @abstractmethod
     def run_command(self, command: Command, *, first: bool) -> None:
-        """`first`: nothing that went before in its list decides whether it is run."""
+        """Run a command. `first`: nothing that went before in its list decides whether it is run."""
 
     @abstractmethod
     def doubt(self, name: str, start: int) -> None:
-        """A variable may be set at this place."""
+        """Note that a variable may be set at this place."""
 
     @abstractmethod
     def is_reserved(self, name: str) -> bool:
-        """Whether a function of that name would take the place of a command that is understood here."""
+        """Return whether a function of that name would take the place of a command that is understood
+        here."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the rest is not run."""
+        """Return whether the rest of the script is not run."""
         return False
 
     @property
     def function_name(self) -> str:
-        """Of the function whose body is read; empty outside of one."""
+        """Return the name of the function whose body is read; empty outside of one."""
         return next((frame.function for frame in self.frames if frame.function), "")
 
     @property
     def is_apart(self) -> bool:
-        """Whether a subshell runs the command, whose variables end with it."""
+        """Return whether a subshell runs the command, whose variables end with it."""
         return any(frame.opening == "(" for frame in self.frames)
 
     def take(self, token: Token) -> None:
@@ -149,7 +150,7 @@ class Structure(ABC):
         self._closed = True
 
     def _of_for(self, token: Token) -> None:
-        """`for NAME in WORDS` up to the end of its line."""
+        """Take a token of `for NAME in WORDS`, up to the end of its line. Raises Lost."""
         word = token.word
         if self._head == 1:
             if word is None or not IDENTIFIER.fullmatch(word.raw):
@@ -165,7 +166,7 @@ class Structure(ABC):
                 self.doubt(name, word.start)
 
     def _of_case(self, frame: _Frame, token: Token) -> None:
-        """`case WORD in` and each `PATTERN)`."""
+        """Take a token of `case WORD in` or of a `PATTERN)`. Raises Lost."""
         word = token.word
         if self._head:
             if word is None and (self._head == 1 or token.operator != "\n"):
@@ -239,7 +240,7 @@ class Structure(ABC):
         self.before, self._closed = "", False
 
     def _flush(self, *, certain: bool = True) -> None:
-        """Runs the commands of a list."""
+        """Run the commands of a list."""
         self._end_command()
         commands, self._list = self._list, []
         for number, command in enumerate(commands):

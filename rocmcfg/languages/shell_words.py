@@ -31,7 +31,7 @@ LONGEST = 64 << 10  # characters of a word
 
 
 class Lost(ValueError):
-    """Only a shell can tell how the text goes on."""
+    """Says that only a shell can tell how the text goes on."""
 
 
 class Part(NamedTuple):
@@ -62,7 +62,7 @@ class Word(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """The word, where nothing in it is expanded."""
+        """Return the word, or None where something in it is expanded."""
         plain = all(not part.name and not part.unknown for part in self.parts)
         return "".join(part.text for part in self.parts) if plain else None
 
@@ -117,15 +117,15 @@ class Lexer:
         if self._awaited:
             raise Lost
 
-    def _redirection(self, found: re.Match[str]) -> Token:
-        start, self.at = self.at, found.end()
-        if found[2].startswith("<<"):
+    def _redirection(self, match: re.Match[str]) -> Token:
+        start, self.at = self.at, match.end()
+        if match[2].startswith("<<"):
             delimiter = _DELIMITER.match(self.text, self.at)
             if delimiter is None:
                 raise Lost
             self.at = delimiter.end()
             name = delimiter[1] or delimiter[2] or delimiter[3] or delimiter[4]
-            self._awaited.append(_Awaited(name, found[2] == "<<-", bool(delimiter[4])))
+            self._awaited.append(_Awaited(name, match[2] == "<<-", bool(delimiter[4])))
             return Token(at=start, redirection=True)
         if blanks := _BLANKS.match(self.text, self.at):
             self.at = blanks.end()
@@ -179,7 +179,7 @@ class Lexer:
             elements.append(self._word())
 
     def _bare(self, parts: list[Part], assigns: list[str]) -> bool:
-        """Takes the next part outside of double quotes; returns False at the end of the word."""
+        """Take the next part outside of double quotes; return False at the end of the word. Raises Lost."""
         text, character = self.text, self.text[self.at]
         if plain := _PLAIN.match(text, self.at):
             parts.append(Part(plain.group()))
@@ -230,19 +230,19 @@ class Lexer:
     def _expansion(self, parts: list[Part], assigns: list[str], *, quoted: bool) -> None:
         text, at = self.text, self.at
         following = text[at + 1 : at + 2]
-        if found := _VARIABLE.match(text, at):
-            name, operator, behind = found[1] or found[2], found[3] or "", found[4] or ""
+        if variable := _VARIABLE.match(text, at):
+            name, operator, behind = variable[1] or variable[2], variable[3] or "", variable[4] or ""
             parts.append(Part(behind, quoted, name, operator))
-            self.at = found.end()
+            self.at = variable.end()
             return
         if text[at] == "`" or following == "(":
             end = self._end_of_command(at)
-            said = text[at:end]
-            if said.startswith("$(("):
-                if re.search(r"[/%]|\*\*|,|[?:]", said):  # it may fail, which ends a shell
+            command = text[at:end]
+            if command.startswith("$(("):
+                if re.search(r"[/%]|\*\*|,|[?:]", command):  # it may fail, which ends a shell
                     raise Lost
-                assigns += re.findall(rf"{_NAME}(?=\s*[-+*&|^<>]*=[^=]|\s*\+\+|\s*--)", said)
-                assigns += re.findall(rf"(?:\+\+|--)\s*({_NAME})", said)
+                assigns += re.findall(rf"{_NAME}(?=\s*[-+*&|^<>]*=[^=]|\s*\+\+|\s*--)", command)
+                assigns += re.findall(rf"(?:\+\+|--)\s*({_NAME})", command)
             self.at = end
         elif special := _SPECIAL.match(text, at):
             self.at = special.end()
@@ -288,8 +288,8 @@ class Lexer:
                 at = self._behind(text.find("'", at + 1))
             elif character == '"':
                 simple = re.compile(r'"(?:[^"\\$`]|\\.|\$(?!\()|\$\([^()"\'`\\#]*\))*"', re.DOTALL)
-                found = simple.match(text, at)
-                at = self._behind(found.end() - 1 if found else -1)
+                quoted = simple.match(text, at)
+                at = self._behind(quoted.end() - 1 if quoted else -1)
             elif character == "$":
                 at += 1
             else:
@@ -303,6 +303,6 @@ class Lexer:
 
 
 def _may_fail(text: str) -> bool:
-    """Whether an expansion in a text could end the shell."""
+    """Return whether an expansion in a text could end the shell."""
     plain = _SPECIAL.sub("", _VARIABLE.sub("", text))
     return "${" in plain or "$(" in plain or "`" in plain or "$[" in plain

@@ -22,15 +22,16 @@ class Directive(NamedTuple):
 
 
 def directives(text: str) -> Iterator[Directive]:
-    """Each with its continued lines joined by a blank; comments between those are no part of them."""
+    """Yield each directive with its continued lines joined by a blank; comments between those lines are no
+    part of it."""
     section, kept, first = "", "", 0
     for number, _, line in lines_of(text):
-        said = line.strip(" \t\r")
-        if said[:1] in ("#", ";"):
+        bare = line.strip(" \t\r")
+        if bare[:1] in ("#", ";"):
             continue
         if not kept:
             first = number
-        if said.endswith("\\"):
+        if bare.endswith("\\"):
             kept += f"{line[: line.rstrip().rindex(chr(92))]} "
             continue
         whole, kept = (kept + line).strip(_BLANKS), ""
@@ -43,8 +44,8 @@ def directives(text: str) -> Iterator[Directive]:
 
 
 def read(text: str) -> Iterator[Statement]:
-    found = _statements(text)
-    return without_values(found) if is_damaged(text) else found
+    statements = _statements(text)
+    return without_values(statements) if is_damaged(text) else statements
 
 
 def _statements(text: str) -> Iterator[Statement]:
@@ -64,8 +65,8 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Up to the first quote without an end: what stands behind it is ignored. In a word with a backslash,
-    whose meaning the manager alone knows, `%` alone stands for its value."""
+    """Yield the words up to the first quote without an end: what stands behind it is ignored. In a word with
+    a backslash, whose meaning the manager alone knows, `%` alone stands for its value."""
     at = 0
     while at < len(text):
         if text[at] in _BLANKS:

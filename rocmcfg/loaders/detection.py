@@ -14,34 +14,43 @@ from rocmcfg.model.kargs import Karg
 
 
 def possible(view: HostView) -> list[Chain]:
-    """Those of which nothing says at once that they are not on this host."""
+    """Return the loaders of which nothing says at once that they are not on this host."""
     return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
-    """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    """Return the boot chain of a host. `forced` is the user's --boot-backend and wins over ambiguity, not
+    over absence."""
 
     chains = possible(view)
     declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
     decisive = next(declared, None) or recognised.decisive(view)
-    seen = [decisive] if decisive is not None and not forced else (one.detect(view) for one in chains)
-    candidates = tuple(one for one in seen if one is not None)
-    chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
+    seen = [decisive] if decisive is not None and not forced else (chain.detect(view) for chain in chains)
+    candidates = tuple(loader for loader in seen if loader is not None)
+    chosen = [
+        loader
+        for loader in candidates
+        if loader is decisive or (loader.name == forced if forced else loader.proof)
+    ]
     replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
     chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
     another = loader_entries.passed_on(view)
     if another and not forced:  # what shows its own entries alone did not boot this host
-        candidates = tuple(one for one in candidates if one in chosen or not _shows_entries(one.name))
+        candidates = tuple(
+            loader for loader in candidates if loader in chosen or not _shows_entries(loader.name)
+        )
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    names, refusal, hidden = [one.name for one in candidates], "", ""
+    names, refusal, hidden = [loader.name for loader in candidates], "", ""
     if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
     elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     elif not chosen:
-        told = efi.text(view, "LoaderInfo")
-        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
+        loader_info = efi.text(view, "LoaderInfo")
+        folders = (
+            f"{partition}{below}" for partition in loader_entries.PARTITIONS for below in ("", "/loader")
+        )
         hidden = next(filter(view.hidden, folders), "")
         empty = loader_entries.unmounted(view)
         refusal = NO_LOADER
@@ -52,8 +61,10 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
                 f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
                 "that can be seen: is its partition mounted?"
             )
-        elif told:
-            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        elif loader_info:
+            refusal = (
+                f"{loader_info} booted this host, and no menu of it can be seen: is its partition mounted?"
+            )
         elif empty:
             refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
     loader = chosen[0] if chosen else None
@@ -65,8 +76,8 @@ def _shows_entries(name: str) -> bool:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has, of several that which the firmware names; None where
-    something above its loader owns the arguments, too."""
+    """Return the reader of the menu that this host has, of several the one that the firmware names; None
+    where something above its loader owns the arguments too."""
 
     here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
     replaced = {name for chain in here for name in chain.INSTEAD_OF}
@@ -76,24 +87,25 @@ def reader_on(view: HostView) -> BootReader | None:
         return nixos
     if declared is not None or above is not None:
         return declared
-    told = efi.text(view, "LoaderInfo").lower()
-    chains = sorted(possible(view), key=lambda chain: not told.startswith(chain.NAME))
+    loader_info = efi.text(view, "LoaderInfo").lower()
+    chains = sorted(possible(view), key=lambda chain: not loader_info.startswith(chain.NAME))
     return next((chain for chain in chains if chain.here(view)), None)
 
 
 def entries_here(view: HostView) -> tuple[Entry, ...]:
-    """The same of every loader whose menu this host has, whichever of them boots."""
+    """Return the entries of every loader whose menu this host has, whichever of them boots."""
     here = (chain for chain in possible(view) if chain.here(view))
     return tuple(entry for chain in here for entry in chain.read(view).entries)
 
 
 def may_be_here(view: HostView, name: str) -> bool:
-    """Whether this loader could have made something of our files."""
+    """Return whether this loader could have made something of our files."""
     return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
-    """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
+    """Return the arguments of normal entries that are none of ours: an undo leaves them. Empty for a program
+    that keeps a set of arguments."""
     if argument_keeper(name) is not None:
         return ()
     if entry_writer(name) is None:
@@ -102,8 +114,9 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
+    """Return the lines that a user adds by hand: the arguments as a part of a line, or as strings of its
+    language."""
     texts = [karg.text for karg in kargs] or ["<the arguments>"]
     strings = [f'"{text}"' for text in texts]
-    said = detection.manual.replace("{kargs}", " ".join(texts))
-    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))
+    lines = detection.manual.replace("{kargs}", " ".join(texts))
+    return lines.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))

@@ -20,7 +20,8 @@ def here(view: HostView) -> tuple[str, ...]:
 
 
 def read(view: HostView) -> Menu:
-    """The generation that boots by default, and its entry of systemd-boot where the host has one."""
+    """Return a menu of the generation that boots by default, and of its entry of systemd-boot where there is
+    one."""
     system = next((path for path in _SYSTEMS if view.exists(f"{path}/kernel-params")), _SYSTEMS[0])
     path = f"{system}/kernel-params"
     try:

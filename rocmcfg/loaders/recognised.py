@@ -69,7 +69,7 @@ CHAINS = (
 
 
 def decisive(view: HostView) -> Detection | None:
-    """A chain that excludes every other one."""
+    """Return the detection of a chain that excludes every other one; None where there is none."""
     from rocmcfg.model.facts import Detection
 
     for name, title, groups, manual, unless, renders, alone in CHAINS:

@@ -31,7 +31,8 @@ NAMES = names()
 
 
 def backend(name: str) -> Chain:
-    """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
+    """Return the backend of a supported loader. Raises KeyError for any other name: ask `Detection.supported`
+    first."""
     if name not in NAMES:
         raise KeyError(name)
     module = importlib.import_module(f"rocmcfg.loaders.{name.replace('-', '_')}")
@@ -71,55 +72,58 @@ def argument_keepers() -> tuple[KeptChain, ...]:
 
 
 def may_be_entries(path: str) -> bool:
-    """Say whether a file of this name may hold a boot entry of others in which we write."""
+    """Return whether a file of this name may hold a boot entry of others in which we write."""
     return any(chain.may_write(path) for chain in filter(None, map(entry_writer, NAMES)))
 
 
 def reader(name: str) -> Chain | None:
-    """What reads a supported loader's menu; None for any other name."""
+    """Return the reader of a supported loader's menu; None for any other name."""
     return backend(name) if name in NAMES else None
 
 
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
-    """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
+    """Return the entries that this loader will boot, as far as they can be read; none for a loader that is
+    not supported."""
     return backend(name).read(view).entries if name in NAMES else ()
 
 
 def paths(name: str) -> tuple[str, ...]:
-    """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
+    """Return the files that hold something of ours for this loader, as a whole or in part; none for another
+    name."""
     return tuple(backend(name).OWNED) if name in NAMES else ()
 
 
 def inputs(name: str) -> set[str]:
-    """The files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
-    found = trial(name)
-    return {*paths(name), *(found.FILES if found is not None else ())}
+    """Return the files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
+    boot_trial = trial(name)
+    return {*paths(name), *(boot_trial.FILES if boot_trial is not None else ())}
 
 
 def trial(name: str) -> BootTrial | None:
-    """How a loader boots something once; None for one that cannot, or of which we do not know how."""
+    """Return how a loader boots something once; None for a loader that cannot, or of which we do not know
+    how."""
     return backend(name).TRIAL if name in NAMES else None
 
 
 def no_trial(name: str) -> str:
-    """Why `trial` has none, in words."""
+    """Say in words why `trial` returns None."""
     from rocmcfg.loaders.shared.chain import Chain
 
     return backend(name).NO_TRIAL if name in NAMES else Chain.NO_TRIAL
 
 
 def trials() -> dict[str, BootTrial]:
-    return {one.NAME: one.TRIAL for one in backends() if one.TRIAL is not None}
+    return {chain.NAME: chain.TRIAL for chain in backends() if chain.TRIAL is not None}
 
 
 def copies() -> set[str]:
-    """The entries that trials are: programs write them anew as all others."""
-    return {path for one in trials().values() if not one.ACTIVATED for path in one.FILES}
+    """Return the files of the entries that trials are: programs write them anew as all others."""
+    return {path for boot_trial in trials().values() if not boot_trial.ACTIVATED for path in boot_trial.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:
-    """What a program keeps for the host; None for one that keeps nothing of ours."""
-    return next((one for one in keepers() if tool == one.TOOL), None)
+    """Return the keeper whose program is `tool`; None for a program that keeps nothing of ours."""
+    return next((program for program in keepers() if tool == program.TOOL), None)
 
 
 def keepers() -> tuple[Keeper, ...]:

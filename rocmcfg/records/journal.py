@@ -41,9 +41,9 @@ class NewerRecord(RocmcfgError):
 
 
 def newer(path: str, what: str) -> Diagnostic:
-    """What every reader of a record says of one that a newer rocmcfg wrote."""
-    said = f"{path} was written by a newer rocmcfg: this one does not know {what}"
-    return error("RC4029", said, location=path, hint="use the rocmcfg that wrote it, or a newer one")
+    """Return what every reader of a record says of one that a newer rocmcfg wrote."""
+    summary = f"{path} was written by a newer rocmcfg: this one does not know {what}"
+    return error("RC4029", summary, location=path, hint="use the rocmcfg that wrote it, or a newer one")
 
 
 class BadJournal(RocmcfgError):
@@ -58,9 +58,9 @@ class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
     def __init__(self, transaction: int, command: str = "rocmcfg recover") -> None:
-        said = f"transaction {transaction} is neither finished nor undone"
+        summary = f"transaction {transaction} is neither finished nor undone"
         hint = f"run `{command}`: it undoes what was begun"
-        super().__init__(error("RC4021", said, location=folder(transaction), hint=hint))
+        super().__init__(error("RC4021", summary, location=folder(transaction), hint=hint))
 
 
 class Untrusted(Unreadable):
@@ -70,16 +70,16 @@ class Untrusted(Unreadable):
         option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)
         weak, place = (path if root == "/" else f"{root}{path}".rstrip("/") for path in (weak, place))
         self.path, self.reason = weak, "others than root may change it"
-        said = f"{weak} may be changed by others than root, so that no record behind it is believed"
+        summary = f"{weak} may be changed by others than root, so that no record behind it is believed"
         hint = (
             "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
             f"chown {option}root:root {shlex.quote(place)} && chmod {option}go-w {shlex.quote(place)}"
         )
-        RocmcfgError.__init__(self, error("RC4028", said, location=weak, hint=hint))
+        RocmcfgError.__init__(self, error("RC4028", summary, location=weak, hint=hint))
 
 
 def digest(content: bytes | None) -> str:
-    """In hexadecimal; empty for a file that is not there."""
+    """Return the SHA-256 in hexadecimal; empty for a file that is not there."""
     return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
@@ -88,12 +88,12 @@ def folder(id: int) -> str:
 
 
 def image_of(id: int, sha256: str) -> str:
-    """Where the copy of an image lies while the transaction, or its undo, is under way."""
+    """Return the path where the copy of an image lies while the transaction, or its undo, is under way."""
     return f"{folder(id)}/images/{sha256}"
 
 
 def has_room(view: HostView, size: int) -> bool:
-    """Whether so many bytes fit beside the journals, with twice as much left free."""
+    """Return whether so many bytes fit beside the journals, with twice as much left free."""
     return view.free(STATE_DIR) >= 3 * size
 
 
@@ -102,7 +102,7 @@ def path_of(id: int) -> str:
 
 
 def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
-    """Raises Untrusted where somebody else than root may change this record, or a folder above it: root would
+    """Raise Untrusted where somebody else than root may change this record, or a folder above it: root would
     carry out what they wrote."""
     weak = view.weakness(path)
     if weak is not None:
@@ -110,8 +110,8 @@ def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
 
 
 def ids(view: HostView) -> tuple[int, ...]:
-    """All transactions, oldest first. Raises Untrusted, or BadJournal where something else than a directory
-    is in its place: that is not "none"."""
+    """Return the ids of all transactions, oldest first. Raises Untrusted, or BadJournal where something else
+    than a directory is in its place: that is not "none"."""
     require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
         raise bad(TRANSACTIONS, "this is no directory", "move it away, and put the directory back")
@@ -119,14 +119,15 @@ def ids(view: HostView) -> tuple[int, ...]:
 
 
 def read_all(view: HostView) -> list[Journal]:
-    """Every transaction that changed anything, newest first. Raises BadJournal, or as `require_sight`."""
+    """Return the journal of every transaction that changed anything, newest first. Raises BadJournal, or what
+    `require_sight` raises."""
     require_sight(view)
-    return [found for id in reversed(ids(view)) if (found := read(view, id)) is not None]
+    return [transaction for id in reversed(ids(view)) if (transaction := read(view, id)) is not None]
 
 
 def require_sight(view: HostView) -> None:
-    """Raises Unreadable for want of rights: a directory that cannot be listed looks empty, and "nothing to
-    undo" would be a lie."""
+    """Raise Unreadable for want of rights: a directory that cannot be listed looks empty, and "nothing to
+    undo" would be a lie. Raises Untrusted or BadJournal as `ids` does."""
     ids(view)
     if view.hidden(TRANSACTIONS):
         denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -134,8 +135,8 @@ def require_sight(view: HostView) -> None:
 
 
 def begin(host: Host, id: int, header: Begin) -> str:
-    """Write the first line of a new transaction durably. Returns its mark: a word in the environment of every
-    program that the transaction runs, by which a recovery finds those that outlived it."""
+    """Write the first line of a new transaction durably, and return its mark: a word in the environment of
+    every program that the transaction runs, by which a recovery finds those that outlived it."""
     from secrets import token_hex
 
     host.require_lock()
@@ -165,8 +166,8 @@ def _sum(body: str) -> str:
 
 
 def read(view: HostView, id: int) -> Journal | None:
-    """None for a transaction that ended before its first line was whole: nothing was changed then. Raises
-    Untrusted or BadJournal."""
+    """Return the journal; None for a transaction that ended before its first line was whole: nothing was
+    changed then. Raises Untrusted or BadJournal."""
     from rocmcfg.records.shapes import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 
@@ -184,7 +185,8 @@ def read(view: HostView, id: int) -> Journal | None:
 
 
 def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
-    """Its lines as tables that carry the right version and checksum."""
+    """Yield the lines of a journal as tables that carry the right version and checksum. Raises Untrusted or
+    BadJournal."""
     path = path_of(id)
     require_trusted(view, path)
     lines = (view.read(path) or b"").split(b"\n")
@@ -206,34 +208,35 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
 
 
 def open_transaction(view: HostView) -> Journal | None:
-    """The newest transaction that a crash left unfinished. Behind one that is rolled back there may be
-    another: a rollback of several takes them back one after the other."""
+    """Return the newest transaction that a crash left unfinished; None where there is none. Behind one that
+    is rolled back there may be another: a rollback of several takes them back one after the other."""
     for id in reversed(ids(view)):
         last = ""
         for record in _records(view, id):
             last = record["kind"] if record.get("kind") in ("begin", "commit", "undo", "undone") else last
         if last == "commit":
             return None
-        found = read(view, id) if last != "undone" else None
-        if found is not None:
-            return found
+        unfinished = read(view, id) if last != "undone" else None
+        if unfinished is not None:
+            return unfinished
     return None
 
 
 def require_finished(view: HostView) -> None:
-    """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
-    found = open_transaction(view)
-    if found is not None:
+    """Raise RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
+    unfinished = open_transaction(view)
+    if unfinished is not None:
         from rocmcfg.records.steps import ToolRun
 
         command = f"{'' if view.offline else 'sudo '}rocmcfg recover"
-        if view.offline and found.of(ToolRun):  # what ran there is to run again
+        if view.offline and unfinished.of(ToolRun):  # what ran there is to run again
             command += " --chroot"
-        raise view.locked_by() or RecoveryRequired(found.id, command)
+        raise view.locked_by() or RecoveryRequired(unfinished.id, command)
 
 
 def save(host: Host, id: int, state: FileState) -> Saved:
-    """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
+    """Keep a file's content beside the journal, named by its digest; return what the intent line says of
+    it."""
     import base64
 
     from rocmcfg.records.steps import Saved
@@ -255,7 +258,8 @@ def sweep(host: Host, id: int) -> None:
 
 
 def restore(view: HostView, id: int, saved: Saved) -> FileState:
-    """Without what would let a file do more than its owner may: none of ours ever needs it."""
+    """Return a saved file, without what would let it do more than its owner may: none of ours ever needs
+    that. Raises BadJournal."""
     import base64
 
     path = f"{folder(id)}/backups/{saved.sha256}"

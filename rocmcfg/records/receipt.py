@@ -24,9 +24,9 @@ _VERSION = 1
 
 class BadReceipt(RocmcfgError):
     def __init__(self, reason: str) -> None:
-        said = f"the receipt of the last apply cannot be used: {reason}"
+        summary = f"the receipt of the last apply cannot be used: {reason}"
         hint = "`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction"
-        super().__init__(error("RC4030", said, location=PATH, hint=hint))
+        super().__init__(error("RC4030", summary, location=PATH, hint=hint))
 
 
 class Receipt(NamedTuple):
@@ -46,7 +46,8 @@ class Receipt(NamedTuple):
 
 
 def load(view: HostView) -> Receipt | None:
-    """None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable for want of rights."""
+    """Return the receipt; None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable for want
+    of rights."""
     require_trusted(view)  # what takes it back, too
     require_trusted(view, PATH)
     content = view.read(PATH)
@@ -54,15 +55,15 @@ def load(view: HostView) -> Receipt | None:
 
 
 def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], RocmcfgError]) -> N:
-    """A record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for one of a
-    newer format, or that was asked for with an option that we do not know."""
+    """Return a record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for
+    one of a newer format, or that was asked for with an option that we do not know."""
     try:
         document = exactly(dict, json_value(content))
         version = document.get("schema_version")
         if not isinstance(version, int):
             raise Malformed("schema_version is no number")
-        asked = document.get("request")
-        options = set(asked) - set(Request._fields) if isinstance(asked, dict) else set()
+        request = document.get("request")
+        options = set(request) - set(Request._fields) if isinstance(request, dict) else set()
         if version > _VERSION or options:
             what = f"format {version}" if version > _VERSION else f"the option {min(options)!r}"
             raise NewerRecord(newer(path, what))
@@ -75,10 +76,11 @@ parse = partial(parsed, Receipt, path=PATH, bad=BadReceipt)
 
 
 def dump(record: NamedTuple) -> bytes:
-    """A receipt, or another record, as the content of its file; without a field that holds its default."""
+    """Return a receipt, or another record, as the content of its file; without a field that holds its
+    default."""
     defaults = record._field_defaults
-    said = {n: value for n, value in encode(record).items() if n not in defaults or value != defaults[n]}
-    document = {"schema_version": _VERSION, **said}
+    fields = {n: value for n, value in encode(record).items() if n not in defaults or value != defaults[n]}
+    document = {"schema_version": _VERSION, **fields}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 
@@ -87,7 +89,8 @@ def boot_id(view: HostView) -> str:
 
 
 def load_quietly(view: HostView) -> Receipt | None:
-    """For a new apply, which replaces a damaged receipt: a bad one counts as none."""
+    """Return the receipt for a new apply, which replaces a damaged one: a bad one counts as none. Raises
+    Untrusted or Unreadable."""
     try:
         return load(view)
     except BadReceipt:

@@ -21,23 +21,23 @@ _CLOSED = (DesiredSetting,)
 
 
 class Malformed(ValueError):
-    """It is not what the type of a field says."""
+    """Says that something is not what the type of a field says."""
 
 
 def read(noun: type[N], value: Any) -> N:
-    """A table as a noun. Fields that have a default may be missing. Raises Malformed."""
-    found = exactly(dict, value)
+    """Return a table as a noun. Fields that have a default may be missing. Raises Malformed."""
+    table = exactly(dict, value)
     fields = _fields(noun)
-    missing = next((name for name in fields if name not in found and name not in noun._field_defaults), "")
+    missing = next((name for name in fields if name not in table and name not in noun._field_defaults), "")
     if missing:
         raise Malformed(f"{missing} is missing")
-    unknown = next((name for name in found if name not in fields), "")
+    unknown = next((name for name in table if name not in fields), "")
     if noun in _CLOSED and unknown:
         raise Malformed(f"{unknown} is not known")
     values = {}
-    for name in (name for name in fields if name in found):
+    for name in (name for name in fields if name in table):
         try:
-            values[name] = _value(fields[name], found[name])
+            values[name] = _value(fields[name], table[name])
         except Malformed as problem:
             raise Malformed(f"{name} {problem}") from problem
     make: Callable[..., N] = noun
@@ -50,7 +50,8 @@ def _fields(noun: type) -> dict[str, Any]:
 
 
 def _value(kind: Any, value: Any) -> Any:
-    """A value of this type; one that is annotated names the function that reads it."""
+    """Return a value of this type; one that is annotated names the function that reads it. Raises
+    Malformed."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return inner[1](value)
@@ -63,60 +64,61 @@ def _value(kind: Any, value: Any) -> Any:
     if origin is None and issubclass(kind, Enum):
         return _one_of({member.value: member for member in kind}, value)
     if origin is Literal:
-        return _one_of({one: one for one in inner}, value)
+        return _one_of({text: text for text in inner}, value)
     if inner:
         return {_value(inner[0], name): _value(inner[1], item) for name, item in exactly(dict, value).items()}
     return read(kind, value)
 
 
-def _one_of(known: dict[str, T], value: Any) -> T:
-    if not isinstance(value, str) or value not in known:
+def _one_of(members: dict[str, T], value: Any) -> T:
+    if not isinstance(value, str) or value not in members:
         raise Malformed(f"is {value!r}, which is none of those that there are")
-    return known[value]
+    return members[value]
 
 
 def exactly(wanted: type[T], value: Any) -> T:
-    """Of this type and no other: true is no number."""
+    """Return the value if it is of this type and no other: true is no number. Raises Malformed."""
     if type(value) is not wanted:
         raise Malformed(f"is of type {type(value).__name__}, not {wanted.__name__}")
     return value
 
 
 def _text(value: Any) -> str:
-    found = exactly(str, value)
+    text = exactly(str, value)
     try:
-        found.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
+        text.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
     except UnicodeError as problem:
         raise Malformed("is no text") from problem
-    if "\0" in found:
+    if "\0" in text:
         raise Malformed("holds a NUL")
-    return found
+    return text
 
 
 def _path(value: Any) -> str:
-    found = _text(value)
-    if not found.startswith("/") or not found.isprintable():
-        raise Malformed(f"{found!r} is not a path")
-    return found
+    path = _text(value)
+    if not path.startswith("/") or not path.isprintable():
+        raise Malformed(f"{path!r} is not a path")
+    return path
 
 
 def _only(read: Callable[[Any], T], where: Callable[[T], object], problem: str) -> Callable[[Any], T]:
-    """Reads a value, and refuses one for which `where` is not true."""
+    """Return a function that reads a value, and refuses one for which `where` is not true."""
 
     def checked(value: Any) -> T:
-        if not where(found := read(value)):
+        noun = read(value)
+        if not where(noun):
             raise Malformed(problem)
-        return found
+        return noun
 
     return checked
 
 
 def _attribute(value: Any) -> tuple[str, str]:
     base64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
-    found = _value(tuple[str, ...], value)
-    if len(found) != 2 or re.fullmatch(base64, found[1]) is None:
+    parts = _value(tuple[str, ...], value)
+    if len(parts) != 2 or re.fullmatch(base64, parts[1]) is None:
         raise Malformed("is no attribute")
-    return found[0], found[1]
+    return parts[0], parts[1]
 
 
 _integer = partial(exactly, int)

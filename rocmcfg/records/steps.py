@@ -194,8 +194,8 @@ class Journal(NamedTuple):
 
     @property
     def state(self) -> JournalState:
-        found = (_STATES[type(line)] for line in reversed(self.lines) if type(line) in _STATES)
-        return next(found, JournalState.UNFINISHED)
+        states = (_STATES[type(line)] for line in reversed(self.lines) if type(line) in _STATES)
+        return next(states, JournalState.UNFINISHED)
 
     @property
     def files(self) -> frozenset[str]:
@@ -207,22 +207,22 @@ class Journal(NamedTuple):
 
     @property
     def before_apply(self) -> Before | None:
-        """What the apply noted, and no undo of it."""
+        """Return what the apply noted, and no undo of it; None where it noted nothing."""
         kinds = (Before, Committed, UndoBegun)
         first = next((line for line in self.lines if isinstance(line, kinds)), None)
         return first if isinstance(first, Before) else None
 
     @property
     def before(self) -> Before | None:
-        """Of what is under way: of the undo, once the transaction was committed. None where no program has
-        been about to run yet, and where an older rocmcfg wrote the journal."""
-        found: Before | None = None
+        """Return what was noted for what is under way: for the undo, once the transaction was committed. None
+        where no program has been about to run yet, and where an older rocmcfg wrote the journal."""
+        noted: Before | None = None
         for line in self.lines:
             if isinstance(line, Committed):
-                found = None
+                noted = None
             elif isinstance(line, Before):
-                found = found or line
-        return found
+                noted = noted or line
+        return noted
 
     def of(self, kind: type[L]) -> tuple[L, ...]:
         return tuple(line for line in self.lines if isinstance(line, kind))
@@ -254,7 +254,7 @@ _KINDS = {noun: kind for kind, noun in _LINES.items()}
 
 
 def parse(record: Any) -> NamedTuple:
-    """Raises Malformed, to be read behind "the journal cannot be used"."""
+    """Return a line of a journal. Raises Malformed, to be read behind "the journal cannot be used"."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
         raise Malformed("a line is of no kind that this rocmcfg knows")
@@ -265,10 +265,10 @@ def parse(record: Any) -> NamedTuple:
 
 
 def document(line: NamedTuple) -> dict[str, Any]:
-    """The table that goes into the file. A field that holds its default is left out."""
-    said, defaults = line._asdict(), line._field_defaults
-    told = [name for name in said if name not in defaults or said[name] != defaults[name]]
-    return {"kind": _KINDS[type(line)], **{name: _encoded(said[name]) for name in told}}
+    """Return the table that goes into the file. A field that holds its default is left out."""
+    values, defaults = line._asdict(), line._field_defaults
+    kept = [name for name in values if name not in defaults or values[name] != defaults[name]]
+    return {"kind": _KINDS[type(line)], **{name: _encoded(values[name]) for name in kept}}
 
 
 def _encoded(value: object) -> Any:

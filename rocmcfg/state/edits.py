@@ -14,11 +14,13 @@ def editors() -> dict[str, Editor]:
 
 
 def editor_of(path: str) -> Editor | None:
-    """Return what knows our part of a file; None where the whole file is ours, or no file of ours."""
+    """Return the editor that knows our part of a file; None where the whole file is ours, or no part of
+    it."""
     return editors().get(path)
 
 
 def own_part(path: str, content: bytes | None) -> bytes | None:
-    """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
+    """Return the part of a file's content that is ours: all of it, but for a file that others own. None where
+    nothing is."""
     editor = editor_of(path)
     return editor.own(content) if editor is not None and content is not None else content

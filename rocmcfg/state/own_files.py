@@ -14,17 +14,17 @@ _UNFINISHED = f"{STATE_DIR}/undo.unfinished"  # the files that packaging/undo.sh
 
 
 def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    changed: list[Diagnostic] = []
     for path in receipt.files if receipt else ():
         if receipt and not as_left(view, receipt, path):
-            said = f"{path} is not as rocmcfg left it"
+            summary = f"{path} is not as rocmcfg left it"
             detail, hint = _way_back(view, receipt, path)
-            found.append(warning("RC5001", said, location=path, detail=detail, hint=hint))
-    return found
+            changed.append(warning("RC5001", summary, location=path, detail=detail, hint=hint))
+    return changed
 
 
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
-    """What became of it, and what to do."""
+    """Say what became of a file, and what to do."""
     if _taken_back(view, path):
         from rocmcfg.loaders import registry
 
@@ -46,7 +46,8 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
 
 
 def _taken_back(view: HostView, path: str) -> bool:
-    """By an undo.sh that began after the apply and came to no end; its mark stays until another ends."""
+    """Return whether an undo.sh took the file that began after the apply and came to no end; its mark stays
+    until another ends."""
     try:
         mark, applied = view.state(_UNFINISHED), view.state(PATH)
     except Unreadable:

@@ -23,8 +23,9 @@ Values = Mapping[str, str | None]  # what a kernel gets: name to value, None for
 
 
 def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | None, *, replaced: bool) -> bool:
-    """`receipt` is what is in force now. `replaced`: a file of ours that a kernel may have been booted with
-    is changed or removed; it counts only where the journals do not tell what this boot began with."""
+    """Return whether a reboot is due. `receipt` is what is in force now. `replaced`: a file of ours that a
+    kernel may have been booted with is changed or removed; it counts only where the journals do not tell what
+    this boot began with."""
     booted = booted_with(view)
     if replaced if booted is None else has_unwanted(view, wanted, booted):
         return True
@@ -33,62 +34,66 @@ def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | Non
 
 
 def not_booted(view: HostView, receipt: Receipt | None, loader: str) -> tuple[CheckStatus, str]:
-    """How it stands with what files and menu have, and the running boot has not. `loader` is the backend."""
+    """Say how a setting stands that files and menu have, and the running boot has not. `loader` is the
+    backend."""
     if receipt is None or receipt.boot_id in ("", boot_id(view)):
         return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
-    told, chain = efi.text(view, "LoaderInfo"), registry.backend(loader) if loader else None
-    if told and chain is not None and chain.LOADER and not chain.told(view):
-        return CheckStatus.DRIFT, f"{told} booted this host, and the menu of {loader} has it: apply again"
+    loader_info, chain = efi.text(view, "LoaderInfo"), registry.backend(loader) if loader else None
+    if loader_info and chain is not None and chain.LOADER and not chain.proof_of_boot(view):
+        drift = f"{loader_info} booted this host, and the menu of {loader} has it: apply again"
+        return CheckStatus.DRIFT, drift
     return CheckStatus.PENDING_REBOOT, "this boot came after the apply, by an entry that does not have it"
 
 
 def due_now(view: HostView) -> bool:
-    """Whether one is due for what is in force, with nothing about to change."""
-    known = load_quietly(view)
-    return due(view, known.settings if known else (), known, replaced=False)
+    """Return whether a reboot is due for what is in force, with nothing about to change."""
+    in_force = load_quietly(view)
+    return due(view, in_force.settings if in_force else (), in_force, replaced=False)
 
 
 def has_unwanted(view: HostView, wanted: Sequence[DesiredSetting], booted: Values | None = None) -> bool:
-    """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more: also from an
-    interrupted transaction of an earlier boot, or from a trial of which nothing is known any more."""
-    found = _journals(view)
-    tokens = [one.header.trial.token for one in found or () if one.header.trial]
-    if found is not None and trial_token(view) not in (None, *tokens):
+    """Return whether this kernel has, or may have, something from rocmcfg that is not wanted any more: also
+    from an interrupted transaction of an earlier boot, or from a trial of which nothing is known any more."""
+    journals = _journals(view)
+    tokens = [transaction.header.trial.token for transaction in journals or () if transaction.header.trial]
+    if journals is not None and trial_token(view) not in (None, *tokens):
         return True
     booted = booted_with(view) if booted is None else booted
     running = Running(view)
     has = [*(booted or ())]
-    for one in found or ():
-        if not one.of(Committed) and _was_there(view, one):
-            has += [name for name, text in one.header.kernel.items() if _shows(running, name, text)]
+    for transaction in journals or ():
+        if not transaction.of(Committed) and _was_there(view, transaction):
+            has += [name for name, text in transaction.header.kernel.items() if _shows(running, name, text)]
     return not set(has) <= kernel_gets(wanted).keys()
 
 
 def kernel_gets(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
-    """What the header of a journal says of these settings. Variables are no business of the kernel's, and
-    what is the user's own argument as well stays when ours goes."""
+    """Return what the header of a journal says of these settings, name to value. Variables are no business of
+    the kernel's, and what is the user's own argument as well stays when ours goes."""
     ours = [s for s in settings if s.channel is not Channel.ENVIRONMENT and not s.adopted_from]
     return {s.parameter or (s.karg if adds_up(s.name) else s.name): s.text for s in ours}
 
 
 def booted_with(view: HostView) -> Values | None:
-    """What rocmcfg had in force when this boot began; None where that cannot be told."""
-    found = _journals(view)
-    if found is None:
+    """Return what rocmcfg had in force when this boot began; None where that cannot be told."""
+    journals = _journals(view)
+    if journals is None:
         return None
-    began = (one.header.kernel for one in found if one.of(Committed) and _was_there(view, one))
-    return next(began, {})
+    for transaction in journals:
+        if transaction.of(Committed) and _was_there(view, transaction):
+            return transaction.header.kernel
+    return {}
 
 
-def _was_there(view: HostView, one: Journal) -> bool:
-    """Whether this boot may have begun with the files of a transaction that was begun in an earlier boot, and
-    not undone in one. What a trial gives, the boots after the trial's do not get."""
-    boot, tried = boot_id(view), one.header.trial
-    if one.header.boot_id == boot:
+def _was_there(view: HostView, transaction: Journal) -> bool:
+    """Return whether this boot may have begun with the files of a transaction that was begun in an earlier
+    boot, and not undone in one. What a trial gives, the boots after the trial's do not get."""
+    boot, tried = boot_id(view), transaction.header.trial
+    if transaction.header.boot_id == boot:
         return False
     if tried is not None:
         return trial_token(view) == tried.token
-    return all(line.boot_id == boot for line in one.of(UndoBegun)[-1:])
+    return all(line.boot_id == boot for line in transaction.of(UndoBegun)[-1:])
 
 
 def _shows(running: Running, name: str, text: str | None) -> bool:
@@ -97,18 +102,22 @@ def _shows(running: Running, name: str, text: str | None) -> bool:
 
 
 def _journals(view: HostView) -> list[Journal] | None:
-    """Newest first, but for sweeps, which give the kernel nothing. None where nothing is known: on a disk
-    that runs no kernel, without the right to read them, or where one is damaged."""
+    """Return the journals newest first, without those of sweeps, which give the kernel nothing. None where
+    nothing is known: on a disk that runs no kernel, without the right to read them, or where one is
+    damaged."""
     try:
-        return None if not boot_id(view) else [one for one in journal.read_all(view) if not one.header.swept]
+        journals = journal.read_all(view) if boot_id(view) else None
     except (Unreadable, journal.BadJournal):
         return None
+    if journals is None:
+        return None
+    return [transaction for transaction in journals if not transaction.header.swept]
 
 
 def _runs(
     view: HostView, running: Running, setting: DesiredSetting, receipt: Receipt | None, booted: Values | None
 ) -> bool:
-    """Whether this boot has it, or carried it and the driver made something else of it."""
+    """Return whether this boot has the setting, or carried it and the driver made something else of it."""
     if setting.kind is Kind.ENV:
         return True
     if setting.channel is Channel.CMDLINE and contains(running.kargs, setting.karg):

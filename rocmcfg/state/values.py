@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocmcfg.model.facts import Detection, Facts, Kernel
 
 
-class Now(NamedTuple):
+class RunningValue(NamedTuple):
     """`present` is False where the kernel has no such parameter or argument; `readable` without the right
     to read it. `value` is as the kernel prints it."""
 
@@ -48,24 +48,25 @@ class Running:
     def loaded(self, module: str) -> bool:
         return self._view.is_dir(f"/sys/module/{canonical(module)}")
 
-    def parameter(self, id: str) -> Now:
-        asked = parameter(id)
-        path = f"/sys/module/{asked.module}/parameters/{asked.name}"
-        if not asked.module or not well_named(asked):
-            return Now(None, False)
+    def parameter(self, id: str) -> RunningValue:
+        spelling = parameter(id)
+        path = f"/sys/module/{spelling.module}/parameters/{spelling.name}"
+        if not spelling.module or not well_named(spelling):
+            return RunningValue(None, False)
         try:
             text = self._view.text(path)
         except Unreadable:
-            return Now(None, True, readable=False)
-        return Now(None, False) if text is None else Now(text.rstrip("\n"), True)
+            return RunningValue(None, True, readable=False)
+        return RunningValue(None, False) if text is None else RunningValue(text.rstrip("\n"), True)
 
-    def karg(self, name: str) -> Now:
-        found = last(self.kargs, name)
-        return Now(None, False) if found is None else Now(found.value, True)
+    def karg(self, name: str) -> RunningValue:
+        karg = last(self.kargs, name)
+        return RunningValue(None, False) if karg is None else RunningValue(karg.value, True)
 
 
 def trial_token(view: HostView) -> str | None:
-    """Which trial this boot is, as its command line says; None for a boot that is none."""
+    """Return the token of the trial that this boot is, as its command line says; None for a boot that is
+    none."""
     return Running(view).karg(MARKER).value
 
 
@@ -81,14 +82,15 @@ class Effective(NamedTuple):
 def effective(
     parameter: str, options: Sequence[Karg], kargs: Sequence[Karg], *, builtin: bool = False
 ) -> Effective:
-    """`parameter` is `module.name`, and so are the names of `options`, which modprobe.d has."""
+    """Return the value at the next boot. `parameter` is `module.name`, and so are the names of `options`,
+    which modprobe.d has."""
     key = canonical(parameter)
     writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
     return Effective(writers[-1].value, writers[-1].source, writers[-1].untold) if writers else Effective()
 
 
 class Configured(NamedTuple):
-    """What the host's files say without us."""
+    """Holds what the host's files say without us."""
 
     boot: Observed | None
     options: tuple[Karg, ...]
@@ -126,7 +128,8 @@ class SetParameter(NamedTuple):
 def set_parameters(
     view: HostView, modules: Sequence[str], loader: Detection | None
 ) -> tuple[SetParameter, ...]:
-    """Of `modules` only; a parameter that nobody sets has its default and is left out."""
+    """Return the parameters of `modules` that somebody sets; one that nobody sets has its default and is left
+    out."""
     options = modprobe.read_options(view)
     kargs = next_boot_kargs(view, loader)
     running = Running(view)
@@ -136,40 +139,42 @@ def set_parameters(
         module, dot, _ = karg.key.partition(".")
         if dot and module in modules:
             by_name.setdefault(karg.key, []).append(karg)
-    found = []
+    parameters = []
     for name, writers in by_name.items():
         *beaten, won = writers
         losers = tuple(w.source for w in beaten if won.untold or w.untold or not same(w.value, won.value))
         now = running.parameter(name).value
-        found.append(SetParameter(name, won.value, won.source, now, losers, won.untold))
-    return tuple(sorted(found))
+        parameters.append(SetParameter(name, won.value, won.source, now, losers, won.untold))
+    return tuple(sorted(parameters))
 
 
 def deviations(
     view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
 ) -> tuple[tuple[SetParameter, str], ...]:
-    """Parameters and their defaults on the running kernel: what somebody sets, for the next boot or on the
-    command line of this one, known or not, and what runs otherwise than by default. What the driver replaces
-    by itself is left out unless set. The default is empty where the catalogue does not know it."""
-    found = {p.name: p for p in set_here}
+    """Return parameters and their defaults on the running kernel: what somebody sets, for the next boot or on
+    the command line of this one, known or not, and what runs otherwise than by default. What the driver
+    replaces by itself is left out unless set. The default is empty where the catalogue does not know it."""
+    shown = {p.name: p for p in set_here}
     running = Running(view)
     for karg in running.kargs:
-        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
+        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in shown:
             now = running.parameter(karg.key)
             value = now.value if now.present else f"{karg.value}, ignored"
-            found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
-    for known in catalogue.parameters.values():
-        default = default_of(known.id, kernel, catalogue)
-        if known.id in found or known.rewritten or known.computed or not default:
+            shown[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
+    for entry in catalogue.parameters.values():
+        default = default_of(entry.id, kernel, catalogue)
+        hidden = entry.rewritten or entry.computed or not default
+        if entry.id in shown or hidden:
             continue
-        value = running.parameter(known.id).value
+        value = running.parameter(entry.id).value
         if value is not None and not same(value, default):
-            found[known.id] = SetParameter(known.id, None, "", value, ())
-    return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
+            shown[entry.id] = SetParameter(entry.id, None, "", value, ())
+    return tuple((shown[name], default_of(name, kernel, catalogue)) for name in sorted(shown))
 
 
 def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
-    """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
+    """Return a parameter's default; empty where the kernel or the parameter is not known, or the neighbouring
+    builds disagree."""
     parameter = catalogue.parameters.get(name)
     if parameter is None or kernel is None:
         return ""
@@ -178,8 +183,8 @@ def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
 
 
 def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
-    """The arguments of the entry that boots by default, each with the file that a user can edit; without a
-    menu that we can read, those of the running boot."""
+    """Return the arguments of the entry that boots by default, each with the file that a user can edit;
+    without a menu that we can read, those of the running boot."""
     observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     if observed is None or not observed.menu.normal:
         return Running(view).kargs

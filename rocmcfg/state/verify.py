@@ -23,7 +23,7 @@ from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted
-from rocmcfg.state.values import Effective, Now, Running, effective
+from rocmcfg.state.values import Effective, Running, RunningValue, effective
 
 Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
 
@@ -42,7 +42,7 @@ class _Host(NamedTuple):
 
     @property
     def entries(self) -> tuple[Entry, ...] | None:
-        """The normal ones; None where they cannot be told."""
+        """Return the normal entries; None where they cannot be told."""
         return self.menu.normal if self.menu and not self.menu.unreadable else None
 
 
@@ -53,13 +53,15 @@ def verify(
     profiles: tuple[str, ...],
     pid: int | None = None,
 ) -> VerificationReport:
-    """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
+    """Compare settings with the host. `receipt` is None when a profile is checked that nobody applied: then
+    only values count, not files. Raises Unreadable where `pid` is given and its environment cannot be
+    read."""
     host = _look(view, settings, receipt, pid)
     checks = [_check(host, setting) for setting in settings]
     transaction = receipt.transaction if receipt else None
     problems = changed_files(view, receipt)
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
-    problems += (one._replace(severity=Severity.WARNING) for one in torn)
+    problems += (problem._replace(severity=Severity.WARNING) for problem in torn)
     again = f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else ""
     problems += _untold(checks)
     due = tuple(host.due)
@@ -69,7 +71,9 @@ def verify(
 
 
 def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
-    for check in (one for one in checks if one.status is CheckStatus.CANNOT_BE_TOLD):
+    for check in checks:
+        if check.status is not CheckStatus.CANNOT_BE_TOLD:
+            continue
         if not check.name.startswith("env."):
             yield warning(
                 "RC3187",
@@ -106,18 +110,19 @@ def _look(
 def _env_files(
     view: HostView, receipt: Receipt | None, targets: Sequence[str]
 ) -> dict[str, dict[str, Assignment]]:
-    """By file, what it sets: of each that must hold every variable. Where nothing is applied any may do."""
+    """Return by file what it sets, for each file that must hold every variable. Where nothing is applied, any
+    file may."""
     if receipt is None:
-        return {"": {one.name: one for one in environment.for_everybody(view)}}
+        return {"": {assignment.name: assignment for assignment in environment.for_everybody(view)}}
     read = (environment_targets.read(view, target) for target in environment_targets.chosen(targets))
-    return {path: found for files in read for path, found in files.items()}
+    return {path: assignments for files in read for path, assignments in files.items()}
 
 
 def verify_running(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None
 ) -> tuple[Check, ...]:
-    """By the running kernel alone: for a boot that has other settings than the files say. Configured is what
-    the boot after it will have."""
+    """Compare settings with the running kernel alone, for a boot that has other settings than the files say.
+    Configured is what the boot after it will have."""
     host = _look(view, settings, receipt)
     kernel = host._replace(menu=None, receipt=None)
     return tuple(_check(kernel, s)._replace(configured=_check(host, s).configured) for s in settings)
@@ -129,7 +134,7 @@ def _check(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:
-    """The environment that a process was started with. Raises Unreadable."""
+    """Return the environment that a process was started with. Raises Unreadable."""
     content = view.read(f"/proc/{pid}/environ")
     if content is None:
         raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
@@ -148,7 +153,7 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
-    """The file that a user can edit, where the generated menu alone would be named otherwise."""
+    """Return the file that a user can edit, where the generated menu alone would be named otherwise."""
     if host.menu is not None and configured.source.startswith(host.menu.path):
         written = last(registry.backend(host.loader).observe(host.view).foreign, setting.parameter)
         if written is not None and same(written.value, configured.value):
@@ -157,16 +162,19 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
 
 
 def _configured(host: _Host, setting: DesiredSetting) -> Effective:
-    """The value at the next boot: of the entry that differs, if one does, since any of them may be booted."""
+    """Return the value at the next boot: of the entry that differs, if one does, since any of them may be
+    booted."""
     if host.entries is None:
         kargs: tuple[Karg, ...] = host.running.kargs if host.menu is None else ()
         return effective(setting.parameter, host.options, kargs)
-    found = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
-    wrong = [e for e in found if not same(e.value, setting.text)]
-    return (wrong or found or [effective(setting.parameter, host.options, ())])[0]
+    values = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
+    wrong = [e for e in values if not same(e.value, setting.text)]
+    return (wrong or values or [effective(setting.parameter, host.options, ())])[0]
 
 
-def _parameter_status(host: _Host, setting: DesiredSetting, configured: Effective, now: Now) -> Verdict:
+def _parameter_status(
+    host: _Host, setting: DesiredSetting, configured: Effective, now: RunningValue
+) -> Verdict:
     module = setting.parameter.partition(".")[0]
     trouble = _configured_trouble(host, setting, configured)
     if trouble:
@@ -195,7 +203,8 @@ def _unseen(host: _Host) -> Verdict:
 
 
 def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effective) -> Verdict | None:
-    """What is wrong with the files and the generated menu, before the running kernel is asked."""
+    """Say what is wrong with the files and the generated menu, before the running kernel is asked; None where
+    nothing is."""
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
@@ -238,12 +247,12 @@ def _menu_lacks_it(host: _Host) -> Verdict:
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
-    """A later boot that shows the value proves that somebody did rebuild the image."""
+    """Return whether a later boot shows the value, which proves that somebody did rebuild the image."""
     return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
 
 
 def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
-    """Whether our own line is in place everywhere, so that another writer must be what wins."""
+    """Return whether our own line is in place everywhere, so that another writer must be what wins."""
     if setting.channel is Channel.MODPROBE:
         return any(
             option.source.startswith(modprobe.PATH) and option.key == setting.parameter
@@ -253,7 +262,7 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
 
 
 def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
-    """Whether the running boot carried the setting, and not merely the files of the next one."""
+    """Return whether the running boot carried the setting, and not merely the files of the next one."""
     own = last(host.running.kargs, setting.parameter)
     if own is not None and same(own.value, setting.text):
         return True  # of modprobe.d, too: its trial had it on the command line
@@ -272,7 +281,8 @@ def _waits_for(host: _Host, tool: str) -> Verdict:
 
 
 def _generator_left(host: _Host) -> str:
-    """The initramfs generator that apply left to the user: what is left besides the boot menu's tool."""
+    """Return the initramfs generator that apply left to the user, which is what is left besides the boot
+    menu's tool; else empty."""
     menu_tool = host.menu.tool if host.menu else ""
     tools = host.receipt.activations if host.receipt else {}
     return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
@@ -287,7 +297,7 @@ def _file_of(host: _Host, setting: DesiredSetting) -> str:
 
 
 def _like_kernel(text: str | None, running: str | None) -> str | None:
-    """The desired value in the spelling in which the kernel prints this parameter."""
+    """Return the desired value in the spelling in which the kernel prints this parameter."""
     number = as_number(text)
     if text is None or number is None or running is None:
         return text
@@ -307,14 +317,15 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     running = desired if carried else ("present" if now.present and now.value is None else now.value)
     shown = None if host.entries is None or not entries else desired
     if lacking or beaten:
-        found = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
-        shown = found.value if found else None
+        winner = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
+        shown = winner.value if winner else None
     target, source = setting.channel.value, _file_of(host, setting)
     return Check(setting.id, target, desired, shown, running, status, source, detail)
 
 
 def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
-    """Whether the kernel goes by our argument: the last of its name wins, but for those that add up."""
+    """Return whether the kernel goes by our argument: the last of its name wins, but for those that add
+    up."""
     read = read_by_kernel(kargs)
     winner = last(read, setting.name)
     if adds_up(setting.name):
@@ -347,8 +358,8 @@ def _karg_status(
 
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
-    values = {path: found.get(setting.name) for path, found in host.env_files.items()}
-    wrong = [path for path, found in values.items() if found is None or found.value != setting.text]
+    values = {path: by_name.get(setting.name) for path, by_name in host.env_files.items()}
+    wrong = [path for path, held in values.items() if held is None or held.value != setting.text]
     later = host.later.get(setting.name)
     made = set(environment_targets.GENTOO.results)
     if later is not None and set(wrong) <= made:
@@ -366,8 +377,8 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
         status, detail, source = CheckStatus.CANNOT_BE_TOLD, "whether it is set cannot be told", shown.source
     elif wrong:
         missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
-        said = f"{shown.source} sets it to {shown.value}" if shown else missing
-        status, detail = CheckStatus.DRIFT, said
+        reason = f"{shown.source} sets it to {shown.value}" if shown else missing
+        status, detail = CheckStatus.DRIFT, reason
     elif changed:  # a line before ours may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
     elif later is not None and later.value is None:

@@ -168,7 +168,7 @@ def test_an_entry_of_a_file_that_boots_an_image_is_not_this_loaders(tmp_path: Pa
     files = {**firmware("systemd-boot 257", "systemd-stub 257"), f"{LINUX}/a.efi": image()}
     for n, (selected, mine) in enumerate([("a.efi", True), ("arch.conf", False), ("a.efi@1", True)]):
         host = make_root(tmp_path, {**files, **efi_variable("LoaderEntrySelected", selected)}, name=str(n))
-        assert bool(reader.told(LocalHost(str(host)))) is mine
+        assert bool(reader.proof_of_boot(LocalHost(str(host)))) is mine
 
 
 @pytest.mark.parametrize(

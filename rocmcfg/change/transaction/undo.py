@@ -272,7 +272,7 @@ def activations(
             found.setdefault(step.tool, step)
     after = {change.path: change.text_after or "" for change in changed}
     carrier = after.get(entry_options.CARRIER)
-    asked = entry_options.asked(view) if carrier is None else entry_options.said(carrier)
+    asked = entry_options.asked(view) if carrier is None else entry_options.arguments_in(carrier)
     for step in found.values():
         ours = step.own and registry.inputs(step.tool) & after.keys()
         changes = registry.backend(step.tool).entry_changes(view, [asked]) if ours else ()

@@ -24,37 +24,38 @@ from rocmcfg.state.values import trial_token
 
 
 def proven(view: HostView) -> Trial:
-    """The trial of this boot, with all that was agreed to. Raises where there is none, where this boot is not
-    the trial's, where nothing could take it back later, or where the kernel does not have its values."""
-    found = record.load(view)
-    if found is None:
+    """Return the trial of this boot, with all that was agreed to. Raises RocmcfgError where there is none,
+    where this boot is not the trial's, where nothing could take it back later, or where the kernel does not
+    have its values."""
+    trial = record.load(view)
+    if trial is None:
         raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
-    stage = record.stage(view, found)
+    stage = record.stage(view, trial)
     if stage is Stage.ARMED:
-        said = "the trial has not begun: this is still the boot before it"
-        raise fail("RC4321", said, location=record.PATH, hint="reboot, look, then confirm")
+        summary = "the trial has not begun: this is still the boot before it"
+        raise fail("RC4321", summary, location=record.PATH, hint="reboot, look, then confirm")
     if stage is Stage.OVER:
-        said = "the trial is over: this boot has the old configuration again"
+        summary = "the trial is over: this boot has the old configuration again"
         hint = "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended"
-        raise fail("RC4322", said, location=record.PATH, hint=hint)
-    one = journal.read(view, found.transaction)
-    if one is None or one.header.trial is None:
-        said = "the trial's own journal is lost, so that nothing could take it back later"
+        raise fail("RC4322", summary, location=record.PATH, hint=hint)
+    transaction = journal.read(view, trial.transaction)
+    if transaction is None or transaction.header.trial is None:
+        summary = "the trial's own journal is lost, so that nothing could take it back later"
         hint = "`rocmcfg reject` takes away what is left of it; then apply, or try it again"
-        raise fail("RC4335", said, location=journal.folder(found.transaction), hint=hint)
-    foreign = recovery.edited(view, [one])
+        raise fail("RC4335", summary, location=journal.folder(trial.transaction), hint=hint)
+    foreign = recovery.edited(view, [transaction])
     if foreign:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
     journal.require_finished(view)
-    wrong = not_in_effect(view, found)
+    wrong = not_in_effect(view, trial)
     if wrong:
         raise RocmcfgError(*wrong)
-    return found
+    return trial
 
 
-def not_in_effect(view: HostView, found: Trial) -> list[Diagnostic]:
-    """Of the trial that this boot is, what the kernel does not have."""
-    report = record.verify_trial(view, found, Stage.RUNNING, receipt.load(view))
+def not_in_effect(view: HostView, trial: Trial) -> list[Diagnostic]:
+    """Return an error for each setting of the trial that the kernel of this boot does not have."""
+    report = record.verify_trial(view, trial, Stage.RUNNING, receipt.load(view))
     return [
         error(
             "RC4323",
@@ -67,104 +68,113 @@ def not_in_effect(view: HostView, found: Trial) -> list[Diagnostic]:
     ]
 
 
-def is_this_boot(view: HostView, found: steps.Journal) -> bool:
-    """Whether this boot is a trial's that was cut off between its last step and the line that says so."""
+def is_this_boot(view: HostView, transaction: steps.Journal) -> bool:
+    """Return whether this boot is a trial's that was cut off between its last step and the line that says
+    so."""
     return (
-        found.header.trial is not None
-        and bool(found.of(steps.ToolChanged))
-        and not found.of(steps.UndoBegun)
-        and trial_token(view) == found.header.trial.token
+        transaction.header.trial is not None
+        and bool(transaction.of(steps.ToolChanged))
+        and not transaction.of(steps.UndoBegun)
+        and trial_token(view) == transaction.header.trial.token
         and record.load(view) is not None
     )
 
 
 def not_seen_yet(view: HostView) -> Trial | None:
-    """The trial that this boot is, where nobody has noted that yet."""
+    """Return the trial that this boot is, where nobody has noted that yet; else None."""
     try:
-        found = record.load(view)
+        trial = record.load(view)
     except record.BadTrial:
         return None
-    if found is None or record.stage(view, found) is not Stage.RUNNING:
+    if trial is None or record.stage(view, trial) is not Stage.RUNNING:
         return None
-    one = journal.read(view, found.transaction)
-    if one is None or one.state is not steps.JournalState.COMMITTED or record.begun(one.of(steps.TrialEvent)):
+    transaction = journal.read(view, trial.transaction)
+    if transaction is None or transaction.state is not steps.JournalState.COMMITTED:
         return None
-    return found
+    return None if record.begun(transaction.of(steps.TrialEvent)) else trial
 
 
 def note_begin(host: Host) -> None:
     """Put on record, once, which boot is the trial's: a later one may be handed the same command line."""
-    found = not_seen_yet(host)
-    if found is not None:
-        journal.append(host, found.transaction, steps.TrialEvent(steps.Event.BEGUN, boot_id=boot_id(host)))
+    trial = not_seen_yet(host)
+    if trial is not None:
+        journal.append(host, trial.transaction, steps.TrialEvent(steps.Event.BEGUN, boot_id=boot_id(host)))
 
 
 def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
     """Note the end of each trial that is undone without the transaction that confirmed it."""
-    confirmed = {one.header.confirms for one in undone}
-    for one in undone:
-        if one.header.trial is not None and one.id not in confirmed:
-            journal.append(host, one.id, steps.TrialEvent(steps.Event.REJECTED))
+    confirmed = {transaction.header.confirms for transaction in undone}
+    for transaction in undone:
+        if transaction.header.trial is not None and transaction.id not in confirmed:
+            journal.append(host, transaction.id, steps.TrialEvent(steps.Event.REJECTED))
 
 
 def is_over(view: HostView) -> bool:
-    """Whether a trial is on record whose boot another one came after."""
+    """Return whether a trial is on record whose boot another one came after."""
     try:
-        found = record.load(view)
+        trial = record.load(view)
     except record.BadTrial:
-        one = record.newest(view)
-        return one is not None and boot_id(view) != one.header.boot_id and trial_token(view) is None
-    return found is not None and record.stage(view, found) is Stage.OVER
+        transaction = record.newest(view)
+        return (
+            transaction is not None
+            and boot_id(view) != transaction.header.boot_id
+            and trial_token(view) is None
+        )
+    return trial is not None and record.stage(view, trial) is Stage.OVER
 
 
 def take_back(host: Host, progress: Progress) -> list[Undo]:
     """Take away what is left of a trial that is over, and keep what there is to know of its boot. No edit of
     its files stands in the way of a boot: a copy stays in the transaction's folder."""
     try:
-        found = record.load(host)
-        one = journal.read(host, found.transaction) if found is not None else None
+        trial = record.load(host)
+        transaction = journal.read(host, trial.transaction) if trial is not None else None
     except record.BadTrial:  # the journal knows what to take back
-        found, one = None, record.newest(host)
-    if one is None or one.state is not steps.JournalState.COMMITTED or one.header.trial is None:
+        trial, transaction = None, record.newest(host)
+    if (
+        transaction is None
+        or transaction.state is not steps.JournalState.COMMITTED
+        or transaction.header.trial is None
+    ):
         return [sweep(host, standing.plan_without(host, force=True), progress)]
-    remark = _note_end(host, found, one)
-    planned = plan_of(host, [one])._replace(diagnostics=(remark,))
+    remark = _note_end(host, trial, transaction)
+    planned = plan_of(host, [transaction])._replace(diagnostics=(remark,))
     how = "was a trial that nobody confirmed, and is taken back"
     return [carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)]
 
 
-def _note_end(host: Host, found: Trial | None, one: steps.Journal) -> Diagnostic:
-    """What is said of a trial's end, which goes into its journal once."""
+def _note_end(host: Host, trial: Trial | None, transaction: steps.Journal) -> Diagnostic:
+    """Write a trial's end into its journal, once, and return the remark on it."""
     from rocmcfg.change.trial.evidence import evidence
 
     damaged = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-    seen = evidence(host, found) if found is not None else damaged
-    loader = registry.trial(one.header.expect.backend)
+    seen = evidence(host, trial) if trial is not None else damaged
+    loader = registry.trial(transaction.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments (after kexec, or another entry)"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
-    noted = {line.event for line in one.of(steps.TrialEvent)}
+    noted = {line.event for line in transaction.of(steps.TrialEvent)}
     if noted.isdisjoint((steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED)):
-        journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
-    said = f"the trial of transaction {one.id} was not confirmed, and is taken back"
+        journal.append(host, transaction.id, steps.TrialEvent(event, evidence=seen))
+    summary = f"the trial of transaction {transaction.id} was not confirmed, and is taken back"
     hint = "`rocmcfg doctor` checks your log; to try it again, apply it with --trial again"
-    return info("RC4327", said, detail="\n".join((seen.text, *seen.lines)).strip(), hint=hint)
+    return info("RC4327", summary, detail="\n".join((seen.text, *seen.lines)).strip(), hint=hint)
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
     """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
     done = execute(host, Sweep(made), progress)
-    said = "what was left of a trial is taken away; its own journal is lost"
+    summary = "what was left of a trial is taken away; its own journal is lost"
     hint = "`rocmcfg status` says what this host has"
-    remark = warning("RC4334", said, location=record.PATH, hint=hint)
+    remark = warning("RC4334", summary, location=record.PATH, hint=hint)
     newest = tuple(journal.read_all(host)[:1])
     return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))
 
 
 class Confirmation(Purpose):
-    """It makes a trial permanent, which is on record no more afterwards."""
+    """Makes a trial permanent, which is on record no more afterwards."""
 
     def __init__(self, plan: Plan, request: Request, facts: Facts, confirms: Trial) -> None:
         super().__init__(plan, request, facts)
@@ -178,7 +188,7 @@ class Confirmation(Purpose):
 
 
 class Sweep(Purpose):
-    """It takes away what is left of a trial; what is applied stays on record as it is."""
+    """Takes away what is left of a trial; what is applied stays on record as it is."""
 
     clears = True
 

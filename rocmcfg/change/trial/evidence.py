@@ -36,7 +36,7 @@ _PANIC = regex(r"Kernel panic - not syncing.*")
 
 
 def evidence(view: HostView, trial: Trial) -> Evidence:
-    """Never raises for what a host may hold."""
+    """Return what is left of a trial's boot. Never raises for what a host may hold."""
     seen: Evidence | None = None
     try:
         boot, why = _find(view, trial)
@@ -59,7 +59,7 @@ def _journalctl(*arguments: str) -> tuple[str, ...]:
 
 
 def _find(view: HostView, trial: Trial) -> tuple[str, str]:
-    """The id of the trial's boot; without it, why there is none."""
+    """Return the id of the trial's boot; without it, why there is none."""
     if not view.runs_tools:
         return "", "no program of that host is run, so its journal was not read"
     listed = view.query(_journalctl("--list-boots"))
@@ -88,11 +88,11 @@ def _carries(view: HostView, id: str, token: str) -> bool:
 
 
 def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
-    """Whether the boot was shut down in order, and what its journal says of its end."""
+    """Return whether the boot was shut down in order, and return what its journal says of its end."""
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
-    said = [_entry(record) for record in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
+    messages = [_entry(record) for record in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
     orderly = _was_shut_down(last)
     how = "was shut down in order; nobody had confirmed the trial"
     if not orderly:
@@ -101,11 +101,12 @@ def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
     ended = re.fullmatch(r"[0-9]{1,17}", str(last[0].get("__MONOTONIC_TIMESTAMP") if last else ""))
     lasted = str(timedelta(seconds=int(ended[0]) // 1_000_000)) if ended else "an unknown time"
     text = f"its boot lasted {lasted} and {how}"
-    return orderly, Evidence("journal", boot, text, _telling(said))
+    return orderly, Evidence("journal", boot, text, _telling(messages))
 
 
 def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:
-    """The journal of the initramfs stops, too, but there the one of the system starts after it."""
+    """Return whether the boot was shut down. The journal of the initramfs stops, too, but there the one of
+    the system starts after it."""
     for record in newest_first:
         id = record.get("MESSAGE_ID")
         if id in (_JOURNAL_STOP, _SHUTDOWN) or (id == _UNIT_STARTED and record.get("UNIT") in _LAST_UNITS):
@@ -127,20 +128,21 @@ def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
 
 
 def _entry(record: dict[str, object]) -> tuple[int, str]:
-    """Level and text; none where it is no UTF-8."""
-    said, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
-    text = message(said.encode()) if isinstance(said, str) else ""
+    """Return level and text of an entry; the text is empty where it is no UTF-8."""
+    content, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
+    text = message(content.encode()) if isinstance(content, str) else ""
     return int(level) if level in set("01234567") else 7, text
 
 
-def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """`said` is level and text, oldest first."""
-    chosen = [text for level, text in said if text and level <= _ERROR]
-    return tuple(chosen[-_LINES:] or [text for _, text in said if text][-_LAST:])
+def _telling(messages: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the lines worth a look. `messages` are level and text, oldest first."""
+    chosen = [text for level, text in messages if text and level <= _ERROR]
+    return tuple(chosen[-_LINES:] or [text for _, text in messages if text][-_LAST:])
 
 
 def _dump(view: HostView, since: str) -> Evidence | None:
-    """The newest dump that was written after the trial was applied, panics before others."""
+    """Return the newest dump that was written after the trial was applied, panics before others; None where
+    there is none."""
     try:
         begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
     except ValueError:
@@ -150,16 +152,16 @@ def _dump(view: HostView, since: str) -> Evidence | None:
         return None
     newest = max(parts, key=lambda part: part[:2])
     ours = [text for _, _, *dump, _, text in parts if dump == [*newest[2:4]]]
-    said = [_level_and_text(line) for text in ours for line in text.splitlines()[1:]]
-    panic = next((m[0] for _, text in said if (m := _PANIC.search(text))), "")
+    messages = [_level_and_text(line) for text in ours for line in text.splitlines()[1:]]
+    panic = next((m[0] for _, text in messages if (m := _PANIC.search(text))), "")
     kind = newest[3].partition("#")[0]
-    told = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
-    return Evidence("pstore", "", told, _telling(said))
+    summary = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
+    return Evidence("pstore", "", summary, _telling(messages))
 
 
 def _parts(view: HostView, since: float) -> Iterator[tuple[bool, int, str, str, int, str]]:
-    """The pieces of dumps: whether it is of a panic, when it was written, its folder, crash, place and text.
-    Each begins with a line such as `Panic#1 Part2`, of which Part1 is the end of the log
+    """Yield the pieces of dumps: whether it is of a panic, when it was written, its folder, crash, place and
+    text. Each begins with a line such as `Panic#1 Part2`, of which Part1 is the end of the log
     (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
     paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
     for path in paths[:_DUMPS]:
@@ -184,6 +186,6 @@ def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:
 
 
 def _level_and_text(line: str) -> tuple[int, str]:
-    """`<3>[   12.345678] text`, as in a dump."""
-    found = re.match(r"<([0-7])>", line)
-    return int(found[1]) if found else 7, message(line.encode())
+    """Return level and text of a line of a dump, such as `<3>[   12.345678] text`."""
+    match = re.match(r"<([0-7])>", line)
+    return int(match[1]) if match else 7, message(line.encode())

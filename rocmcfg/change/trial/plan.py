@@ -32,18 +32,18 @@ _PANIC = "panic=10"
 _UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
 
 
-def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[Plan, TrialPlan | None]:
-    """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
-    force needs no trial."""
+def trial_plan(view: HostView, made: Plan, terms: Terms, machine: Known) -> tuple[Plan, TrialPlan | None]:
+    """Return the plan of a trial. `made` is the plan that a confirmation would carry out. One that is empty
+    stays as it is: what is in force needs no trial."""
     if made.empty:
         return made, None
-    observed = read_configured(view, known.facts)
+    observed = read_configured(view, machine.facts)
     rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
         row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
         for row in made.rows
         if row.setting.kind is not Kind.ENV
     )
-    kept, remarks = _taken_away(made, observed, known)
+    kept, remarks = _taken_away(made, observed, machine)
     ours = observed.boot.ours if observed.boot else ()
     new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
     wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
@@ -51,7 +51,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     own_panic = any(Karg(text).key == "panic" for text in wanted)
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
-    problems = [*_refusals(view, made, wanted, terms, known.receipt), *remarks]
+    problems = [*_refusals(view, made, wanted, terms, machine.receipt), *remarks]
     changes: list[FileChange] = []
     proposed: Files = {}
     if loader is not None and observed.boot is not None:
@@ -61,7 +61,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
             OwnedFile(path, content, "what makes a trial of one boot", mode)
             for path, (content, mode) in proposed.items()
         ]
-        changes, wrong = changes_to(view, owned, known.receipt)
+        changes, wrong = changes_to(view, owned, machine.receipt)
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
@@ -83,8 +83,8 @@ def _refusals(
     view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, receipt: Receipt | None
 ) -> Iterable[Diagnostic]:
     if registry.trial(made.boot_backend) is None:
-        said = f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}"
-        yield error("RC4310", said, hint="apply without --trial; `rocmcfg rollback` takes it back")
+        summary = f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}"
+        yield error("RC4310", summary, hint="apply without --trial; `rocmcfg rollback` takes it back")
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
         yield error(
             "RC4328",
@@ -93,8 +93,8 @@ def _refusals(
             "by hand, without --confirm-after",
         )
     if not wanted:
-        said = "nothing of this is new to the kernel command line, so that there is nothing to try"
-        yield error("RC4311", said, hint="apply without --trial")
+        summary = "nothing of this is new to the kernel command line, so that there is nothing to try"
+        yield error("RC4311", summary, hint="apply without --trial")
     yield from beaten(made)
     in_force = receipt.settings if receipt else ()
     untested = trial_token(view) is not None or reboot.due(view, in_force, receipt, replaced=False)
@@ -107,9 +107,9 @@ def _refusals(
         )
     for text in wanted:
         if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
-            said = f"{text}: a kernel that panics in the trial would wait for a hand"
+            summary = f"{text}: a kernel that panics in the trial would wait for a hand"
             hint = "try it with a number of seconds above 0, or apply it without --trial"
-            yield error("RC4329", said, hint=hint)
+            yield error("RC4329", summary, hint=hint)
         if Karg(text).key.startswith("rocmcfg."):
             yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
@@ -119,7 +119,8 @@ def _refusals(
 
 
 def unit_ready(view: HostView) -> bool:
-    """Whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
+    """Return whether the next boot will start the unit that lets a trial confirm itself, and systemd with
+    it."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
     # not those of /run, which are for this boot alone, and the trial is the next one (systemctl(1))
@@ -128,32 +129,34 @@ def unit_ready(view: HostView) -> bool:
 
 
 def beaten(made: Plan) -> Iterable[Diagnostic]:
-    """What is tried is what boots once it is confirmed, also where the host has changed meanwhile."""
+    """Yield an error for each setting that would lose once the trial is confirmed, also where the host has
+    changed meanwhile: what is tried is what boots then."""
     for row in made.rows:
         if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
-            said = f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed"
+            summary = f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed"
             hint = "take it out there first: a trial would show what could not be kept"
-            yield error("RC4312", said, location=row.source.partition(":")[0], hint=hint)
+            yield error("RC4312", summary, location=row.source.partition(":")[0], hint=hint)
 
 
 def _taken_away(
-    made: Plan, observed: Configured, known: Known
+    made: Plan, observed: Configured, machine: Known
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
-    """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
-    behind it, the value that it would have without us; another argument stays in force, which is remarked."""
+    """Return the settings that are applied now and not wanted any more, as the trial's command line gets
+    them, and remarks. A parameter gets, behind the applied value, the value that it would have without us;
+    another argument stays in force, which is remarked."""
     wanted = reboot.kernel_gets(made.settings)
-    running = next((kernel for kernel in known.facts.driven if kernel.running), None)
+    running = next((kernel for kernel in machine.facts.driven if kernel.running), None)
     kept: dict[str, DesiredSetting] = {}
     remarks = []
-    for setting in known.receipt.settings if known.receipt else ():
+    for setting in machine.receipt.settings if machine.receipt else ():
         if all(name in wanted for name in reboot.kernel_gets([setting])):
             continue
         value = None
         if setting.parameter:
             value = observed.effective(setting.parameter).value
-            value = default_of(setting.parameter, running, known.catalogue) if value is None else value
+            value = default_of(setting.parameter, running, machine.catalogue) if value is None else value
         if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
-            parameter = known.catalogue.parameters.get(setting.parameter)
+            parameter = machine.catalogue.parameters.get(setting.parameter)
             kept[setting.parameter] = setting._replace(
                 id=setting.parameter,
                 kind=Kind.PARAMETER,
@@ -164,16 +167,16 @@ def _taken_away(
                 rewritten=parameter is not None and parameter.rewritten,
             )
         else:
-            said = (
+            summary = (
                 f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken off the "
                 "line for one boot"
             )
-            remarks.append(warning("RC4314", said, hint="`rocmcfg confirm` takes it away"))
+            remarks.append(warning("RC4314", summary, hint="`rocmcfg confirm` takes it away"))
     return list(kept.values()), remarks
 
 
 class OfOneBoot(Purpose):
-    """It takes effect by its last step, the tool change: what was written before does nothing by itself."""
+    """Takes effect by its last step, the tool change: what was written before does nothing by itself."""
 
     def __init__(self, plan: Plan, request: Request, facts: Facts, tried: TrialPlan) -> None:
         super().__init__(plan, request, facts)

@@ -22,22 +22,22 @@ PATH = journal.TRIAL
 
 class BadTrial(RocmcfgError):
     def __init__(self, reason: str) -> None:
-        said = f"the record of the trial cannot be used: {reason}"
+        summary = f"the record of the trial cannot be used: {reason}"
         hint = "`rocmcfg reject` ends the trial and takes away what it wrote"
-        super().__init__(error("RC4300", said, location=PATH, hint=hint))
+        super().__init__(error("RC4300", summary, location=PATH, hint=hint))
 
 
 class TrialOnRecord(RocmcfgError):
-    """Nothing else may be applied as long as a trial is on record."""
+    """Says that nothing else may be applied as long as a trial is on record."""
 
 
 def require_none(view: HostView) -> None:
-    found = load(view)
-    if found is not None:
+    trial = load(view)
+    if trial is not None:
         raise TrialOnRecord(
             error(
                 "RC4316",
-                f"a trial (transaction {found.transaction}) is {stage(view, found).value}, and nothing else "
+                f"a trial (transaction {trial.transaction}) is {stage(view, trial).value}, and nothing else "
                 "is applied meanwhile",
                 location=PATH,
                 hint="keep it with `rocmcfg confirm` in its boot, or end it with `rocmcfg reject`; "
@@ -47,7 +47,8 @@ def require_none(view: HostView) -> None:
 
 
 def load(view: HostView) -> Trial | None:
-    """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want of rights."""
+    """Return the trial; None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want
+    of rights."""
     journal.require_trusted(view)  # which a trial is nothing without
     journal.require_trusted(view, PATH)
     content = view.read(PATH)
@@ -55,8 +56,8 @@ def load(view: HostView) -> Trial | None:
 
 
 def stage(view: HostView, trial: Trial) -> Stage:
-    """How far it has come, by the kernel command line and the boot id; on a disk that runs no kernel, by what
-    the boot loader has for the next boot."""
+    """Return how far the trial has come, by the kernel command line and the boot id; on a disk that runs no
+    kernel, by what the boot loader has for the next boot."""
     if trial_token(view) == trial.token:
         # kexec hands the old command line to the next kernel (kexec(8), --reuse-cmdline; Debian's
         # kexec-load), so that an earlier boot may have been the trial's already. Only root can tell.
@@ -68,25 +69,26 @@ def stage(view: HostView, trial: Trial) -> Stage:
 
 
 def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
-    """What is noted of the trial in its journal; nothing without the right to read that."""
+    """Return what is noted of the trial in its journal; nothing without the right to read that."""
     from rocmcfg.records.steps import TrialEvent
 
     try:
-        found = journal.read(view, trial.transaction)
+        transaction = journal.read(view, trial.transaction)
     except (Unreadable, journal.BadJournal):
         return ()
-    return found.of(TrialEvent) if found is not None else ()
+    return transaction.of(TrialEvent) if transaction is not None else ()
 
 
 def begun(events: Iterable[TrialEvent]) -> str:
-    """The id of the boot that was seen to be the trial's first; empty where none was."""
+    """Return the id of the boot that was seen to be the trial's first; empty where none was."""
     from rocmcfg.records.steps import Event
 
     return next((line.boot_id or "" for line in events if line.event is Event.BEGUN), "")
 
 
 def waits(view: HostView, trial: Trial) -> bool:
-    """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
+    """Return whether the boot loader has the trial's arguments for the next boot; True also where only root
+    may look."""
     loader = registry.trial(trial.boot_backend)
     try:
         return loader is not None and bool(loader.keeper(view).held(view))
@@ -103,15 +105,18 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
         status = CheckStatus.DRIFT
         detail = "the boot loader does not have it any more: reject the trial, or try anew"
     checks = []
-    for setting, found in zip(settings, verify_running(view, settings, receipt), strict=True):
-        check = found if setting.adopted_from else found._replace(source="the trial's arguments")
+    for setting, running in zip(settings, verify_running(view, settings, receipt), strict=True):
+        check = running if setting.adopted_from else running._replace(source="the trial's arguments")
         checks.append(check._replace(status=status, detail=detail) if stage is Stage.ARMED else check)
     return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
 
 
 def newest(view: HostView) -> Journal | None:
-    """The journal of the trial on record: nothing is applied after a trial but its confirmation."""
+    """Return the journal of the trial on record: nothing is applied after a trial but its confirmation. None
+    where the newest transaction in force is no trial."""
     from rocmcfg.records.steps import JournalState
 
-    found = next((one for one in journal.read_all(view) if one.state is JournalState.COMMITTED), None)
-    return found if found is not None and found.header.trial is not None else None
+    for transaction in journal.read_all(view):
+        if transaction.state is JournalState.COMMITTED:
+            return transaction if transaction.header.trial is not None else None
+    return None

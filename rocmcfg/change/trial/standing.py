@@ -44,7 +44,7 @@ class TrialOnRecord(NamedTuple):
 
     @property
     def until_text(self) -> str | None:
-        """In ISO 8601, UTC."""
+        """Return `until` in ISO 8601, UTC."""
         from datetime import datetime, timezone
 
         if self.until is None:
@@ -53,20 +53,21 @@ class TrialOnRecord(NamedTuple):
 
 
 def trial_on_record(view: HostView) -> TrialOnRecord | None:
-    """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
-    found = record.load(view)
-    if found is None:
+    """Return how the trial on record stands; None where there is none. Raises BadTrial, or Unreadable without
+    the right to read it."""
+    trial = record.load(view)
+    if trial is None:
         return None
-    stage = record.stage(view, found)
-    looks = [line.reasons for line in record.events(view, found) if line.event is Event.WITHHELD]
+    stage = record.stage(view, trial)
+    looks = [line.reasons for line in record.events(view, trial) if line.event is Event.WITHHELD]
     withheld = looks[-1] if looks else ()  # of the last look: the unit can be started again
-    after = found.terms.confirm_after
+    after = trial.terms.confirm_after
     until = None
     if stage is Stage.RUNNING and not withheld and after:  # since 1970 (proc(5), /proc/stat, btime)
         begun = re.search(r"^btime ([0-9]{1,18})$", text_or_empty(view, "/proc/stat"), re.M)
         until = float(begun[1]) + after if begun else None
-    waits = stage is not Stage.ARMED or record.waits(view, found)
-    return TrialOnRecord(found, stage, until, withheld, waits)
+    waits = stage is not Stage.ARMED or record.waits(view, trial)
+    return TrialOnRecord(trial, stage, until, withheld, waits)
 
 
 class PastTrial(NamedTuple):
@@ -75,15 +76,16 @@ class PastTrial(NamedTuple):
     withheld: tuple[str, ...]
 
 
-def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTrial | None:
-    """What history says of a transaction that was a trial. `every` are all journals, newest first."""
-    if one.header.trial is None:
+def past_trial(view: HostView, transaction: Journal, every: Sequence[Journal]) -> PastTrial | None:
+    """Return what history says of a transaction that was a trial; None for one that was none. `every` are all
+    journals, newest first."""
+    if transaction.header.trial is None:
         return None
-    events = one.of(TrialEvent)
+    events = transaction.of(TrialEvent)
     ends = [line.event for line in events if line.event in ENDS]
-    undone = one.state is JournalState.ROLLED_BACK
+    undone = transaction.state is JournalState.ROLLED_BACK
     confirmed = any(
-        other.header.confirms == one.id
+        other.header.confirms == transaction.id
         and other.of(Committed)
         and (other.state is JournalState.COMMITTED or (undone and not ends))
         for other in every
@@ -92,24 +94,27 @@ def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTr
     if not confirmed and undone:  # of an apply that failed or was cut off, no end is noted
         outcome = Outcome(ends[-1].value) if ends else Outcome.NOT_TRIED
     elif not confirmed:
-        outcome = Outcome(_stage(view, one).value)
+        outcome = Outcome(_stage(view, transaction).value)
     evidence = next((line.evidence for line in reversed(events) if line.evidence), None)
     withheld = tuple(x for line in events if line.event is Event.WITHHELD for x in line.reasons)
     return PastTrial(outcome, evidence, withheld)
 
 
-def _stage(view: HostView, one: Journal) -> Stage:
-    """Of the trial that this journal began; over where another one, or none, is on record."""
+def _stage(view: HostView, transaction: Journal) -> Stage:
+    """Return the stage of the trial that this journal began; over where another one, or none, is on
+    record."""
     try:
-        found = record.load(view)
+        trial = record.load(view)
     except (record.BadTrial, NewerRecord, Unreadable):
         return Stage.OVER
-    return record.stage(view, found) if found is not None and found.transaction == one.id else Stage.OVER
+    return (
+        record.stage(view, trial) if trial is not None and trial.transaction == transaction.id else Stage.OVER
+    )
 
 
 def plan_without(view: HostView, *, force: bool) -> Plan:
-    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
-    place of our files, unless `force` takes it away as well."""
+    """Return a plan that only takes away what trials leave on a host. Raises RocmcfgError where somebody
+    else's work is in the place of our files, unless `force` takes it away as well."""
     left = [name for name, loader in registry.trials().items() if _there(view, loader)]
     here = [name for name in left if (menu := registry.reader(name)) is not None and menu.here(view)]
     place = next(iter((*here, *left)), "")  # two loaders may share a file
@@ -124,16 +129,16 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
         raise RocmcfgError(*wrong)
     if wrong:
         changes = [
-            FileChange(one.path, state, None, one.reason)
-            for one in owned
-            if not view.is_symlink(one.path) and (state := view.state(one.path)) is not None
+            FileChange(file.path, state, None, file.reason)
+            for file in owned
+            if not view.is_symlink(file.path) and (state := view.state(file.path)) is not None
         ]
     steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
 
 def anything_left(view: HostView) -> bool:
-    """Whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
+    """Return whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
     return view.exists(record.PATH) or any(_there(view, loader) for loader in registry.trials().values())
 
 

@@ -29,42 +29,46 @@ _APART = '/bin/sh -c "$1"; exit "$?"'
 
 
 def uptime(view: HostView) -> float:
-    """Seconds since the kernel began, those asleep among them (/proc/uptime, CLOCK_BOOTTIME)."""
+    """Return the seconds since the kernel began, those asleep among them (/proc/uptime, CLOCK_BOOTTIME).
+    Raises Unreadable."""
     try:
         return float((view.text("/proc/uptime") or "").split()[0])
     except (IndexError, ValueError) as problem:
         raise Unreadable("/proc/uptime", "it holds no number") from problem
 
 
-def wait(view: HostView, found: Trial, seconds: float, sleep: Sleep) -> None:
-    """Until so many seconds after the boot's begin, or until the trial is on record no more."""
-    while record.load(view) == found and (left := seconds - uptime(view)) > 0:
+def wait(view: HostView, trial: Trial, seconds: float, sleep: Sleep) -> None:
+    """Wait until so many seconds after the boot's begin, or until the trial is on record no more. Raises
+    Unreadable."""
+    while record.load(view) == trial and (left := seconds - uptime(view)) > 0:
         before, step = uptime(view), min(left, STEP)
         sleep(step)
         if uptime(view) - before > step + _ASLEEP:
             seconds = max(seconds, uptime(view) + _AFTER_SLEEP)
 
 
-def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:
-    """What to raise, put on record before: the trial goes on until somebody confirms or rejects it, or until
-    the next boot ends it. A record that cannot be written takes nothing from the reasons."""
-    host.log(f"trial of transaction {found.transaction} not confirmed: {'; '.join(reasons)}")
+def withhold(host: Host, trial: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:
+    """Put the reasons on record, and return what to raise: the trial goes on until somebody confirms or
+    rejects it, or until the next boot ends it. A record that cannot be written takes nothing from the
+    reasons."""
+    host.log(f"trial of transaction {trial.transaction} not confirmed: {'; '.join(reasons)}")
     try:
         with host.lock():
-            if record.load(host) == found:
-                journal.append(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
+            if record.load(host) == trial:
+                journal.append(host, trial.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
         reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
-    said = f"the trial (transaction {found.transaction}) did not confirm itself"
+    summary = f"the trial (transaction {trial.transaction}) did not confirm itself"
     detail = "\n".join(reasons)
     hint = (
         "`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does the next boot"
     )
-    return fail("RC4340", said, detail=detail, location=record.PATH, hint=hint, exit_code=exit_code)
+    return fail("RC4340", summary, detail=detail, location=record.PATH, hint=hint, exit_code=exit_code)
 
 
 def unbound(view: HostView, gpus_before: Iterable[str]) -> Iterator[str]:
-    """`gpus_before` are the PCI addresses that amdgpu drove when the trial was applied."""
+    """Yield a sentence for each GPU that amdgpu drives no more. `gpus_before` are the PCI addresses that
+    amdgpu drove when the trial was applied."""
     for address in gpus_before:
         driver = driver_of(view, address)
         if not view.exists(f"/sys/bus/pci/devices/{address}"):
@@ -80,8 +84,9 @@ def in_log(
     *,
     begins: bool,
 ) -> Iterator[str]:
-    """`logs` are what was read of this boot and of no other; with each issue the lines that speak for it.
-    `begins`: the first line of a boot, with the kernel's version, is among them."""
+    """Yield what the kernel log says against the trial. `logs` are what was read of this boot and of no
+    other; with each issue the lines that speak for it. `begins`: the first line of a boot, with the kernel's
+    version, is among them."""
     if not any(log.size for log in logs):
         yield "no kernel log of this boot could be read, so nothing can be said of it"
         return
@@ -97,18 +102,19 @@ def in_log(
 
 
 def no_login(view: HostView) -> Iterator[str]:
-    """Why nobody is known to have logged in."""
+    """Yield why nobody is known to have logged in."""
     from rocmcfg.facts.logins import somebody_logged_in
 
-    found = somebody_logged_in(view)
-    if found is None:
+    logged_in = somebody_logged_in(view)
+    if logged_in is None:
         yield "whether anybody logged in cannot be told: the journal of this boot cannot be read"
-    elif not found:
+    elif not logged_in:
         yield "nobody has logged in since the boot"
 
 
 def unhealthy(host: Host, command: str, progress: Callable[[str], None]) -> Iterator[str]:
-    """What the user's own check says against it. One that leaves programs behind has not come to its end."""
+    """Yield what the user's own check says against the trial. A check that leaves programs behind has not
+    come to its end."""
     progress(f"health check: {command}")
     mark = token_hex(16)
     argv = ("/bin/sh", "-c", _APART, "sh", command)
@@ -122,5 +128,5 @@ def unhealthy(host: Host, command: str, progress: Callable[[str], None]) -> Iter
     elif done.ok:
         end = f"left {left[0]} at work, so that its end says nothing"
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-    said = f": {' / '.join(lines[-_SHOWN:])}" if lines else ""
-    yield f"the health check `{command}` {end}{said}"
+    output = f": {' / '.join(lines[-_SHOWN:])}" if lines else ""
+    yield f"the health check `{command}` {end}{output}"

@@ -49,27 +49,27 @@ class _Bootc(DeploymentChain):
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
     def detect(self, view: HostView) -> Detection | None:
-        """None where rpm-ostree is the one to ask."""
-        found = super().detect(view)
-        if found is None:
+        """Return the detection; None where there is no bootc, or rpm-ostree is the program to ask."""
+        detection = super().detect(view)
+        if detection is None:
             return _composefs(view) if view.exists(self.PROGRAM) else None
         able = _keeps_sources(view)
         usable = able or not view.exists(deployments.RPM_OSTREE)
-        return found._replace(supported=able, renders="bootc") if usable else None
+        return detection._replace(supported=able, renders="bootc") if usable else None
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
-        document, said = status(view, (self.TOOL, "status", "--format", "json"))
+        document, output = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
         if not isinstance(booted, dict) or not booted.get("ostree"):
             summary = "bootc does not say that it manages the system that runs"
             hint = "run the command as root on the booted host itself, and see what `bootc status` says"
-            yield error("RC3144", summary, detail="\n".join(said.splitlines()[-12:]), hint=hint)
+            yield error("RC3144", summary, detail="\n".join(output.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """By bootc's own note of whose they are."""
+        """Return the arguments that bootc's own note in the boot entry calls ours. Raises Unreadable."""
         self.menu(view)
         staged = deployments.staged(view)
-        noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
+        noted = [staged.extra] if staged is not None else [entry.first for entry in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
@@ -77,7 +77,8 @@ class _Bootc(DeploymentChain):
 
 
 def _composefs(view: HostView) -> Detection | None:
-    """Booted without ostree, as the command line says (bootc, crates/lib/src/bootc_composefs/status.rs)."""
+    """Return the detection of a host booted without ostree, as its command line says; else None (bootc,
+    crates/lib/src/bootc_composefs/status.rs)."""
     booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
     if booted is None:
         return None
@@ -92,15 +93,16 @@ def _composefs(view: HostView) -> Detection | None:
 
 
 def _keeps_sources(view: HostView) -> bool:
-    """Taken for granted where no program of the host can be run: `unable` refuses there."""
+    """Return whether bootc and libostree here keep arguments by their source. True where no program of the
+    host can be run: `unable` refuses there."""
     if not view.runs_tools:
         return True
-    asked = view.query((*_SET, "--help"))
+    set_help = view.query((*_SET, "--help"))
     ostree = view.query(("ostree", "--version"))
-    if asked is None or not asked.ok or ostree is None:
+    if set_help is None or not set_help.ok or ostree is None:
         return False
-    found = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
-    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"Version: '([0-9]{1,9})\.([0-9]{1,9})", ostree.stdout)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
     return version >= _SINCE and version != _FORGETS
 
 

@@ -58,9 +58,9 @@ class _Trial(GrubTrial):
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if _on_steamos(view):
-            said = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
+            summary = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
             hint = "apply without --trial; `rocmcfg rollback` takes it back"
-            yield error("RC4310", said, location=STEAMOS, hint=hint)
+            yield error("RC4310", summary, location=STEAMOS, hint=hint)
         else:
             yield from super().problems(view, observed, arguments)
 
@@ -80,27 +80,28 @@ class _Grub(defaults.DefaultsChain):
         return programs if view.exists(_menu(view)) and programs and self.has_entries(view) else ()
 
     def has_entries(self, view: HostView) -> bool:
-        """Whether its entries stand in the menu, and are no files of their own instead."""
+        """Return whether its entries stand in the menu, and are no files of their own instead."""
         return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
 
     def read(self, view: HostView) -> Menu:
         return read_menu(view, _menu(view), _TOOL, DROP_IN, "a drop-in")
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         tool = next(filter(view.exists, _PROGRAMS), "")
-        found = (tool, defaults.PATH, _menu(view))
-        sources = all(map(view.exists, found)) and reads_drop_ins(view) is not False
-        return (*found, *told) if tool and sources and self.has_entries(view) else ()
+        paths = (tool, defaults.PATH, _menu(view))
+        sources = all(map(view.exists, paths)) and reads_drop_ins(view) is not False
+        return (*paths, *proof) if tool and sources and self.has_entries(view) else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        return found._replace(title="GRUB (SteamOS)") if found and _on_steamos(view) else found
+        detection = super().detect(view)
+        return detection._replace(title="GRUB (SteamOS)") if detection and _on_steamos(view) else detection
 
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
         return _menu(view), (_TOOL,)
 
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
-        """/etc/default/grub and grub.d/*.cfg (a Debian patch); GRUB fills the drop-in of a trial."""
+        """Return the parts of /etc/default/grub and grub.d/*.cfg (a Debian patch). The drop-in of a trial is
+        left out: GRUB fills it."""
         own = text_or_empty(view, DROP_IN) if kargs is None else _line(" ".join(kargs))
         others = sorted({*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, TRIAL_DROP_IN})
         texts = [(path, text_or_empty(view, path)) for path in (defaults.PATH, *others)]
@@ -112,7 +113,7 @@ class _Grub(defaults.DefaultsChain):
 
 
 def _on_steamos(view: HostView) -> bool:
-    """Whether an update leaves what we write there: that of SteamOS before 3.6 would not."""
+    """Return whether this is a SteamOS whose updates keep what we write: those before 3.6 would not."""
     return view.exists(STEAMOS) and view.is_dir(KEPT_BY_UPDATES)
 
 

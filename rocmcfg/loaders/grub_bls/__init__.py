@@ -52,13 +52,14 @@ class _Trial(GrubTrial):
     FILES = _HOOKS
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """The step of our own that writes the entries puts the word there where this file is."""
+        """Return user.cfg with the hook; the step of our own that writes the entries puts the trial's word
+        there where this file is."""
         content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {_hook_path(view): content}
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
         changes = BACKEND.entry_changes(view, (asked(view), *self.PLACES)) if proposed else ()
-        return tuple(one._replace(reason="a place for the arguments of one boot") for one in changes)
+        return tuple(change._replace(reason="a place for the arguments of one boot") for change in changes)
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
         path, menu = _hook_path(view), _menu_path(view)
@@ -68,21 +69,23 @@ class _Trial(GrubTrial):
             yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
             return
         if not _READS.search(text):
-            said = f"no trial boot here: {menu} does not read {path} before the entries"
+            summary = f"no trial boot here: {menu} does not read {path} before the entries"
             hint = "apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it"
-            yield error("RC4343", said, location=menu, hint=hint)
+            yield error("RC4343", summary, location=menu, hint=hint)
         if foreign:
-            said = f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
+            summary = (
+                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
+            )
             detail = "grub2-setpassword keeps the password of the boot menu there"
             hint = "apply without --trial; `rocmcfg rollback` takes it back"
-            yield error("RC4342", said, detail=detail, location=path, hint=hint)
+            yield error("RC4342", summary, detail=detail, location=path, hint=hint)
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
         return _has_hook(view)
 
 
 def _is_foreign(view: HostView) -> bool:
-    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    """Return whether somebody else's file is in the place of ours. Raises Unreadable."""
     return view.read(_hook_path(view)) is not None and not _has_hook(view)
 
 
@@ -111,35 +114,39 @@ class _GrubBls(EntryChain):
     RULES = GRUB_RULES
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        """grub.cfg is root's alone on Fedora, where grubby shows that GRUB reads entries."""
+        """Return the menu and grubby where GRUB reads entries. grub.cfg is root's alone on Fedora: there
+        grubby shows that GRUB reads them."""
         menu, grubby = _menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
         reads = reads_entries(view, menu) if menu else False
         return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
     def read(self, view: HostView) -> Menu:
-        variables, found, entries = _variables(view), super().read(view), []
-        for entry in found.entries:
-            kargs = _read_by_grub([one for karg in entry.kargs for one in _expanded(karg, variables)])
+        variables, menu, entries = _variables(view), super().read(view), []
+        for entry in menu.entries:
+            kargs = _read_by_grub(
+                [expanded for karg in entry.kargs for expanded in _expanded(karg, variables)]
+            )
             # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
             initrds = tuple(name for line in entry.initrds for name in line.split() if name[0] != "$")
             entries.append(entry._replace(kargs=kargs, initrds=initrds))
-        return found._replace(entries=tuple(entries))
+        return menu._replace(entries=tuple(entries))
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         for path, entry in loader_entries.files(view, machine_id(view)):
-            found = script.command(join(entry.kargs))
-            if entry.role is Role.NORMAL and found.problem:
-                yield script.not_copied("options", found, _line_of_problem(view, path))
+            command = script.command(join(entry.kargs))
+            if entry.role is Role.NORMAL and command.problem:
+                yield script.not_copied("options", command, _line_of_problem(view, path))
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = self.here(view), loader_entries.folders(view)
-        return (*folders, *files, *told) if files and folders else ()
+        return (*folders, *files, *proof) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:
-        """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
+        """Return ASSIGNED, or two empty texts where entries say $kernelopts (EL 8): grub2-mkconfig would give
+        the arguments to the rescue entry too."""
         entries = loader_entries.read(view, rules=self.RULES)
-        names = {karg.text.strip("${}") for one in entries for karg in one.kargs}
+        names = {karg.text.strip("${}") for entry in entries for karg in entry.kargs}
         return ("", "") if "kernelopts" in names else self.ASSIGNED
 
     def variable(self, view: HostView) -> str:
@@ -147,7 +154,8 @@ class _GrubBls(EntryChain):
 
 
 def _line_of_problem(view: HostView, path: str) -> str:
-    """The `file:line` of the options that end GRUB's command; of a quote over several lines, the last."""
+    """Return the `file:line` of the options that end GRUB's command; of a quote over several lines, the
+    last."""
     lines = enumerate(text_or_empty(view, path).split("\n"), start=1)
     options = [(number, line) for number, line in lines if key_of(line.encode()) == b"options"]
     ending = (n for n, line in options if script.problem(line.strip().partition("options")[2].rstrip()))
@@ -167,14 +175,14 @@ def _has_hook(view: HostView) -> bool:
 
 
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """What the kernel gets of the options: blscfg makes a line of its script of them."""
+    """Return the arguments that the kernel gets of the options: blscfg makes a line of its script of them."""
     origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
     return script.traced(join(kargs), origin)
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
-    """What blscfg and GRUB's script make of it. A variable within a word is put in where the block has it and
-    its value is plain; else it stays as it is written."""
+    """Return the arguments that blscfg and GRUB's script make of one. A variable within a word is replaced
+    where the block has it and its value is plain; else it stays as it is written."""
     if karg.text == TRIAL_TOKEN:
         return (karg,)
     if _VARIABLE.fullmatch(karg.text):
@@ -188,13 +196,14 @@ def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Ka
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    """Return the variables that entries may name, each with its arguments. Where the block has no kernelopts,
+    the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
     menu = _menu_path(view)
-    said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
-    found = {"kernelopts": split(said[1], menu)} if said else {}
+    match = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
+    from_menu = {"kernelopts": split(match[1], menu)} if match else {}
     block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
     held = environment_block.variables(text_or_empty(view, block).encode())
-    return found | {name: split(value, block) for name, value in held.items()}
+    return from_menu | {name: split(value, block) for name, value in held.items()}
 
 
 BACKEND = _GrubBls()

@@ -58,7 +58,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
     def read(self, view: HostView) -> Menu:
         return mkconfig.read_menu(view, *_layout(view), DEFAULTS, f"a line of {DEFAULTS}")
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         menu, tool = _layout(view)
         program = mkconfig.program(view, tool)
         if not program or not view.exists(menu):
@@ -68,15 +68,17 @@ class _GrubMkconfig(defaults.DefaultsChain):
             return ()  # grubby keeps the arguments in entries of their own
         if mkconfig.reads_drop_ins(view, tool) is not False and view.exists("/usr/sbin/update-grub"):
             return ()  # Debian's
-        return (*filter(view.exists, (menu, program, DEFAULTS)), *told)
+        return (*filter(view.exists, (menu, program, DEFAULTS)), *proof)
 
     def detect(self, view: HostView) -> Detection | None:
-        found, (menu, tool) = super().detect(view), _layout(view)
+        detection, (menu, tool) = super().detect(view), _layout(view)
         unclear = _unclear(view, menu, tool)
         lacks = DEFAULTS if not unclear and not view.exists(DEFAULTS) else ""
         manual = f"append to {defaults.DEFAULT} in {DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}"
         supported = not unclear and not lacks
-        return found and found._replace(supported=supported, lacks=lacks, manual=manual, unclear=unclear)
+        return detection and detection._replace(
+            supported=supported, lacks=lacks, manual=manual, unclear=unclear
+        )
 
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
         menu, tool = _layout(view)
@@ -101,7 +103,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
 
 def _unclear(view: HostView, menu: str, tool: str) -> str:
-    """What keeps us from saying what our part would become; empty where nothing does."""
+    """Say what keeps us from telling what our part would become; empty where nothing does."""
     if mkconfig.reads_entries(view, menu):
         return f"{menu} reads entries that are files"
     drop_ins = mkconfig.reads_drop_ins(view, tool)
@@ -111,7 +113,8 @@ def _unclear(view: HostView, menu: str, tool: str) -> str:
 
 
 def _layout(view: HostView) -> tuple[str, str]:
-    """The menu, and what makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it from GRUB 0.97."""
+    """Return the menu, and the program that makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it
+    from GRUB 0.97."""
     name = "grub2" if view.exists("/boot/grub2/grub.cfg") else "grub"
     return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
 

@@ -55,38 +55,40 @@ class _Kernelstub(KeptChain):
         return (*evidence, *loader_entries.folders(view)) if all(map(view.exists, evidence)) else ()
 
     def read(self, view: HostView) -> Menu:
-        found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
-        return found._replace(tool=self.TOOL, dropped_by=CONFIGURATION)
+        menu = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
+        return menu._replace(tool=self.TOOL, dropped_by=CONFIGURATION)
 
     def lines(self, view: HostView, observed: Observed) -> Iterator[Sequence[Karg]]:
         yield from super().lines(view, observed)
         with suppress(Unreadable):  # `preflight` says so
-            yield [Karg(one, CONFIGURATION) for one in user(view)["kernel_options"]]
+            yield [Karg(option, CONFIGURATION) for option in user(view)["kernel_options"]]
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         try:
-            known = user(view)
+            configuration = user(view)
         except Unreadable as problem:
             yield from problem.diagnostics
             return
-        options, ours = known["kernel_options"], {karg.text for karg in observed.ours}
-        told = [Karg(one) for one in options]
-        yield from not_asked_for(observed.menu, told, _OWN, self.TOOL, CONFIGURATION)
-        yield from _order_lost([*(one for one in options if one not in ours), *kargs])
-        if known.get("live_mode") or not known.get("setup_loader"):
-            why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
-            said = f"kernelstub writes no boot entries on this host: {why}"
+        options, ours = configuration["kernel_options"], {karg.text for karg in observed.ours}
+        kept = [Karg(option) for option in options]
+        yield from not_asked_for(observed.menu, kept, _OWN, self.TOOL, CONFIGURATION)
+        yield from _order_lost([*(option for option in options if option not in ours), *kargs])
+        if configuration.get("live_mode") or not configuration.get("setup_loader"):
+            why = "this is a live system" if configuration.get("live_mode") else "setup_loader is not set"
+            summary = f"kernelstub writes no boot entries on this host: {why}"
             hint = "add the arguments to the boot loader that is used here"
-            yield error("RC3152", said, location=CONFIGURATION, hint=hint)
+            yield error("RC3152", summary, location=CONFIGURATION, hint=hint)
 
     def unable(self, view: HostView) -> Iterator[Diagnostic]:
-        """Asked before an undo, too, which leaves the options of others alone."""
+        """Yield why the program cannot be asked for a change now. An undo asks this too, and leaves the
+        options of others alone. Raises Unreadable."""
         ours = asked(view).split()
-        return _order_lost([one for one in user(view)["kernel_options"] if one not in ours])
+        return _order_lost([option for option in user(view)["kernel_options"] if option not in ours])
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """In its configuration, or in an entry: it writes these first."""
+        """Return our arguments that are in its configuration or on an entry: it writes the entries first.
+        Raises Unreadable."""
         on_entries = (karg.text for entry in self.menu(view).normal for karg in entry.kargs)
         there = {*user(view)["kernel_options"], *on_entries}
         return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
@@ -101,7 +103,7 @@ class _Kernelstub(KeptChain):
         return (CONFIGURATION, *loader_entries.folders(view))
 
     def damaged(self, view: HostView) -> bool:
-        """It empties the file before it writes."""
+        """Return whether nobody can read the configuration: kernelstub empties the file before it writes."""
         try:
             user(view)
         except Unreadable:
@@ -110,25 +112,26 @@ class _Kernelstub(KeptChain):
 
 
 def user(view: HostView) -> dict[str, Any]:
-    """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
+    """Return the settings of the configuration for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
     with parsing(CONFIGURATION, "it is not what kernelstub writes"):
-        found: dict[str, dict[str, Any]] = json_value(text or "")
-        options = found["user"]["kernel_options"]
-        if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+        document: dict[str, dict[str, Any]] = json_value(text or "")
+        options = document["user"]["kernel_options"]
+        if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
             raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
-        return found["user"]
+        return document["user"]
 
 
 def _of(entry: Entry) -> Entry:
-    """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
+    """Return an entry in its role: kernelstub writes NAME-current and NAME-oldkern, and leaves others alone
+    (kernelstub/installer.py)."""
     other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
     return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
 
 
 def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
-    keys = Counter(Karg(one).key for one in dict.fromkeys(options) if one)
-    twice = [one for one in dict.fromkeys(options) if keys[Karg(one).key] > 1]
+    keys = Counter(Karg(option).key for option in dict.fromkeys(options) if option)
+    twice = [option for option in dict.fromkeys(options) if keys[Karg(option).key] > 1]
     if twice:
         yield error(
             "RC3151",

@@ -94,25 +94,26 @@ class _Limine(MenuChain):
     def written(self, view: HostView, path: str, text: str) -> Iterable[Written]:
         return reader.written(view, path, text)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = reader.files(view)
-        return (*found, *entry_tool.files(view), *told) if found or told else ()
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
+        paths = reader.files(view)
+        return (*paths, *entry_tool.files(view), *proof) if paths or proof else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        if found is None or not entry_tool.here(view):
-            return found
-        manual = f"{found.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for later kernels"
-        return found._replace(title="Limine with limine-entry-tool", manual=manual)
+        detection = super().detect(view)
+        if detection is None or not entry_tool.here(view):
+            return detection
+        manual = f"{detection.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for later kernels"
+        return detection._replace(title="Limine with limine-entry-tool", manual=manual)
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
         lines = entry_tool.lines(view)
-        found = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
+        kept = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
         cmdline = entry_tool.here(view) and DEFAULT not in lines
-        return [*found, *(from_cmdline(view) if cmdline else ())]
+        return [*kept, *(from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
+        """Return what shall be ours, in the last of the files that say the line today: elsewhere ours could
+        keep that line from counting."""
         proposed, names = propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -145,11 +146,15 @@ class _Limine(MenuChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if sealed_by := _sealed_by(view):
-            said = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
+            summary = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
             hint = "sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config"
-            yield error("RC3123", said, location=observed.menu.path, hint=hint)
+            yield error("RC3123", summary, location=observed.menu.path, hint=hint)
         elif efi.starts_only_signed(view):
-            images = (one.kernel for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
+            images = (
+                section.kernel
+                for section, role in reader.judged(view)
+                if role is Role.NORMAL and section.is_image
+            )
             for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
                 yield error(
                     "RC3124",
@@ -161,22 +166,26 @@ class _Limine(MenuChain):
         yield from _of_later_kernels(view, observed, kargs)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        foreign = (one for one, role in reader.judged(view) if role is Role.FOREIGN and one.is_image)
-        yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
+        foreign = (
+            section for section, role in reader.judged(view) if role is Role.FOREIGN and section.is_image
+        )
+        yield from with_their_own([section.kernel for section in foreign if not section.cmdline])
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """Under Secure Boot systemd-stub takes the loader's only where it holds none (src/boot/stub.c)."""
+    """Return whether an image may hold a line of its own: under Secure Boot systemd-stub takes the loader's
+    line only where it holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
-        found = pe_image.read(view, next(filter(view.exists, paths), image))
+        image_read = pe_image.read(view, next(filter(view.exists, paths), image))
     except Unreadable:
         return True
-    return found is None or ".cmdline" in found.sections
+    return image_read is None or ".cmdline" in image_read.sections
 
 
 def _sealed_by(view: HostView) -> str:
-    """The program of Limine that takes no other limine.conf than this one; empty where there is none."""
+    """Return the program of Limine that takes no other limine.conf than this one; empty where there is
+    none."""
     programs = (
         f"{folder}/{name}"
         for folder in dict.fromkeys(reader.folders(view))
@@ -201,19 +210,19 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
         lines = entry_tool.lines(view, defaults=defaults.decode())
         if not all(contains(lines.get(name, ()), text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
-    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
-    told = DEFAULT in others or view.exists(CMDLINE)
-    if entry_tool.here(view) and makes_entries and not told:
-        said = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
+    makes_entries = any("kernel-id=" in section.comments for section, _ in reader.judged(view))
+    has_line = DEFAULT in others or view.exists(CMDLINE)
+    if entry_tool.here(view) and makes_entries and not has_line:
+        summary = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
         detail = "a file that only adds arguments would cost their entries root="
         hint = "write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…"
-        yield error("RC3125", said, location=DEFAULTS, detail=detail, hint=hint)
+        yield error("RC3125", summary, location=DEFAULTS, detail=detail, hint=hint)
     rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
     for name, line in others.items():
         if rooted and line and last(line, "root") is None:
-            said = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
+            summary = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
             hint = f"add what the entries of {observed.menu.path} have to {DEFAULTS}"
-            yield warning("RC3126", said, location=line[0].source, hint=hint)
+            yield warning("RC3126", summary, location=line[0].source, hint=hint)
 
 
 BACKEND = _Limine()

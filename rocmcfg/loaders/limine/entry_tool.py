@@ -34,33 +34,33 @@ def here(view: HostView) -> bool:
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """Those that there are, in the order in which they are read."""
+    """Return the configuration files that there are, in the order in which they are read."""
     places = ("/usr/share", "/etc")
     shared, own = (drop_ins(view, [f"{place}/limine-entry-tool.d"], ".conf") for place in places)
-    found = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
-    return tuple(path for path in found if view.exists(path)) if here(view) else ()
+    paths = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
+    return tuple(path for path in paths if view.exists(path)) if here(view) else ()
 
 
 def lines(
     view: HostView, *, without_ours: bool = False, defaults: str | None = None
 ) -> dict[str, tuple[Karg, ...]]:
-    """The command line by the name of its entry; with `defaults` in place of what DEFAULTS holds."""
-    found: dict[str, tuple[str, str]] = {}
+    """Return the command line by the name of its entry; with `defaults` in place of what DEFAULTS holds."""
+    values: dict[str, tuple[str, str]] = {}
     for path in files(view):
         text = "" if without_ours and path == DROP_IN else text_or_empty(view, path)
         text = defaults if path == DEFAULTS and defaults is not None else text
         for name, plus, value in _assignments(appended_assignment.blanked(text) if without_ours else text):
-            found[name] = (f"{found[name][0]} {value}" if plus and name in found else value, path)
-    return {name: split(text, path) for name, (text, path) in found.items()}
+            values[name] = (f"{values[name][0]} {value}" if plus and name in values else value, path)
+    return {name: split(text, path) for name, (text, path) in values.items()}
 
 
 def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Those that somebody sets, but for that of fallback entries."""
+    """Return the lines that others set, without that of fallback entries."""
     return {name: line for name, line in lines(view, without_ours=True).items() if name != FALLBACK}
 
 
 def edits_defaults(view: HostView, names: Collection[str]) -> bool:
-    """Whether others set one of these lines in a file that is read after a drop-in of ours."""
+    """Return whether others set one of these lines in a file that is read after a drop-in of ours."""
     folder = DROP_IN.rpartition("/")[0]
     return view.exists(DEFAULTS) and any(
         name in names

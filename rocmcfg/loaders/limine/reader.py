@@ -62,18 +62,19 @@ class Section(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        """Whether it starts a unified kernel image, and not another loader or a bare kernel."""
+        """Return whether it starts a unified kernel image, and not another loader or a bare kernel."""
         return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """Every limine.conf: which of several Limine takes depends on where itself was started from."""
+    """Return every limine.conf: which of several Limine takes depends on where Limine was started from."""
     named = ([f"{folder}/{name}" for folder in folders(view)] for name in FILES)
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
 
 
 def folders(view: HostView) -> Iterator[str]:
-    """Where Limine and its configuration may lie (CONFIG.md, "Location of the config file")."""
+    """Yield the folders where Limine and its configuration may lie (CONFIG.md, "Location of the config
+    file")."""
     return loader_entries.efi_folders(view, FOLDERS)
 
 
@@ -82,47 +83,49 @@ def written(view: HostView, path: str, text: str) -> tuple[Written, ...]:
 
 
 def _written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    for one, judgement in _judged_in(view, text):
-        version = _VERSION.search(one.comments)
-        name, release = "/".join(one.titles), version[1] if version else ""
-        kargs, (role, why, _) = split(one.cmdline, path), judgement
-        entry = Entry(name, one.titles[-1], one.kernel, release, one.initrds, kargs, role, why)
-        yield Written(entry if one.protocol else None, one.start, one.end)
+    for section, judgement in _judged_in(view, text):
+        version = _VERSION.search(section.comments)
+        name, release = "/".join(section.titles), version[1] if version else ""
+        kargs, (role, why, _) = split(section.cmdline, path), judgement
+        entry = Entry(name, section.titles[-1], section.kernel, release, section.initrds, kargs, role, why)
+        yield Written(entry if section.protocol else None, section.start, section.end)
 
 
 def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
-    """Every entry as it is written, and what it is for."""
+    """Yield every entry as it is written, and what it is for."""
     for path in files(view):
         yield from judged_in(view, text_or_empty(view, path))
 
 
 def judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
-    return ((one, judgement.role) for one, judgement in _judged_in(view, text))
+    return ((section, judgement.role) for section, judgement in _judged_in(view, text))
 
 
 def _judged_in(view: HostView, text: str) -> Iterator[tuple[Section, Judged]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
     every = list(sections(text, _built_in(view)))
-    yield from zip(every, roles.settled([_judged(one, machine_id, root) for one in every]), strict=True)
+    yield from zip(
+        every, roles.settled([_judged(section, machine_id, root) for section in every]), strict=True
+    )
 
 
-def _judged(one: Section, machine_id: str, root: roles.Root) -> Judged:
-    of = _MACHINE.findall(one.comments)[-1:]
-    if one.titles == (TRIAL,):
+def _judged(section: Section, machine_id: str, root: roles.Root) -> Judged:
+    of = _MACHINE.findall(section.comments)[-1:]
+    if section.titles == (TRIAL,):
         return Judged(Role.TRIAL)
-    if "Snapshots" in one.titles[:-1]:
+    if "Snapshots" in section.titles[:-1]:
         return Judged(Role.SNAPSHOT, "it starts a snapshot")  # the tree of limine-snapper-sync
     if of and machine_id and of != [machine_id]:
         return Judged(Role.FOREIGN, "its machine-id is not that of this system")
-    if one.protocol not in ("linux", *_IMAGES):
+    if section.protocol not in ("linux", *_IMAGES):
         return Judged(Role.FOREIGN, "it starts no Linux kernel")
-    if not one.cmdline:
+    if not section.cmdline:
         return Judged(Role.FOREIGN, "it has no command line")
-    return roles.judged(one.titles, split(one.cmdline), root, one.kernel, one.initrds)
+    return roles.judged(section.titles, split(section.cmdline), root, section.kernel, section.initrds)
 
 
 def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Section]:
-    """The entries in order, directories too. `built_in` are the macros that Limine itself defines."""
+    """Yield the entries in order, directories too. `built_in` are the macros that Limine itself defines."""
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     options: _Options = {}
@@ -130,7 +133,7 @@ def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Sec
     for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text, built_in), "/"], strict=True):
         start, end = end + 1, end + 1 + len(line_of_file)
         if line.startswith("/"):
-            comments = (*above, " ".join(said for said, *_ in options.get("comment", ())))
+            comments = (*above, " ".join(comment for comment, *_ in options.get("comment", ())))
             if titles:
                 yield _section(titles, options, " ".join(comments), begun, min(start, len(text)))
             name = line.lstrip("/")
@@ -161,8 +164,9 @@ def _file_of(path: str) -> str:
 
 
 def _built_in(view: HostView) -> dict[str, str]:
-    """Limine's own macros: ARCH as its program was built, which the name of that ends with, and FW_TYPE. One
-    for IA-32 says what the processor is, and all of AMD's with such a GPU know x86-64."""
+    """Return Limine's own macros: ARCH as its program was built, which the name of the program ends with, and
+    FW_TYPE. A program for IA-32 sets ARCH by the processor, and every processor with such a GPU knows
+    x86-64."""
     names = [name.lower() for folder in folders(view) for name in view.names(folder)]
     built = (arch for arch, ending in _ARCHITECTURES.items() if any(name.endswith(ending) for name in names))
     bios = view.exists("/sys/firmware") and not view.exists("/sys/firmware/efi")
@@ -170,7 +174,8 @@ def _built_in(view: HostView) -> dict[str, str]:
 
 
 def _expanded(text: str, built_in: Mapping[str, str]) -> list[str]:
-    """Limine takes every carriage return away, and blanks around a line."""
+    """Return the lines with their macros replaced. Limine takes every carriage return away, and blanks around
+    a line."""
     lines = [line.replace("\r", "").strip(" \t") for line in text.split("\n")]
-    macros = dict(built_in) | {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
+    macros = dict(built_in) | {match[1]: match[2] for line in lines if (match := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

@@ -38,11 +38,12 @@ class LimineTrial(SecondEntry):
         if booted is None:
             return {}
         text, entry = booted
-        line = text[entry.start : entry.end]
+        cmdline = text[entry.start : entry.end]
         before = text[entry.at : entry.start].split("\n")[1:]
         after = text[entry.end : entry.until].split("\n")
-        lines = (one.strip() for one in (*before, f"{line.rstrip()} {' '.join(arguments)}", *after))
-        kept = "".join(f"    {one}\n" for one in lines if one and not _LEFT_OUT.match(one))
+        added = f"{cmdline.rstrip()} {' '.join(arguments)}"
+        lines = (line.strip() for line in (*before, added, *after))
+        kept = "".join(f"    {line}\n" for line in lines if line and not _LEFT_OUT.match(line))
         return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
@@ -55,13 +56,13 @@ class LimineTrial(SecondEntry):
         )
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        told = efi.text(view, "LoaderEntrySelected")
+        selected = efi.text(view, "LoaderEntrySelected")
         remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
         if remembering:
             why = "Limine would boot the trial again, after a hang too"
             yield cannot(why, f"{remembering[0]}: remember_last_entry")
         elif _booted(view) is None:
-            which = f"runs, {told or 'which Limine does not name'}, gets no arguments of rocmcfg"
+            which = f"runs, {selected or 'which Limine does not name'}, gets no arguments of rocmcfg"
             hint = "boot a normal entry first, or apply without --trial"
             yield no_original(which, observed.menu.path, hint)
 
@@ -69,23 +70,24 @@ class LimineTrial(SecondEntry):
         hint = "see whether a program of Limine wrote it meanwhile, then try again"
         for path in reader.files(view):
             every = reader.sections(text_or_empty(view, path))
-            lines = [one.cmdline for one in every if one.titles == (reader.TRIAL,)]
+            lines = [section.cmdline for section in every if section.titles == (reader.TRIAL,)]
             if [line.endswith(" ".join(arguments)) for line in lines] != [True]:
                 yield no_trial_in(path, hint)
 
 
 def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:
-    """A limine.conf with the trial's entry at its end while `copy`, the file of that name, has one; else
-    without any, also where a program that writes the file dropped the comments around it. It ends as the file
-    did, without a line break perhaps, which tells that the one before it is ours as well."""
+    """Return a limine.conf with the trial's entry at its end while `copy`, the content of COPY, has one; else
+    without any, also where a program that writes the file dropped the comments around it. The text ends as
+    the file did: one without a line break at its end shows that the break before our entry is ours as
+    well."""
     lines = (f"{line}\n" for line in copy.removesuffix("\n").split("\n") if line and line[0] != "#")
     entry, content = "".join(lines), rewritten(content)
     ended, own = content.endswith(b"\n"), marked_lines.own(content)
     content = marked_lines.put(content, None)[0]
     content = content.removesuffix(b"\n") if own is not None and not own.endswith(b"\n") else content
     text = content.decode("utf-8", "surrogateescape")
-    for one in reversed([*reader.sections(text)]):
-        text = text[: one.at] + text[one.until :] if one.titles == (reader.TRIAL,) else text
+    for section in reversed([*reader.sections(text)]):
+        text = text[: section.at] + text[section.until :] if section.titles == (reader.TRIAL,) else text
     added = marked_lines.part(entry) if entry else b""
     if added and text and not ended:
         added = b"\n" + added.removesuffix(b"\n")
@@ -93,11 +95,15 @@ def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) ->
 
 
 def _booted(view: HostView) -> tuple[str, reader.Section] | None:
-    """The text of a limine.conf and the entry in it that runs, where it is one that gets our arguments."""
-    told = efi.text(view, "LoaderEntrySelected")
+    """Return the text of a limine.conf and the entry in it that runs; None where that entry gets no arguments
+    of ours."""
+    selected = efi.text(view, "LoaderEntrySelected")
     for path in reader.files(view):
         text = text_or_empty(view, path)
         for entry, role in reader.judged_in(view, text):
-            if role is Role.NORMAL and "/".join(_OF_A_PATH.sub(r"\\\1", one) for one in entry.titles) == told:
+            if (
+                role is Role.NORMAL
+                and "/".join(_OF_A_PATH.sub(r"\\\1", title) for title in entry.titles) == selected
+            ):
                 return text, entry
     return None

@@ -81,14 +81,14 @@ class _ProxmoxBootTool(Chain):
         carrier = DROP_IN if _with_grub(view) else CMDLINE
         menu = Menu((), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
         unshare = ("unshare", "--mount", "--propagation", "private", "sh", "-c")
-        asked = view.query((*unshare, _PRINT, "sh", *_partitions(view)))
-        if asked is None:
+        answer = view.query((*unshare, _PRINT, "sh", *_partitions(view)))
+        if answer is None:
             why = "its partitions are not mounted, and no program of this host can be run"
             return menu._replace(unreadable=why)
-        if not asked.ok:
-            return menu._replace(unreadable=f"its partitions cannot be looked into: {asked.words[-1]}")
+        if not answer.ok:
+            return menu._replace(unreadable=f"its partitions cannot be looked into: {answer.words[-1]}")
         try:
-            return menu._replace(entries=tuple(_entries(asked.stdout)))
+            return menu._replace(entries=tuple(_entries(answer.stdout)))
         except Refused as refused:
             return menu._replace(unreadable=str(refused))
 
@@ -124,13 +124,14 @@ class _ProxmoxBootTool(Chain):
 
 
 def _partitions(view: HostView) -> list[str]:
-    """Those that look like the name of a FAT; the tool skips every other line, too."""
+    """Return the names that look like the serial number of a FAT; the tool skips every other line too."""
     lines = text_or_empty(view, PARTITIONS).splitlines()
     return [line.strip() for line in lines if _UUID.fullmatch(line.strip())]
 
 
 def _with_grub(view: HostView) -> bool:
-    """Whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
+    """Return whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot,
+    update_esp_func)."""
     return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
 
@@ -154,20 +155,20 @@ def _entries(printed: str) -> Iterator[Entry]:
 def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
     if "root=" in _line(view):
         marks = split(f"{marked_arguments.BEGIN} {marked_arguments.END}")
-        told = (*observed.foreign, *observed.ours, *marks)
-        yield from not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)
+        asked_for = (*observed.foreign, *observed.ours, *marks)
+        yield from not_asked_for(observed.menu, asked_for, ("initrd",), TOOL, CMDLINE)
     else:
-        said = f"the first line of {CMDLINE} does not say where the root file system is"
+        summary = f"the first line of {CMDLINE} does not say where the root file system is"
         detail = "proxmox-boot-tool reads that line alone; without the file it takes the running kernel's"
         hint = "write the whole command line into it, as /proc/cmdline has it, without initrd=…"
-        yield error("RC3153", said, detail=detail, location=CMDLINE, hint=hint)
+        yield error("RC3153", summary, detail=detail, location=CMDLINE, hint=hint)
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
     yield from too_long(size([*(k.text for k in observed.foreign), *marked]), CMDLINE, "shorten it")
     yield from behind_separator(observed.foreign, kargs)
 
 
 def _line(view: HostView) -> str:
-    """All that counts of the file."""
+    """Return the first line of the file, which is all of it that counts."""
     return text_or_empty(view, CMDLINE).partition("\n")[0]
 
 

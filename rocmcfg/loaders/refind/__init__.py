@@ -58,11 +58,11 @@ class _Refind(MenuChain):
     )
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        found = self.files(view)
-        return tuple(dict.fromkeys((*found, *_programs(view)))) if found else ()
+        paths = self.files(view)
+        return tuple(dict.fromkeys((*paths, *_programs(view)))) if paths else ()
 
     def files(self, view: HostView) -> tuple[str, ...]:
-        """Those with rows, each beside the kernels that it is for, and those with stanzas."""
+        """Return the files with rows, each beside the kernels that it is for, and those with stanzas."""
         return (*self.with_rows(view), *_configs(view))
 
     def with_rows(self, view: HostView) -> tuple[str, ...]:
@@ -76,21 +76,24 @@ class _Refind(MenuChain):
         root, at = roles.root_of(view), 0
         rows: list[tuple[str, tuple[Karg, ...], int, int]] = []
         for line in text.split("\n"):
-            found = _ROW.match(line.rstrip("\r"))
-            if found:
-                title = (found[1] or found[2] or "").replace('""', '"')
-                kargs = split(found[3].replace('""', '"'), path)
-                rows.append((title, kargs, at + found.start(3), at + found.end(3)))
+            match = _ROW.match(line.rstrip("\r"))
+            if match:
+                title = (match[1] or match[2] or "").replace('""', '"')
+                kargs = split(match[3].replace('""', '"'), path)
+                rows.append((title, kargs, at + match.start(3), at + match.end(3)))
             at += len(line) + 1
         settled = roles.settled([roles.judged((title,), kargs, root) for title, kargs, _, _ in rows])
-        for (title, kargs, start, end), one in zip(rows, settled, strict=True):
-            yield Written(Entry(title, title, "", "", (), kargs, one.role, one.why), start, end, '"')
+        for (title, kargs, start, end), judgement in zip(rows, settled, strict=True):
+            yield Written(
+                Entry(title, title, "", "", (), kargs, judgement.role, judgement.why), start, end, '"'
+            )
 
-    def told(self, view: HostView) -> tuple[str, ...]:
-        """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
-        on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""
+    def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
+        """Return what proves that rEFInd booted the host. rEFInd does not say that it ran, but the firmware
+        says which program it started. A loader that rEFInd started says so itself, or leaves BOOT_IMAGE on
+        the kernel's line, as GRUB does."""
         if loader_entries.passed_on(view):
-            return super().told(view)
+            return super().proof_of_boot(view)
         if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
             return ()
         current = efi.value(view, "BootCurrent", efi.GLOBAL)[:2]
@@ -99,81 +102,82 @@ class _Refind(MenuChain):
         return (f"the firmware started it: {name}",) if started else ()
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
-        """They have the rows of those that are there."""
+        """Return no lines: later kernels get the rows of the present ones."""
         return []
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         for path in self.with_rows(view):
             for number in unread(text_or_empty(view, path)):
-                said = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
+                summary = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
                 hint = 'write it as "title" "arguments", or put a # before it'
-                yield error("RC3128", said, location=f"{path}:{number}", hint=hint)
+                yield error("RC3128", summary, location=f"{path}:{number}", hint=hint)
 
     def remarks(self, view: HostView, menu: Menu) -> Iterator[Diagnostic]:
         yield from super().remarks(view, menu)
         titles = {entry.title for entry in menu.normal}
         added = [
-            f"{one.above}: {one.title}"
+            f"{stanza.above}: {stanza.title}"
             for path in _configs(view)
-            for one in _linux(view, path)
-            if one.inherits and one.above in titles
+            for stanza in _linux(view, path)
+            if stanza.inherits and stanza.above in titles
         ]
         if added:
-            said = f"entries of submenus get the arguments too: {', '.join(added[:3])}"
+            summary = f"entries of submenus get the arguments too: {', '.join(added[:3])}"
             detail = "rEFInd makes them of the line `options` of their stanza"
             hint = "give the one that you keep for repairs a line `options` of its own"
-            yield warning("RC3185", said, detail=detail, location=menu.path, hint=hint)
+            yield warning("RC3185", summary, detail=detail, location=menu.path, hint=hint)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         left = [
-            (one, path)
+            (stanza, path)
             for path in (*_configs(view), *_included(view))
-            for one in _linux(view, path)
-            if not one.inherits and (not _is_ours(one) or path not in _configs(view))
+            for stanza in _linux(view, path)
+            if not stanza.inherits and (not _is_ours(stanza) or path not in _configs(view))
         ]
         if left:
-            titles, (first, path) = ", ".join(one.title for one, _ in left[:3]), left[0]
-            said = f"{len(left)} stanzas of refind.conf do not get the arguments: {titles}"
+            titles, (first, path) = ", ".join(stanza.title for stanza, _ in left[:3]), left[0]
+            summary = f"{len(left)} stanzas of refind.conf do not get the arguments: {titles}"
             hint = 'if you boot them, add the arguments by hand: options "…" in double quotes'
-            yield warning("RC3127", said, location=f"{path}:{first.line}", hint=hint)
+            yield warning("RC3127", summary, location=f"{path}:{first.line}", hint=hint)
 
 
 def _stanzas_written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    """Those whose arguments are no others', each with the line that says them."""
+    """Yield the stanzas with arguments of their own, each with the place of the line that says them."""
     root = roles.root_of(view)
-    own = [one for one in stanzas(text) if one.starts_linux and not one.inherits]
-    lines = [split(one.options.text if one.options else "", path) for one in own]
+    own = [stanza for stanza in stanzas(text) if stanza.starts_linux and not stanza.inherits]
+    lines = [split(stanza.options.text if stanza.options else "", path) for stanza in own]
     judged = [
-        roles.judged((one.title,), kargs, root, one.loader, (one.initrd,))
-        if _is_ours(one)
+        roles.judged((stanza.title,), kargs, root, stanza.loader, (stanza.initrd,))
+        if _is_ours(stanza)
         else Judged(Role.FOREIGN, "it has no line `options` with all arguments in double quotes")
-        for one, kargs in zip(own, lines, strict=True)
+        for stanza, kargs in zip(own, lines, strict=True)
     ]
-    for one, kargs, (role, why, _) in zip(own, lines, roles.settled(judged), strict=True):
-        title = f"{one.above}: {one.title}" if one.above else one.title
-        entry = Entry(title, title, one.loader.replace("\\", "/"), "", (), kargs, role, why)
-        start, end = (one.options.start, one.options.end) if one.options else (-1, -1)
+    for stanza, kargs, (role, why, _) in zip(own, lines, roles.settled(judged), strict=True):
+        title = f"{stanza.above}: {stanza.title}" if stanza.above else stanza.title
+        entry = Entry(title, title, stanza.loader.replace("\\", "/"), "", (), kargs, role, why)
+        start, end = (stanza.options.start, stanza.options.end) if stanza.options else (-1, -1)
         yield Written(entry, start, end, '"')
 
 
 def _linux(view: HostView, path: str) -> list[Stanza]:
-    return [one for one in stanzas(text_or_empty(view, path)) if one.starts_linux]
+    return [stanza for stanza in stanzas(text_or_empty(view, path)) if stanza.starts_linux]
 
 
-def _is_ours(one: Stanza) -> bool:
-    """Whether there is a line of it that we can write into: of bare words rEFInd takes the first alone."""
-    return one.options is not None and one.options.quoted
+def _is_ours(stanza: Stanza) -> bool:
+    """Return whether a stanza has a line that we can write into: of bare words rEFInd takes the first
+    alone."""
+    return stanza.options is not None and stanza.options.quoted
 
 
 def _configs(view: HostView) -> tuple[str, ...]:
-    """Each refind.conf with a stanza that starts Linux."""
-    found = (path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}"))
-    return tuple(path for path in found if _linux(view, path))
+    """Return each refind.conf with a stanza that starts Linux."""
+    configs = (path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}"))
+    return tuple(path for path in configs if _linux(view, path))
 
 
 def _included(view: HostView) -> tuple[str, ...]:
-    """What these and all others include, from their own folder."""
+    """Return the files that every refind.conf includes, each from the folder of that refind.conf."""
     configs = [path for path in _programs(view) if path.lower().endswith(f"/{_CONFIG}")]
     named = (
         (path.rpartition("/")[0], name) for path in configs for name in includes(text_or_empty(view, path))
@@ -182,15 +186,15 @@ def _included(view: HostView) -> tuple[str, ...]:
 
 
 def _programs(view: HostView) -> tuple[str, ...]:
-    """rEFInd itself and its configuration, where their partition can be looked into."""
+    """Return rEFInd itself and its configuration, where their partition can be looked into."""
     folders = loader_entries.efi_folders(view)
     names = ((folder, name) for folder in folders for name in view.names(folder))
-    found = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
-    return loader_entries.once(view, found)
+    paths = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
+    return loader_entries.once(view, paths)
 
 
 def unread(text: str) -> Iterator[int]:
-    """The lines, counted from 1, that are no row of two quoted texts."""
+    """Yield the numbers of lines, counted from 1, that are no row of two quoted texts."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not _ROW.match(line.rstrip("\r")) and not _NO_ROW.match(line.rstrip("\r")):
             yield number

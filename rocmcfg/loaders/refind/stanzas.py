@@ -42,16 +42,16 @@ class Stanza(NamedTuple):
 
     @property
     def starts_linux(self) -> bool:
-        """Whether it hands arguments to a kernel, and starts no other loader."""
+        """Return whether it hands arguments to a kernel, and starts no other loader."""
         says_root = self.options is not None and "root=" in self.options.text
         return not self.disabled and (says_root or bool(_LINUX.search(self.loader)))
 
 
 def stanzas(text: str) -> list[Stanza]:
-    """Every one, those of submenus behind theirs."""
+    """Return every stanza, the entries of its submenu behind it."""
     lines = _lines(text)
     heads = ((words, number) for words, number in lines if _is(words, "menuentry"))
-    return [found for words, number in heads for found in _stanza(words, number, lines)]
+    return [stanza for words, number in heads for stanza in _stanza(words, number, lines)]
 
 
 def includes(text: str) -> list[str]:
@@ -69,7 +69,7 @@ def _stanza(head: list[Word], line: int, lines: Iterator[tuple[list[Word], int]]
         else:
             entry = _with(entry, words)
             entry = entry._replace(options=None) if _is(words, "loader") else entry
-    return [entry, *(one._replace(disabled=one.disabled or entry.disabled) for one in below)]
+    return [entry, *(submenu._replace(disabled=submenu.disabled or entry.disabled) for submenu in below)]
 
 
 def _entry(entry: Stanza, lines: Iterator[tuple[list[Word], int]]) -> Stanza:
@@ -101,11 +101,11 @@ def _is(words: list[Word], key: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[list[Word], int]]:
-    """The words of each line that has any, and its number."""
-    for found in _LINE.finditer(text):
-        words = list(_words(found[0], found.start()))
+    """Yield the words of each line that has any, and its number."""
+    for line in _LINE.finditer(text):
+        words = list(_words(line[0], line.start()))
         if words:
-            yield words, text.count("\n", 0, found.start()) + 1
+            yield words, text.count("\n", 0, line.start()) + 1
 
 
 def _words(line: str, at: int) -> Iterator[Word]:
@@ -118,17 +118,17 @@ def _words(line: str, at: int) -> Iterator[Word]:
         if line[place] == '"':
             quoted = not quoted
             place += 1
-        start, said, begun = place, "", quoted
+        start, text, begun = place, "", quoted
         while place < len(line) and (quoted or line[place] not in "#" + _BETWEEN):
             if line.startswith('""', place):
                 place += 1
             elif line[place] == '"':
                 break
-            said += line[place]
+            text += line[place]
             place += 1
         if place < len(line) and line[place] == '"':
             quoted = not quoted
-        yield Word(said, at + start, at + place, begun)
+        yield Word(text, at + start, at + place, begun)
         if place == len(line) or line[place] == "#":
             return
         place += 1

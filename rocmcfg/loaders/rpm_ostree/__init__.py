@@ -39,16 +39,16 @@ class _RpmOstree(DeploymentChain):
     SHOWS: tuple[str, ...] = (NAME, "kargs")
     UNCHANGED: tuple[int, ...] = (77,)  # RPM_OSTREE_EXIT_UNCHANGED
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        found = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
-        return (*found, self.PROGRAM) if found and view.exists(self.PROGRAM) else ()
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
+        paths = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
+        return (*paths, self.PROGRAM) if paths and view.exists(self.PROGRAM) else ()
 
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
-        document, said = status(view, (self.TOOL, "status", "--json"))
+        document, output = status(view, (self.TOOL, "status", "--json"))
         if document is None:
             summary = "rpm-ostree does not answer, and nobody else can change its kernel arguments"
             hint = "run the command on the booted host itself, with rpm-ostreed.service able to start"
-            yield error("RC3141", summary, detail=said, hint=hint)
+            yield error("RC3141", summary, detail=output, hint=hint)
         # its title, who asked for it, and its object path (`get_active_txn`)
         transaction = (document or {}).get("transaction")
         if isinstance(transaction, list) and transaction and transaction[0]:

@@ -63,19 +63,20 @@ class _SdbootManage(EntryChain):
         return (*folders, *filter(view.exists, (self.PROGRAM, _CONFIG))) if folders else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        if found is None or not self.reads_drop_ins(view):
-            return found
-        return found._replace(manual=found.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
+        detection = super().detect(view)
+        if detection is None or not self.reads_drop_ins(view):
+            return detection
+        return detection._replace(manual=detection.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
 
     def reads_drop_ins(self, view: HostView) -> bool:
-        """Whether the program sources the folders, and does so behind its configuration."""
+        """Return whether the program sources the folders, and does so behind its configuration."""
         text = text_or_empty(view, self.PROGRAM)
         folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
         return folders is not None and (config is None or config.start() < folders.start())
 
     def sourced(self, view: HostView, kargs: Sequence[str] = ()) -> list[Sourced]:
-        """What the program sources, in its order: without our part, or with these arguments in it."""
+        """Return the files that the program sources, in its order: without our part, or with these arguments
+        in it."""
         behind, line = self.reads_drop_ins(view), _line(" ".join(kargs)) if kargs else ""
         config = appended_assignment.blanked(text_or_empty(view, _CONFIG))
         if kargs and not behind:
@@ -90,11 +91,12 @@ class _SdbootManage(EntryChain):
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         normal = self.read(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
-        asked = _evaluated(self.sourced(view)).text(_OPTIONS)
-        return [] if asked is None else [(*found_out, *split(asked, _CONFIG))]
+        options = _evaluated(self.sourced(view)).text(_OPTIONS)
+        return [] if options is None else [(*found_out, *split(options, _CONFIG))]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """An edit of the configuration goes where the program has come to read drop-ins since."""
+        """Return what shall be ours. An edit of the configuration is taken away where the program has come to
+        read drop-ins since."""
         proposed, line = super().propose(view, settings), karg_line(settings)
         part = marked_arguments.part(line).decode().strip() if line else ""
         behind = self.reads_drop_ins(view)
@@ -105,14 +107,16 @@ class _SdbootManage(EntryChain):
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         behind = self.reads_drop_ins(view)
         if not behind and not view.exists(_CONFIG):
-            said = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
+            summary = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
             hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
-            yield error("RC3131", said, location=_CONFIG, hint=hint)
+            yield error("RC3131", summary, location=_CONFIG, hint=hint)
         sources = self.sourced(view, kargs)
         environment = _evaluated(sources)
         if not behind:
             yield from appended_assignment.continued(dict(sources)[_CONFIG], _CONFIG)
-        broken = next((one for one in environment.values.get(_OPTIONS, ()) if "\n" in one.text), None)
+        broken = next(
+            (segment for segment in environment.values.get(_OPTIONS, ()) if "\n" in segment.text), None
+        )
         if broken is not None:
             yield error(
                 "RC3180",
@@ -127,7 +131,8 @@ class _SdbootManage(EntryChain):
 
 
 def _lost_at(sources: Sequence[Sourced], own: str, kargs: Sequence[str]) -> str:
-    """The file that sets the variable anew behind ours; empty where none does, or only a shell can tell."""
+    """Return the file that sets the variable anew behind ours; empty where none does, or only a shell can
+    tell."""
     environment, added = Environment(bash=True), False
     for path, text in sources:
         environment.read(path, text)
@@ -146,7 +151,7 @@ def _evaluated(sources: Iterable[Sourced]) -> Environment:
 
 
 def _confs(view: HostView, folder: str) -> list[str]:
-    """As bash expands FOLDER/*.conf."""
+    """Return the files that bash expands FOLDER/*.conf to."""
     names = (name for name in view.names(folder) if name.endswith(".conf") and name[0] != ".")
     return sorted(f"{folder}/{name}" for name in names)
 

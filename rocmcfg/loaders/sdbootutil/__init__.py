@@ -62,31 +62,32 @@ class _Sdbootutil(Chain):
 
     def read(self, view: HostView) -> Menu:
         running = _snapshot(view)
-        found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
+        menu = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
         dropped_by = f"/etc/kernel/cmdline, or a file of {FOLDER}"
-        return found._replace(tool=TOOL, carrier=CARRIER, dropped_by=dropped_by)
+        return menu._replace(tool=TOOL, carrier=CARRIER, dropped_by=dropped_by)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
         ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
-        said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
+        named = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
         entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
         here = view.exists(self.PROGRAM) and (ours if loader else entries)
-        return (self.PROGRAM, *entries, *said) if here else ()
+        return (self.PROGRAM, *entries, *named) if here else ()
 
     def observe(self, view: HostView) -> Observed:
         paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
-        before = [karg for path in first for karg in _said(view, path)]
-        later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
-        return Observed(self.read(view), (*before, *later), _said(view, CARRIER), later)
+        before = [karg for path in first for karg in _arguments_in(view, path)]
+        later = tuple(karg for path in paths if path > CARRIER for karg in _arguments_in(view, path))
+        return Observed(self.read(view), (*before, *later), _arguments_in(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: own_file(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """It copies a new entry over the old one (`update_entry_conf`), so that one cut off at that leaves an
-        empty file, and the next run takes entries without root= for those of others."""
+        """Return the step that writes all entries anew. It copies a new entry over the old one
+        (`update_entry_conf`): one that is cut off at that leaves an empty file, and the next run takes
+        entries without root= for those of others."""
         command, folders = (TOOL, "update-all-entries"), loader_entries.folders(view)
         entries = (path for folder in folders for path in loader_entries.paths(view, folder))
         kept = tuple(path for path in entries if loader_entries.entry_id(path) != loader_entries.TRIAL_ID)
@@ -108,12 +109,12 @@ class _Sdbootutil(Chain):
                 "sdbootutil show-entry VERSION",
             )
         elif text and not text.endswith("\n"):
-            said = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
+            summary = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
             detail = text.rpartition("\n")[2]
-            yield error("RC3145", said, detail=detail, location=base, hint=f"end it: echo >> {base}")
+            yield error("RC3145", summary, detail=detail, location=base, hint=f"end it: echo >> {base}")
         else:
-            told, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
-            yield from not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)
+            asked_for, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
+            yield from not_asked_for(observed.menu, asked_for, _FOUND_OUT, TOOL, where)
         if view.exists(_PCRLOCK) or "tpm2-device=" in text_or_empty(view, _CRYPTTAB):
             yield warning(
                 "RC3148",
@@ -127,7 +128,7 @@ class _Sdbootutil(Chain):
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         menu, running = self.read(view), _number(_snapshot(view))
         others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
-        newer = [one.title for one in others if _number(_subvolume_of(one.kargs)) > running]
+        newer = [other.title for other in others if _number(_subvolume_of(other.kargs)) > running]
         if newer:
             yield warning(
                 "RC3150",
@@ -139,20 +140,22 @@ class _Sdbootutil(Chain):
 
 
 def _snapshot(view: HostView) -> str:
-    """Which one is mounted as root; empty where there is none."""
+    """Return the snapshot that is mounted as root; empty where there is none."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
-    found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
-    return found if "/.snapshots/" in f"/{found}" else ""
+    subvolume = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
+    return subvolume if "/.snapshots/" in f"/{subvolume}" else ""
 
 
 def _subvolume_of(kargs: tuple[Karg, ...]) -> str:
-    """Which one an entry mounts as root; empty where it does not say."""
+    """Return the subvolume that an entry mounts as root; empty where it does not say."""
     return _subvolume(roles.value(kargs, "rootflags"))
 
 
 def _subvolume(options: str) -> str:
-    found = (option.removeprefix("subvol=") for option in options.split(",") if option.startswith("subvol="))
-    return next(found, "").strip("/")
+    subvolumes = (
+        option.removeprefix("subvol=") for option in options.split(",") if option.startswith("subvol=")
+    )
+    return next(subvolumes, "").strip("/")
 
 
 def _of(entry: Entry, running: str) -> Entry:
@@ -166,15 +169,15 @@ def _base(view: HostView) -> str:
     return next(filter(view.exists, _BASES), "")
 
 
-def _said(view: HostView, path: str) -> tuple[Karg, ...]:
-    """What sdbootutil reads of a file."""
+def _arguments_in(view: HostView, path: str) -> tuple[Karg, ...]:
+    """Return the arguments that sdbootutil reads from a file."""
     lines = text_or_empty(view, path).split("\n")[:-1]
     return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
 
 
 def _number(subvolume: str) -> int:
-    found = re.search(r"\.snapshots/([0-9]{1,18})/", subvolume)
-    return int(found[1]) if found else 0
+    match = re.search(r"\.snapshots/([0-9]{1,18})/", subvolume)
+    return int(match[1]) if match else 0
 
 
 BACKEND = _Sdbootutil()

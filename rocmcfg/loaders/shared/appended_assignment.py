@@ -25,7 +25,7 @@ def lines(name: str, added: str) -> bytes:
 
 
 def assignment(name: str, added: str) -> str:
-    """A line of the shell that puts more behind what a variable holds."""
+    """Return a line of the shell that puts more behind what a variable holds."""
     return f'{name}="${{{name}:+${name} }}{added}"'
 
 
@@ -35,18 +35,20 @@ def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file, and every copy of them; None where none are but those of a trial."""
-    return b"".join(_applied(found[0]) for found in _OWN.finditer(content)) or None
+    """Return our lines of the file, and every copy of them; None where there are none but those of a
+    trial."""
+    return b"".join(_applied(match[0]) for match in _OWN.finditer(content)) or None
 
 
 def _applied(part: bytes) -> bytes:
-    """Our lines without a trial's variable; empty where nothing else is in them."""
+    """Return our lines without a trial's variable; empty where nothing else is in them."""
     left = _VARIABLE.sub(b"", part)
     return left if left == part or not left.rstrip().endswith(b' }"') else b""
 
 
 def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
-    """Our lines with a variable of the boot loader behind what is applied; the shell must not expand it."""
+    """Return our lines with a variable of the boot loader behind what is applied; the shell must not expand
+    it."""
     if part is None:
         return lines(name, f"\\{variable}")
     before, quote, end = part.rpartition(b'"')
@@ -54,14 +56,14 @@ def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
 
 
 def without_variable(text: str) -> str:
-    found = _OWN.search(text.encode())
-    return text.replace(found[0].decode(), _applied(found[0]).decode() or "\n\n") if found else text
+    match = _OWN.search(text.encode())
+    return text.replace(match[0].decode(), _applied(match[0]).decode() or "\n\n") if match else text
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    found = list(_OWN.finditer(content))
-    if found:
-        start, end = found[0].start(), found[-1].end()
+    matches = list(_OWN.finditer(content))
+    if matches:
+        start, end = matches[0].start(), matches[-1].end()
         edit = Edit(content[start:end], (wanted or b"") + _OWN.sub(b"", content[start:end]))
         return content[:start] + edit.inserted + content[end:], edit
     edit = Edit(b"", appended(content, wanted) if wanted else b"")
@@ -69,25 +71,25 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def continued(text: str, path: str) -> Iterator[Diagnostic]:
-    """Where the line before ours takes the next one for a part of itself."""
+    """Yield an error where the line before ours takes the next one for a part of itself."""
     last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
-        said = "the line before rocmcfg's ends in a backslash, and would take it for a part of itself"
-        yield error("RC3119", said, location=path, hint="end that line without it")
+        summary = "the line before rocmcfg's ends in a backslash, and would take it for a part of itself"
+        yield error("RC3119", summary, location=path, hint="end that line without it")
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our lines, our lines, and the text after them; each line keeps its number."""
+    """Return the text before our lines, our lines, and the text after them; each line keeps its number."""
     content = text.encode()
-    found = _OWN.search(content)
-    if found is None:
+    match = _OWN.search(content)
+    if match is None:
         return text, "", ""
-    before, above = content[: found.start()], content.count(b"\n", 0, found.start())
-    below = content.count(b"\n", 0, found.end())
-    after = b"\n" * below + content[found.end() :]
-    return before.decode(), "\n" * above + found[0].decode(), after.decode()
+    before, above = content[: match.start()], content.count(b"\n", 0, match.start())
+    below = content.count(b"\n", 0, match.end())
+    after = b"\n" * below + content[match.end() :]
+    return before.decode(), "\n" * above + match[0].decode(), after.decode()
 
 
 def blanked(text: str) -> str:
-    """The text without our lines, with empty ones in their place."""
-    return _OWN.sub(lambda found: b"\n" * found[0].count(b"\n"), text.encode()).decode()
+    """Return the text without our lines, with empty ones in their place."""
+    return _OWN.sub(lambda match: b"\n" * match[0].count(b"\n"), text.encode()).decode()

@@ -54,86 +54,91 @@ class Chain(BootReader, ABC):
     PACKAGE = ""
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
-        found = self.here(view)
-        return (*found, *told) if found else ()
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what shows that this loader is here, the firmware's `proof` of the boot included; empty
+        where nothing does."""
+        paths = self.here(view)
+        return (*paths, *proof) if paths else ()
 
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...
 
     @abstractmethod
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """By path, what shall be ours: the whole file, or a part of one that others own. None for
-        what shall not be there. Equal settings give equal bytes."""
+        """Return by path what shall be ours: the whole file, or a part of one that others own; None for what
+        shall not be there. Equal settings give equal bytes."""
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        """Return the steps by which our files take effect. An undo asks anew: kernels may have come and
+        gone."""
         return ()
 
     def traces(self, view: HostView) -> Traces:
-        """What an undo that a shell runs looks for. Programs copy what is marked in CMDLINE into entries."""
+        """Return what an undo that a shell runs looks for. Programs copy what is marked in CMDLINE into
+        entries."""
         copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
         return Traces(self.MOUNT_POINTS, copied)
 
     def makers(self, view: HostView) -> tuple[Maker, ...]:
-        """What makes the menu anew once our files are gone, as a shell runs it."""
+        """Return what makes the menu anew once our files are gone, as a shell runs it."""
         return tuple(maker_of(step, self.PACKAGE) for step in self.activations(view, "") if step.commands)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
-        """What `write_entries` would change once these are ours, where it rewrites files of others."""
+        """Return what `write_entries` would change once these are ours, where it rewrites files of others."""
         return ()
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
-        """The files with entries that are no program's: those that an activation of our own rewrites."""
+        """Return the files with entries that no program generates: an activation of our own rewrites them."""
         return ()
 
     def cut_off(self, view: HostView) -> str:
-        """Why the menu cannot be all that its program meant to write; empty where nothing shows that."""
+        """Say why the menu cannot be all that its program meant to write; empty where nothing shows that."""
         return ""
 
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """What would go wrong, before anything is written. There is at least one argument."""
+        """Yield what would go wrong, before anything is written. There is at least one argument."""
 
     def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
-        """The command lines that get our arguments, those of kernels to come as well."""
+        """Return the command lines that get our arguments, those of kernels to come as well."""
         return (observed.foreign, *(entry.kargs for entry in observed.menu.normal))
 
     def refused(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """What would not reach the kernel as it is: by this loader, or behind an open quote of others."""
+        """Yield the arguments that would not reach the kernel as they are: by this loader, or behind an open
+        quote of others."""
         yield from not_handed_on(self.SPECIAL, kargs, observed.menu.carrier or observed.menu.path)
         yield from unclosed(view, self.lines(view, observed))
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Entries that boot without our arguments, whatever we do."""
+        """Yield remarks on entries that boot without our arguments, whatever we do."""
         return ()
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
-        """What there is to say of entries that are for no everyday use."""
+        """Yield what there is to say of entries that are for no everyday use."""
         return ()
 
-    def told(self, view: HostView) -> tuple[str, ...]:
-        """What says that this loader booted the host: itself, or systemd-boot, which started it."""
+    def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
+        """Return what proves that this loader booted the host: the loader's own name in LoaderInfo, or
+        systemd-boot, which started it."""
         if program := loader_entries.passed_on(view):
             is_this = self.LOADER and self.LOADER in program.rpartition("/")[2].lower()
             return (f"systemd-boot started {program}",) if is_this else ()
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
 
     def detect(self, view: HostView) -> Detection | None:
-        told = self.told(view)
-        found = self.evidence(view, told)
-        if not found:
+        proof = self.proof_of_boot(view)
+        evidence = self.evidence(view, proof)
+        if not evidence:
             return None
-        manual = self.MANUAL.replace("{path}", found[0])
-        return Detection(self.NAME, self.TITLE, found, bool(told) or not self.LOADER, True, manual)
+        manual = self.MANUAL.replace("{path}", evidence[0])
+        return Detection(self.NAME, self.TITLE, evidence, bool(proof) or not self.LOADER, True, manual)
 
 
 class EntryChain(Chain):
-    """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
-    stands it is for those of the Boot Loader Specification. `ASSIGNED`: the shell file, and the variable in
-    it, of which entries of later kernels are made. `LEFT`: roles of entries that are left alone. `NO_ENTRY`
-    is the hint where none is for us."""
+    """Shares what loaders have whose entries no program generates: we put our part into them, an activation
+    of our `own`. As it stands it is for entries of the Boot Loader Specification. `ASSIGNED`: the shell file,
+    and the variable in it, of which entries of later kernels are made. `LEFT`: roles of entries that are left
+    alone. `NO_ENTRY` is the hint where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     RULES = SYSTEMD_BOOT
@@ -148,7 +153,7 @@ class EntryChain(Chain):
         return self.ASSIGNED
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
-        """The lines of which entries of later kernels are made."""
+        """Return the lines of which entries of later kernels are made."""
         return entry_options.from_cmdline(view)
 
     def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
@@ -160,9 +165,10 @@ class EntryChain(Chain):
         return entry_options.menu(view, self.RULES)
 
     def observe(self, view: HostView) -> Observed:
-        """What others ask for counts where every entry has it, those of later kernels as well."""
+        """Return the configured line. An argument of others counts where every entry has it, those of later
+        kernels as well."""
         menu = self.read(view)
-        lines = [_around(kargs) for kargs in (*(one.kargs for one in menu.normal), *self.to_come(view))]
+        lines = [_around(kargs) for kargs in (*(entry.kargs for entry in menu.normal), *self.to_come(view))]
         first, _ = lines[-1] if lines else ((), ())
         foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]
         later = tuple({karg.text: karg for _, after in lines for karg in after}.values())
@@ -188,18 +194,19 @@ class EntryChain(Chain):
         return tuple(dict.fromkeys(view.real_path(path) for path, _ in self.rewrites(view, None)))
 
     def may_write(self, path: str) -> bool:
-        """Whether a file of this name is one of `entry_files`, on this host or on another day."""
+        """Return whether a file of this name is one of `entry_files`, on this host or on another day."""
         return loader_entries.is_entry(path)
 
     def variable(self, view: HostView) -> str:
-        """A variable of the loader that stands behind what is applied, for a trial."""
+        """Return the variable of the loader that stands behind what is applied, for a trial; empty without
+        one."""
         return ""
 
     def write_entries(self, host: Host) -> None:
         """Give every normal entry our part as the carrier has it, those too that were made since, and take it
         out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
-        asked = (entry_options.asked(host), self.variable(host))
-        for named, rewritten in self.rewrites(host, _part(asked), tried=True):
+        wanted = (entry_options.asked(host), self.variable(host))
+        for named, rewritten in self.rewrites(host, _part(wanted), tried=True):
             path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
@@ -208,29 +215,30 @@ class EntryChain(Chain):
                 host.write(path, before._replace(content=content), keep_mtime=False)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
-        found = []
+        changes = []
         for path, rewritten in self.rewrites(view, _part(kargs)):
             with suppress(Unreadable):  # the menu says so
                 before = view.state(view.real_path(path))
                 if before is not None and (content := rewritten(before.content)) != before.content:
-                    found.append(FileChange(path, before, content, "kernel arguments of its entries"))
-        return tuple(found)
+                    changes.append(FileChange(path, before, content, "kernel arguments of its entries"))
+        return tuple(changes)
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """`tried`: with what a trial that is on record has there."""
+        """Yield each file with entries and how its content is to become. `tried`: with what a trial that is
+        on record has there."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
                 yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
 
     def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
-        """The files of entries that name another system, and what they are without our part there."""
+        """Yield the files of entries that name another system, and what they are without our part there."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role is Role.FOREIGN:
                 yield path, partial(loader_entries.with_arguments, ours=None, rules=self.RULES)
 
     def require_change(self, view: HostView, path: str) -> None:
-        """Raises Unwritable where a changed file would not boot."""
+        """Refuse to change a file that would not boot then. Raises Unwritable."""
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
         return loader_entries.left_out(view, menu)
@@ -247,15 +255,15 @@ class EntryChain(Chain):
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
-            said = f"no entry of {menu.path} is for everyday use of this system"
+            summary = f"no entry of {menu.path} is for everyday use of this system"
             roles = "\n".join(
-                f"{one.title}: {one.role.value}, {one.why}".rstrip(", ") for one in menu.entries
+                f"{entry.title}: {entry.role.value}, {entry.why}".rstrip(", ") for entry in menu.entries
             )
-            yield error("RC3122", said, location=menu.path, detail=roles, hint=self.NO_ENTRY)
+            yield error("RC3122", summary, location=menu.path, detail=roles, hint=self.NO_ENTRY)
         yield from self.of_later_kernels(view, kargs)
 
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """What would keep the arguments from the entries of later kernels."""
+        """Yield what would keep the arguments from the entries of later kernels."""
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -266,14 +274,17 @@ class EntryChain(Chain):
 
 
 def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagnostic]:
-    """Arguments with a quote that is not closed: the kernel takes what follows for a part of them."""
-    found = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
-    for karg in found:
+    """Yield an error for each argument with a quote that is not closed: the kernel takes what follows for a
+    part of it."""
+    unclosed_kargs = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
+    for karg in unclosed_kargs:
         before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
-        said = "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        summary = (
+            "a quote is not closed, so that the kernel would take every argument behind it for a part of "
+        )
         yield error(
             "RC3170",
-            f"{said}{before.partition('=')[0]}",
+            f"{summary}{before.partition('=')[0]}",
             detail=before,
             location=_line_of(view, karg.source, before),
             hint="close the quote there"
@@ -282,26 +293,26 @@ def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagno
 
 
 def _line_of(view: HostView, source: str, text: str) -> str:
-    """The `file:line` where a text stands first; `source` itself where that cannot be told."""
+    """Return the `file:line` where a text stands first; `source` itself where that cannot be told."""
     lines = text_or_empty(view, source).split("\n") if source.startswith("/") and " " not in source else []
     numbers = (number for number, line in enumerate(lines, start=1) if text in line)
     return next((f"{source}:{number}" for number in numbers), source)
 
 
-def _part(asked: Iterable[str]) -> bytes | None:
-    return marked_arguments.part(kargs) if (kargs := " ".join(filter(None, asked))) else None
+def _part(wanted: Iterable[str]) -> bytes | None:
+    return marked_arguments.part(kargs) if (kargs := " ".join(filter(None, wanted))) else None
 
 
 def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
-    """What stands before our part of a command line, and after it."""
+    """Return the arguments before our part of a command line, and those after it."""
     source = kargs[0].source if kargs else ""
     before, _, after = marked_arguments.around(join(kargs))
     return split(before, source), split(after, source)
 
 
 class MenuChain(EntryChain):
-    """The same where a file, called `FILE`, holds several entries; `FILES` are all names that it may have,
-    `FOLDERS` those in which it may lie on a partition, beside its top and the folders of EFI."""
+    """Shares what loaders have whose file, called `FILE`, holds several entries; `FILES` are all names that
+    it may have, `FOLDERS` those in which it may lie on a partition, beside its top and the folders of EFI."""
 
     FILE: str
     FILES: tuple[str, ...]
@@ -315,7 +326,7 @@ class MenuChain(EntryChain):
     def files(self, view: HostView) -> tuple[str, ...]: ...
 
     def patterns(self) -> tuple[str, ...]:
-        """Those of a shell that find `files`, wherever they may lie."""
+        """Return the patterns of a shell that find `files`, wherever they may lie."""
         folders = ("", *self.FOLDERS, "EFI/*/")
         return on(
             loader_entries.PARTITIONS, *(f"{folder}{name}" for folder in folders for name in self.FILES)
@@ -348,12 +359,12 @@ class MenuChain(EntryChain):
 
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
     if images:
-        said = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
+        summary = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
         hint = "boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe"
-        yield warning("RC3110", said, hint=hint)
+        yield warning("RC3110", summary, hint=hint)
 
 
 def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
-    said = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
+    summary = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
     hint = f"{cure}, or make it append"
-    return error("RC3120", said, location=path, hint=hint)
+    return error("RC3120", summary, location=path, hint=hint)

@@ -37,7 +37,7 @@ class BootReader(Protocol):
     NAME: str
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        """What shows that this host has a menu of this loader; empty where nothing does."""
+        """Return what shows that this host has a menu of this loader; empty where nothing does."""
 
     def read(self, view: HostView) -> Menu: ...
 
@@ -59,14 +59,15 @@ class Keeper(Protocol):
     ARMED: str = ""
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`
-        are the arguments that count as such `AMONG_OTHERS`. Raises Unreadable."""
+        """Return what the program holds of ours; None where it holds nothing, empty where that was used up.
+        `ours` are the arguments that count as such `AMONG_OTHERS`. Raises Unreadable."""
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        """The command after which the program holds `wanted` in place of `held`, and nothing else of ours."""
+        """Return the command after which the program holds `wanted` in place of `held`, and nothing else of
+        ours."""
 
     def damaged(self, view: HostView) -> bool:
-        """Whether nobody could read its block any more. Raises Unreadable."""
+        """Return whether nobody could read its block any more. Raises Unreadable."""
         return False
 
     def writes_at(self, view: HostView) -> tuple[str, ...]:
@@ -91,17 +92,18 @@ class BootTrial(Protocol):
         return self.KEEPERS[0]
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """What shall be ours during a trial: the whole file, or our part of one that others own."""
+        """Return what shall be ours during a trial: the whole file, or our part of one that others own."""
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
-        """What the activation, if it is our own, would write into files of others."""
+        """Return what the activation, if it is our own, would write into files of others."""
         return ()
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
-        """The one step that makes the next boot the trial; what comes before it does nothing alone."""
+        """Return the one step that makes the next boot the trial; what comes before it does nothing alone."""
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Why the loader cannot do it on this host, asked before anything is written."""
+        """Yield why the loader cannot boot something once on this host, asked before anything is written."""
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""
+        """Read the generated menu, and yield an error where it does not hold the trial, or something beats
+        it."""

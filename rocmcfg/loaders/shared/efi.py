@@ -16,7 +16,7 @@ def path(name: str, of: str = LOADER) -> str:
 
 
 def value(view: HostView, name: str, of: str = LOADER) -> bytes:
-    """Empty where there is none."""
+    """Return the content of a variable; empty where there is none, or it cannot be read."""
     try:
         return (view.read(path(name, of)) or b"")[4:]
     except Unreadable:
@@ -28,18 +28,24 @@ def text(view: HostView, name: str) -> str:
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
-    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
-    told = text(view, variable)
-    return (f"{told} started this system",) if told.lower().startswith(loader) and told else ()
+    """Return the evidence of the firmware that this loader booted the host; empty where it says nothing of
+    it."""
+    loader_info = text(view, variable)
+    return (
+        (f"{loader_info} started this system",)
+        if loader_info.lower().startswith(loader) and loader_info
+        else ()
+    )
 
 
 def secure_boot(view: HostView) -> str:
-    """One of ON, OFF and SETUP; empty where nobody says: no UEFI, or the root of another machine."""
+    """Return one of ON, OFF and SETUP; empty where nobody says: no UEFI, or the root of another machine."""
     enforced = value(view, "SecureBoot", GLOBAL)[:1]
     set_up = any(value(view, "SetupMode", GLOBAL)[:1])
     return "" if not enforced else ON if any(enforced) else SETUP if set_up else OFF
 
 
 def starts_only_signed(view: HostView) -> bool:
-    """As systemd-stub asks it, by SecureBoot alone (systemd 257, src/boot/secure-boot.c)."""
+    """Return whether Secure Boot is on, as systemd-stub asks: by SecureBoot alone (systemd 257,
+    src/boot/secure-boot.c)."""
     return secure_boot(view) == ON

@@ -52,13 +52,13 @@ def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
 
 
 def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -> Menu:
-    """The same of files that hold several entries each, of this `name`."""
+    """Return a menu of files that hold several entries each, and have this `name`."""
     seen: list[Entry] = []
     hidden = hidden_partition(view)
     unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
     for path in paths:
         try:
-            seen += filter(None, (one.entry for one in written(view, path, view.text(path) or "")))
+            seen += filter(None, (placed.entry for placed in written(view, path, view.text(path) or "")))
         except Unreadable as problem:
             unreadable = problem.reason
     path = next(iter(paths), f"{hidden or '/boot'}/{name}")
@@ -68,40 +68,42 @@ def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -
 def rewritten(
     content: bytes, written: Callable[[str], Iterable[Written]], ours: bytes | None, left: Collection[Role]
 ) -> bytes:
-    """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
+    """Return the content of such a file with our part on the line of every normal entry. Roles in `left` stay
+    as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
-    for one in written(text):
-        role = one.entry.role if one.entry is not None else Role.FOREIGN
-        if one.start < 0 or role in left:
+    for placed in written(text):
+        role = placed.entry.role if placed.entry is not None else Role.FOREIGN
+        if placed.start < 0 or role in left:
             continue
         part = ours if role is Role.NORMAL else None
-        if part and one.quote:
-            part = part.replace(one.quote.encode(), 2 * one.quote.encode())
-        line = text[one.start : one.end].encode("utf-8", "surrogateescape")
-        before = text[at : one.start].encode("utf-8", "surrogateescape")
+        if part and placed.quote:
+            part = part.replace(placed.quote.encode(), 2 * placed.quote.encode())
+        line = text[placed.start : placed.end].encode("utf-8", "surrogateescape")
+        before = text[at : placed.start].encode("utf-8", "surrogateescape")
         pieces += [before, marked_arguments.at_end(line, part)]
-        at = one.end
+        at = placed.end
     return b"".join([*pieces, text[at:].encode("utf-8", "surrogateescape")])
 
 
 def hidden_partition(view: HostView) -> str:
-    """One for root's eyes alone, which is the mode of most ESPs; empty where there is none."""
+    """Return a partition that only root may look into, which is the mode of most ESPs; empty where there is
+    none."""
     return next(filter(view.hidden, loader_entries.PARTITIONS), "")
 
 
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
-    """The line of which entries of kernels to come are made, where a file says it."""
+    """Return the line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
     return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
 
 
 def asked(view: HostView) -> str:
-    """The arguments that shall be ours, as our file says them."""
-    return said(text_or_empty(view, CARRIER))
+    """Return the arguments that shall be ours, as our file says them."""
+    return arguments_in(text_or_empty(view, CARRIER))
 
 
-def said(carrier: str) -> str:
+def arguments_in(carrier: str) -> str:
     return " ".join(line for line in carrier.split("\n") if line and not line.startswith("#"))
 
 
@@ -111,6 +113,7 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 
 
 def machine_id(view: HostView) -> str:
-    """Empty where there is none yet: an image has `uninitialized` there (machine-id(5))."""
-    found = text_or_empty(view, "/etc/machine-id").strip()
-    return "" if found == "uninitialized" else found
+    """Return the machine's id; empty where there is none yet: an image has `uninitialized` there
+    (machine-id(5))."""
+    content = text_or_empty(view, "/etc/machine-id").strip()
+    return "" if content == "uninitialized" else content

@@ -25,20 +25,21 @@ from rocmcfg.model.plan import ToolChange
 
 
 class KeptChain(Chain, Keeper):
-    """The program gets the arguments by one command, last of all that is done."""
+    """Shares what loaders have whose program gets the arguments by one command, last of all that is done."""
 
     AMONG_OTHERS = True
 
     @abstractmethod
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
-        """Why the program cannot be asked for a change now, before anything is begun."""
+        """Yield why the program cannot be asked for a change now, before anything is begun."""
 
     def deployment(self, view: HostView) -> str:
-        """Which of the systems on this host the program gives the arguments to; empty where there is one."""
+        """Return the one of the systems on this host that the program gives the arguments to; empty where
+        there is only one system."""
         return ""
 
     def menu(self, view: HostView) -> Menu:
-        """Raises Unreadable."""
+        """Return the menu. Raises Unreadable where it cannot be read."""
         menu = self.read(view)
         if menu.unreadable:
             raise Unreadable(menu.path, menu.unreadable)
@@ -49,7 +50,7 @@ class KeptChain(Chain, Keeper):
         return text([word for word in words(ours) if word in on_line])
 
     def observe(self, view: HostView) -> Observed:
-        """By the first normal entry: the program gives all of them the same."""
+        """Return the configured line, by the first normal entry: the program gives all of them the same."""
         menu, ours = self.read(view), split(asked(view), CARRIER)
         line = menu.normal[0].kargs if menu.normal else ()
         at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
@@ -62,23 +63,24 @@ class KeptChain(Chain, Keeper):
         return {CARRIER: propose(settings)[CARRIER]}
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
-        """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
-        known = " ".join([*(karg.text for karg in observed.ours), *kargs])
-        now, wanted = self.held(view, known) if known else None, text(kargs)
+        """Return the change by which the program comes to hold these arguments of ours, if any is needed.
+        Raises Unreadable."""
+        ours = " ".join([*(karg.text for karg in observed.ours), *kargs])
+        now, wanted = self.held(view, ours) if ours else None, text(kargs)
         if now == wanted:
             return ()
         argv, reason = self.keep(wanted, now), f"it keeps {self.KEEPS}"
-        return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=known),)
+        return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=ours),)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         length = size([*(karg.text for karg in observed.foreign), *kargs])
         yield from too_long(length, CARRIER, "shorten what others ask for")
         yield from behind_separator(observed.foreign, kargs)
         # what is there already is adopted, but where another value stands behind it
-        for karg in (one for one in observed.foreign if one.text in kargs):
-            said = f"{karg.text} is on the kernel command line already, and another value behind it wins"
+        for karg in filter(lambda karg: karg.text in kargs, observed.foreign):
+            summary = f"{karg.text} is on the kernel command line already, and another value behind it wins"
             hint = "take both out there, then run the command again"
-            yield error("RC3142", said, location=karg.source, hint=hint)
+            yield error("RC3142", summary, location=karg.source, hint=hint)
 
 
 class DeploymentChain(KeptChain):
@@ -93,32 +95,33 @@ class DeploymentChain(KeptChain):
         return deployments.menu(view, self.NAME)
 
     def deployment(self, view: HostView) -> str:
-        """The one that boots next; empty where that cannot be told."""
+        """Return the deployment that boots next; empty where that cannot be told."""
         return next((entry.id for entry in self.read(view).normal), "")
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
-            said = "/etc is transient on this host: what is written there is gone at the next boot"
+            summary = "/etc is transient on this host: what is written there is gone at the next boot"
             hint = "make the settings part of the image: rocmcfg render --format bootc"
-            yield error("RC3143", said, location=path, hint=hint)
+            yield error("RC3143", summary, location=path, hint=hint)
         yield from self.unable(view)
 
 
 def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
-    """What a program says in JSON; None where it does not, and what it says instead."""
-    asked = view.query(argv)
-    if asked is None:
+    """Return the document that a program prints in JSON, and its message. The document is None where the
+    program prints none."""
+    answer = view.query(argv)
+    if answer is None:
         return None, "no program of this host can be run"
     try:
-        document = json_value(asked.stdout) if asked.ok else None
+        document = json_value(answer.stdout) if answer.ok else None
     except ValueError:
         document = None
-    return document if isinstance(document, dict) else None, "\n".join(asked.words)
+    return document if isinstance(document, dict) else None, "\n".join(answer.words)
 
 
 def text(kargs: Sequence[str]) -> str | None:
-    """A set of arguments, to be compared; None for none."""
+    """Return a set of arguments as one text that can be compared; None for none."""
     return " ".join(sorted(set(kargs))) or None
 
 

@@ -49,7 +49,7 @@ class EntryFile(NamedTuple):
 
     @property
     def boots(self) -> str:
-        """The file of the kernel, as the loader names it; empty for what is no system."""
+        """Return the file of the kernel, as the loader names it; empty for what is no system."""
         return next((self.first[key] for key in _BOOTS if key in self.first), "")
 
 
@@ -57,8 +57,8 @@ def parse(path: str, text: str, rules: Rules = SYSTEMD_BOOT) -> EntryFile:
     first: dict[str, str] = {}
     initrds: list[str] = []
     options: list[str] = []
-    for key, said in pairs(text, rules):
-        value = "/" + said.lstrip("/") if key in _PATHS else said
+    for key, raw in pairs(text, rules):
+        value = "/" + raw.lstrip("/") if key in _PATHS else raw
         if key == "initrd":
             initrds.append(value)
         elif key == "options":
@@ -69,8 +69,9 @@ def parse(path: str, text: str, rules: Rules = SYSTEMD_BOOT) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None, rules: Rules = SYSTEMD_BOOT) -> bytes:
-    """An entry with our part where it stands, else on its last line of options, or without any. One that
-    boots a kernel and has no such line gets one at its end; what else has none takes no arguments."""
+    """Return an entry with our part where it stands, else on its last line of options, or without any. An
+    entry that boots a kernel and has no such line gets one at its end; what else has none takes no
+    arguments."""
     content = _OWN_LINE.sub(b"", content)
     if marked_arguments.own(content) is not None:
         return marked_arguments.at_end(content, ours)
@@ -87,12 +88,13 @@ def with_arguments(content: bytes, ours: bytes | None, rules: Rules = SYSTEMD_BO
 
 
 def entry_id(path: str) -> str:
-    """What stays the same when the boot counter in the file's name goes on."""
+    """Return the part of a file's name that stays the same when its boot counter goes on."""
     return _ENDING.sub("", uncounted(path.rpartition("/")[2]))
 
 
 def read(view: HostView, machine_id: str = "", rules: Rules = SYSTEMD_BOOT) -> tuple[Entry, ...]:
-    """The entries of all partitions; one that names another machine or root file system is none of ours."""
+    """Return the entries of all partitions. An entry that names another machine or root file system is none
+    of ours."""
     return tuple(entry for _, entry in files(view, machine_id, rules))
 
 
@@ -105,7 +107,7 @@ def _files(view: HostView, machine_id: str, rules: Rules) -> Iterator[tuple[str,
     root, standing = roles.root_of(view), _standing(view)
     for folder in folders(view):
         entries = [(file.path, entry_of(file, machine_id, root)) for file in parsed(view, folder, rules)]
-        every = [Judged(one.role, one.why, roles.kernel_of(one.path)) for _, one in entries]
+        every = [Judged(entry.role, entry.why, roles.kernel_of(entry.path)) for _, entry in entries]
         for (path, entry), judged in zip(entries, roles.settled(every), strict=True):
             boots = judged.why == FALLBACK and entry.id.lower() == standing
             role, why, _ = Judged(Role.NORMAL) if boots else judged
@@ -117,49 +119,57 @@ def paths(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[
 
 
 def is_entry(path: str) -> bool:
-    """By its name, whether it is there or not, for any loader."""
+    """Return whether a path is that of an entry by its name, whether it is there or not, for any loader."""
     return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
 
 
 def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[EntryFile]:
-    """Raises Unreadable."""
+    """Yield the entries of a folder. Raises Unreadable."""
     for path in paths(view, folder, rules):
         if (text := view.text(path)) is not None:
             yield parse(path, text, rules)
 
 
 def booted(view: HostView) -> str:
-    """The id of the entry that systemd-boot started, in lower case; empty where nobody says."""
-    told = efi.handed_over(view, "LoaderInfo", "systemd-boot")
-    selected = efi.text(view, "LoaderEntrySelected").lower() if told else ""
+    """Return the id of the entry that systemd-boot started, in lower case; empty where nobody says."""
+    loader_info = efi.handed_over(view, "LoaderInfo", "systemd-boot")
+    selected = efi.text(view, "LoaderEntrySelected").lower() if loader_info else ""
     return entry_id(selected) if selected.endswith(".conf") else ""
 
 
 def choices(view: HostView, partitions: Iterable[str] = PARTITIONS) -> list[str]:
-    """What is to boot where nobody chooses: names or patterns, the first that fits counts."""
+    """Return what is to boot where nobody chooses: names or patterns, the first that fits counts."""
     patterns = [efi.text(view, "LoaderEntryDefault")]
     for mounted in partitions:
         keys = pairs(text_or_empty(view, f"{mounted}/loader/loader.conf"))
         patterns += [value for key, value in keys if key == "default"]
-    return [efi.text(view, "LoaderEntrySelected") if one.lower() == "@saved" else one for one in patterns]
+    return [
+        efi.text(view, "LoaderEntrySelected") if pattern.lower() == "@saved" else pattern
+        for pattern in patterns
+    ]
 
 
 def _named(entry: Entry) -> str:
-    """Several entries may have one title."""
+    """Return a name that tells an entry from others, since several may have one title."""
     return entry.title if entry.title == entry.id else f"{entry.title} ({entry.id})"
 
 
 def _standing(view: HostView) -> str:
-    """The id of the entry that booted, where it is what boots by itself: no spare one, whatever its name."""
-    found = booted(view)
-    return found if found and any(entry_id(one.lower()) == found for one in choices(view)) else ""
+    """Return the id of the entry that booted, where it is also the one that boots by itself: it is no spare
+    one, whatever its name."""
+    booted_id = booted(view)
+    return (
+        booted_id
+        if booted_id and any(entry_id(choice.lower()) == booted_id for choice in choices(view))
+        else ""
+    )
 
 
 def passed_on(view: HostView) -> str:
-    """The program that systemd-boot started by the entry that booted, where that is another boot loader;
-    empty where it is none, or nobody says."""
+    """Return the program that systemd-boot started by the entry that booted, where that is another boot
+    loader; empty where it is none, or nobody says."""
     name = booted(view)
-    for path in (one for folder in folders(view) if name for one in paths(view, folder)):
+    for path in (path for folder in folders(view) if name for path in paths(view, folder)):
         if entry_id(path).lower() == name:
             file = parse(path, text_or_empty(view, path))
             program = "" if file.options or "linux" in file.first else file.first.get("efi", "")
@@ -169,7 +179,7 @@ def passed_on(view: HostView) -> str:
 
 
 def _is_system(view: HostView, path: str) -> bool:
-    """Whether it is a unified kernel image, or one that cannot be looked into and lies where those do."""
+    """Return whether a file is a unified kernel image, or cannot be looked into and lies where those do."""
     try:
         image = pe_image.read(view, path)
     except Unreadable:
@@ -178,14 +188,15 @@ def _is_system(view: HostView, path: str) -> bool:
 
 
 def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
-    """The entries that stay as they are, and why; a warning where this host was booted by one of them."""
-    left = [one for one in menu.entries if one.role not in (Role.NORMAL, Role.TRIAL)]
-    lines = [f"{_named(one)}: {one.why or one.role.value}" for one in left]
+    """Yield a remark on the entries that stay as they are, and why; a warning where this host was booted by
+    one of them."""
+    left = [entry for entry in menu.entries if entry.role not in (Role.NORMAL, Role.TRIAL)]
+    lines = [f"{_named(entry)}: {entry.why or entry.role.value}" for entry in left]
     if left and menu.normal:
-        said = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
-        yield info("RC3181", said, detail="\n".join(lines[:_TOLD]), location=menu.path)
+        summary = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
+        yield info("RC3181", summary, detail="\n".join(lines[:_TOLD]), location=menu.path)
     name = booted(view)
-    runs = next((one for one in left if name and one.id.lower() == name), None)
+    runs = next((entry for entry in left if name and entry.id.lower() == name), None)
     if runs is not None and menu.normal:
         yield warning(
             "RC3182",
@@ -197,47 +208,54 @@ def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
 
 
 def any_here(view: HostView) -> bool:
-    """Whether there is an entry but that of a trial, which may be one of an image."""
+    """Return whether there is an entry besides that of a trial, which may be one of an image."""
     return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
 def folders(view: HostView) -> tuple[str, ...]:
-    """A partition that is mounted below another one, or linked to it, counts once."""
+    """Return the folders of entries. A partition that is mounted below another one, or linked to it, counts
+    once."""
     return once(view, filter(view.is_dir, _FOLDERS))
 
 
 def unmounted(view: HostView) -> str:
-    """A partition of the host's list whose folder is empty."""
+    """Return a partition of the host's list whose folder is empty; empty where there is none."""
     lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
     named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
-    return next((one for one in PARTITIONS if one in named and not view.names(one)), "")
+    return next(
+        (partition for partition in PARTITIONS if partition in named and not view.names(partition)), ""
+    )
 
 
 def on_partition(path: str) -> bool:
-    """Whether a path lies where kernels, images and loaders do."""
-    return os.path.normpath(path) == path and path.startswith(tuple(f"{one}/" for one in PARTITIONS))
+    """Return whether a path lies where kernels, images and loaders do."""
+    return os.path.normpath(path) == path and path.startswith(
+        tuple(f"{partition}/" for partition in PARTITIONS)
+    )
 
 
 def located(view: HostView, named: str) -> str:
-    """Where a file lies that a loader names from the root of its file system; empty where none is seen."""
+    """Return the path of a file that a loader names from the root of its file system; empty where none is
+    seen."""
     path = re.sub(r"^\([^)]*\)", "", named)  # GRUB's name of the disk
     places = (f"{root}{path}" for root in ("/boot", *PARTITIONS, ""))
-    return next((one for one in places if path.startswith("/") and view.exists(one)), "")
+    return next((place for place in places if path.startswith("/") and view.exists(place)), "")
 
 
 def images(view: HostView) -> Iterator[str]:
-    """Where unified kernel images lie, with what else has such a name there."""
+    """Yield the files where unified kernel images lie, with what else has such a name there."""
     for folder in (f"{mounted}/EFI/Linux" for mounted in PARTITIONS):
         yield from (f"{folder}/{name}" for name in view.names(folder) if name.lower().endswith(".efi"))
 
 
 def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those that there are, one path for each."""
+    """Return the paths that there are, one path for each file."""
     return tuple({view.real_path(path): path for path in paths if view.exists(path)}.values())
 
 
 def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
-    """Where loaders and their files may lie: what is `below` each partition, and every folder of its EFI."""
+    """Yield the folders where loaders and their files may lie: those `below` each partition, and every folder
+    of its EFI."""
     for mounted in PARTITIONS:
         yield from (f"{mounted}{folder}" for folder in below)
         yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))

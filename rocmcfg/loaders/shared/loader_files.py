@@ -29,7 +29,7 @@ class Rules(NamedTuple):
 
 
 def is_shown(name: str, ending: str) -> bool:
-    """Whether systemd-boot makes an entry of a file of this name, `ending` in lower case."""
+    """Return whether systemd-boot makes an entry of a file of this name, `ending` in lower case."""
     name = name.lower()
     return name.endswith(ending) and not name.startswith((".", "auto-"))
 
@@ -39,20 +39,21 @@ GRUB = Rules(lambda name: name.endswith(".conf") and not name.startswith("."), u
 
 
 def counter(name: str) -> re.Match[str] | None:
-    """Tries left and tries done, of Automatic Boot Assessment, where they stand in a file's name."""
-    found = _COUNTER.search(name)
-    tries = (found[1], found[2] or "0") if found else ()
-    return found if tries and all(int(number) <= _MOST_TRIES for number in tries) else None
+    """Return the match of tries left and tries done, of Automatic Boot Assessment, where they stand in a
+    file's name; else None."""
+    match = _COUNTER.search(name)
+    tries = (match[1], match[2] or "0") if match else ()
+    return match if tries and all(int(number) <= _MOST_TRIES for number in tries) else None
 
 
 def uncounted(name: str) -> str:
-    """The name without its counter, which changes with each try."""
-    found = counter(name)
-    return name[: found.start()] + name[found.end() :] if found else name
+    """Return the name without its counter, which changes with each try."""
+    match = counter(name)
+    return name[: match.start()] + name[match.end() :] if match else name
 
 
 def pairs(text: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[tuple[str, str]]:
-    """Key and value of each line that has both and is no comment."""
+    """Yield key and value of each line that has both and is no comment."""
     for line in _LINE_END.split(text):
         key, *value = _KEY.split(line.strip(_BLANK), maxsplit=1)
         if value and not key.startswith("#"):
@@ -68,7 +69,8 @@ def key_of(line: bytes) -> bytes:
 
 
 def end_of_value(line: bytes, rules: Rules) -> int:
-    """Where the value of a line ends: before its blanks, and before the quote around all of it."""
+    """Return the place where the value of a line ends: before its blanks, and before the quote around all of
+    it."""
     bare = line.rstrip(b" \t\r\n")
     _, *value = _KEY.split(bare.decode("utf-8", "replace").strip(_BLANK), maxsplit=1)
     return len(bare) - (1 if value and rules.unquotes and _is_quoted(value[0]) and len(value[0]) > 1 else 0)

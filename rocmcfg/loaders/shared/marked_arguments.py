@@ -28,46 +28,49 @@ def part(arguments: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """What of the content is ours; None where nothing is. One mark alone tells that our part was torn."""
-    found = _OWN.search(content) or _MARK.search(content)
-    return found[0] if found else None
+    """Return the part of the content that is ours; None where nothing is. One mark alone tells that our part
+    was torn."""
+    match = _OWN.search(content) or _MARK.search(content)
+    return match[0] if match else None
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
-    found = _OWN.search(content)
-    start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
-    edit = Edit(found[0] if found else b"", wanted or b"")
+    """Return the content with `wanted` in our part, or on its first line that is no comment, and the edit."""
+    match = _OWN.search(content)
+    start, end = match.span() if match else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
+    edit = Edit(match[0] if match else b"", wanted or b"")
     return content[:start] + edit.inserted + content[end:], edit
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
-    """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
-    found, end = _OWN.search(line), len(line.rstrip())
-    if found is not None:
-        return line[: found.start()] + (ours or b"") + _OWN.sub(b"", line[found.end() :])
+    """Return a line with `ours` in place of what it has of ours, else before the blanks at its end."""
+    match, end = _OWN.search(line), len(line.rstrip())
+    if match is not None:
+        return line[: match.start()] + (ours or b"") + _OWN.sub(b"", line[match.end() :])
     return line[:end] + (ours or b"") + line[end:]
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our arguments, ours without what marks them, and the text after them."""
+    """Return the text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
-    found = _OWN.search(content)
-    if found is None:
+    match = _OWN.search(content)
+    if match is None:
         return text, "", ""
-    ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
-    return content[: found.start()].decode(), ours, content[found.end() :].decode()
+    ours = match[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
+    return content[: match.start()].decode(), ours, content[match.end() :].decode()
 
 
 def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
+    """Return the arguments of a command line that are none of ours; none where that cannot be told, since one
+    mark is gone."""
     before, _, after = around(join(kargs))
     others = (*split(before), *split(after))
     return () if any(karg.text in (BEGIN, END) for karg in others) else others
 
 
 def torn(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
-    """Entries with one of the two marks only: what else is ours in them, nobody can tell."""
+    """Yield an error for each entry with one of the two marks only: what else is ours in it, nobody can
+    tell."""
     for entry in entries:
         marks = [karg for karg in entry.kargs if karg.text in (BEGIN, END)]
         if len(marks) % 2:

@@ -58,44 +58,47 @@ class Menu(NamedTuple):
 
 
 def size(texts: Iterable[str]) -> int:
-    """Bytes that these arguments take on the line, each with the blank before it."""
+    """Return the bytes that these arguments take on the line, each with the blank before it."""
     return sum(len(text.encode()) + 1 for text in texts)
 
 
 def behind_separator(
     foreign: Sequence[Karg], kargs: Sequence[str], *, built_in: bool = False
 ) -> Iterable[Diagnostic]:
-    """Which arguments would stand behind a `--`, where the kernel hands everything to init. kmod reads those
-    of modules there too (libkmod-config.c); a driver that is `built_in` has no kmod."""
-    found = separator(foreign)
-    if found is None:
+    """Yield an error for each argument that would stand behind a `--`, where the kernel hands everything to
+    init. kmod reads those of modules there too (libkmod-config.c); a driver that is `built_in` has no
+    kmod."""
+    dashes = separator(foreign)
+    if dashes is None:
         return
     hint = "move the “--” and what follows it out of that file, or leave the argument away"
     for text in kargs:
         if built_in or "." not in text.partition("=")[0]:
-            said = f"{text} would stand behind a “--”, where the kernel passes everything on to init"
-            yield error("RC3109", said, location=found.source, hint=hint)
+            summary = f"{text} would stand behind a “--”, where the kernel passes everything on to init"
+            yield error("RC3109", summary, location=dashes.source, hint=hint)
 
 
 def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
-    """`length` is of the longest line that a kernel would get, in bytes."""
+    """Yield an error where the kernel would cut the line. `length` is that of the longest line that a kernel
+    would get, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
-        said = f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
+        summary = f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
         cure = f"{hint}, or write module parameters to modprobe.d instead: --via modprobe"
-        yield error("RC3104", said, location=location, hint=cure)
+        yield error("RC3104", summary, location=location, hint=cure)
 
 
 def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
-    """Whether a trial's arguments fit, and reach the kernel. `length` is of the whole line, in bytes."""
+    """Yield why a trial's arguments do not fit, or do not reach the kernel. `length` is that of the whole
+    line, in bytes."""
     if length >= COMMAND_LINE_LIMIT:
-        said = f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
+        summary = f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}"
         hint = "try fewer settings at a time, or apply them without --trial"
-        yield error("RC4301", said, location=location, hint=hint)
+        yield error("RC4301", summary, location=location, hint=hint)
     behind = separator(foreign)
     if behind is not None:
-        said = "the trial's arguments would stand behind a “--”, where the kernel passes them on to init"
+        summary = "the trial's arguments would stand behind a “--”, where the kernel passes them on to init"
         hint = "move the “--” and what follows it out of that file"
-        yield error("RC4302", said, location=behind.source, hint=hint)
+        yield error("RC4302", summary, location=behind.source, hint=hint)
 
 
 def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = "") -> Iterable[Diagnostic]:
@@ -107,16 +110,17 @@ def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = "") -> I
             yield error("RC4309", summary, location=karg.source, hint=hint)
 
 
-def surplus(menu: Menu, told: Sequence[Karg]) -> list[Karg]:
-    """What normal entries have besides what they are told to."""
-    return [karg for entry in menu.normal for karg in entry.kargs if not contains(told, karg.text)]
+def surplus(menu: Menu, asked_for: Sequence[Karg]) -> list[Karg]:
+    """Return the arguments that normal entries have besides those asked for."""
+    return [karg for entry in menu.normal for karg in entry.kargs if not contains(asked_for, karg.text)]
 
 
 def not_asked_for(
-    menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
+    menu: Menu, asked_for: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
-    """What a program takes away: `told` is what its files ask for, `found_out` what it adds by itself."""
-    left = dict.fromkeys(karg.text for karg in surplus(menu, told) if karg.name not in found_out)
+    """Yield an error for what a program takes away: `asked_for` is what its files ask for, `found_out` what
+    it adds by itself."""
+    left = dict.fromkeys(karg.text for karg in surplus(menu, asked_for) if karg.name not in found_out)
     if left:
         yield error(
             "RC3147",
@@ -128,26 +132,26 @@ def not_asked_for(
 
 
 def no_trial_in(location: str, hint: str = "") -> Diagnostic:
-    said = "the boot menu does not hold what makes a trial of one boot"
+    summary = "the boot menu does not hold what makes a trial of one boot"
     cure = hint if hint else "somebody took the file away meanwhile: run the command again"
-    return error("RC4308", said, location=location, hint=cure)
+    return error("RC4308", summary, location=location, hint=cure)
 
 
 def no_entry(menu: Menu) -> Diagnostic:
-    said = f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry"
+    summary = f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry"
     run = f"run {menu.tool} by hand and read what it prints"
     hint = run if menu.tool else "see whether its partition is mounted, and for which system its entries are"
-    return error("RC3102", said, location=menu.path, hint=hint)
+    return error("RC3102", summary, location=menu.path, hint=hint)
 
 
 def _enclosed(kargs: Sequence[Karg], text: str) -> bool:
-    """Whether an argument stands inside another one, whose quote nobody closed."""
+    """Return whether an argument stands inside another one, whose quote nobody closed."""
     return any(text in karg.text.split() for karg in kargs if karg.text.count('"') % 2)
 
 
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
-    """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
-    a warning, one that is wrong an error: an undo goes on after the former."""
+    """Yield an error where a normal entry lacks a wanted argument or has an unwanted one. A menu that could
+    not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         yield warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)
     elif not menu.normal and (menu.tool or wanted):
@@ -156,11 +160,11 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterabl
         missing = [text for text in wanted if not contains(entry.kargs, text)]
         left = [text for text in unwanted if contains(entry.kargs, text) or _enclosed(entry.kargs, text)]
         if missing or left:
-            said = [f"misses {' '.join(missing)}"] if missing else []
-            said += [f"still has {' '.join(left)}"] if left else []
+            faults = [f"misses {' '.join(missing)}"] if missing else []
+            faults += [f"still has {' '.join(left)}"] if left else []
             yield error(
                 "RC3103",
-                f"boot entry “{entry.title}” {'; '.join(said)}",
+                f"boot entry “{entry.title}” {'; '.join(faults)}",
                 location=menu.path,
                 hint=f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
                 + (f"; run {menu.tool} by hand to see" if menu.tool else ""),

@@ -46,7 +46,8 @@ class OneShot(Keeper):
         return FILE if efi.text(view, "LoaderEntryOneShot") == FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
+        """Return the command. Without a name bootctl deletes the variable
+        (src/bootctl/bootctl-set-efivar.c)."""
         return ("bootctl", "set-oneshot", wanted or "")
 
 
@@ -72,20 +73,22 @@ class SecondEntry(BootTrial):
     ACTIVATED = False
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
+        """Return the folder, the text and the mode of what boots by itself, as an entry that is a file; None
+        where there is none."""
         state = view.state(chosen.path)
         return None if state is None else (chosen.path.rpartition("/")[0], state.content, state.mode)
 
     def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """What would stand behind the arguments nevertheless, and win."""
+        """Yield an error for each argument that would stand behind the trial's nevertheless, and win."""
         return ()
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """Its mode is that of the entry it is a copy of: FAT has none of its own."""
+        """Return the entry of the trial. Its mode is that of the entry it is a copy of: FAT has none of its
+        own."""
         chosen = _default(view)
-        if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
+        if chosen is None or _not_ours(observed, chosen) or (original := self.original(view, chosen)) is None:
             return {}
-        folder, content, mode = found
+        folder, content, mode = original
         return {f"{folder}/{FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
@@ -96,13 +99,13 @@ class SecondEntry(BootTrial):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
-        told = efi.text(view, "LoaderInfo")
+        loader_info = efi.text(view, "LoaderInfo")
         why = detail = ""
         if not view.runs_tools:
             why = "the next boot can be chosen on the running system alone"
-        elif not told.lower().startswith(self.LOADER):
+        elif not loader_info.lower().startswith(self.LOADER):
             why = f"it needs {self.LOADER}"
-            detail = f"booted by {told}" if told else "no loader says its name"
+            detail = f"booted by {loader_info}" if loader_info else "no loader says its name"
         elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
             why = "the loader that booted this host does not say that it boots something once"
             detail = "asked: bit 3 of the EFI variable LoaderFeatures"
@@ -111,13 +114,13 @@ class SecondEntry(BootTrial):
             return
         other = efi.text(view, "LoaderEntryOneShot")
         if other and other != FILE:
-            said = f"the next boot is chosen already, by somebody else: {other}"
+            summary = f"the next boot is chosen already, by somebody else: {other}"
             hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
-            yield error("RC4345", said, location=ONE_SHOT.BLOCK, hint=hint)
+            yield error("RC4345", summary, location=ONE_SHOT.BLOCK, hint=hint)
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Why no copy of an entry would be the trial."""
+        """Yield why no copy of an entry would be the trial."""
         chosen = _default(view)
         if chosen is None:
             yield cannot("bootctl does not tell which entry boots by itself", _why_none(view.query(_LIST)))
@@ -134,20 +137,22 @@ class SecondEntry(BootTrial):
         return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """The copy is there and whole, and nothing but the variable will choose it."""
+        """Yield an error where the copy is not there or not whole, or something else than the variable will
+        choose it."""
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
             yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            said = f"{FILE} would boot by itself, each time"
+            summary = f"{FILE} would boot by itself, each time"
             why = "the trial has to be the last choice of the loader"
             hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
-            yield error("RC4347", said, detail=why, location=path, hint=hint)
+            yield error("RC4347", summary, detail=why, location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
-    """An entry's text with the arguments behind all others, and without what would sort it before others."""
+    """Return an entry's text with the arguments behind all others, and without what would sort it before
+    others."""
     added = " ".join(arguments).encode()
     lines = [line.rstrip(b" \t") for line in content.splitlines() if key_of(line) != b"sort-key"]
     places = [number for number, line in enumerate(lines) if key_of(line) == b"options"]
@@ -164,14 +169,15 @@ def _titles(lines: Sequence[bytes]) -> list[int]:
 
 
 def _default(view: HostView) -> Listed | None:
-    """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
-    names or the pattern in loader.conf matches first, else the first of all."""
-    found = _listed(view)
-    if any(entry.default is not None for entry in found):
-        return next((entry for entry in found if entry.default), None)
-    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in found))
-    named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
-    return next(iter((*named, *found)), None)
+    """Return the entry that boots where nobody chooses; None where bootctl lists none. systemd 252 does not
+    mark it: then what LoaderEntryDefault names or the pattern in loader.conf matches first, else the first of
+    all."""
+    listed = _listed(view)
+    if any(entry.default is not None for entry in listed):
+        return next((entry for entry in listed if entry.default), None)
+    patterns = loader_entries.choices(view, dict.fromkeys(entry.root for entry in listed))
+    named = (e for p in patterns for e in listed if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
+    return next(iter((*named, *listed)), None)
 
 
 def _why_none(answer: CommandResult | None) -> str:
@@ -181,14 +187,14 @@ def _why_none(answer: CommandResult | None) -> str:
 
 
 def _listed(view: HostView) -> tuple[Listed, ...]:
-    """A list from systemd 253 on, one object on a line before it."""
-    asked = view.query(_LIST)
-    lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
+    """Return the entries that bootctl lists: a list from systemd 253 on, one object on a line before it."""
+    answer = view.query(_LIST)
+    lines = answer.stdout.splitlines() if answer is not None and answer.ok else ()
     try:
-        said: list[Any] = [json_value(line) for line in lines if line.strip()]
+        documents: list[Any] = [json_value(line) for line in lines if line.strip()]
     except ValueError:
         return ()
-    rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said
+    rows = documents[0] if len(documents) == 1 and isinstance(documents[0], list) else documents
     return tuple(
         Listed(str(row["id"]), str(row["path"]), str(row.get("root", "")), row.get("isDefault"))
         for row in rows
@@ -197,14 +203,14 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
 
 
 def _not_ours(observed: Observed, chosen: Listed) -> str:
-    """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
+    """Say why the entry that boots by itself is none that gets our arguments; empty where it is one."""
     name = loader_entries.entry_id(chosen.path)
     return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
 
 
 def cannot(why: str, detail: str) -> Diagnostic:
-    said, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
-    return error("RC4344", said, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
+    summary, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    return error("RC4344", summary, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
 
 
 def no_original(which: str, location: str, hint: str) -> Diagnostic:

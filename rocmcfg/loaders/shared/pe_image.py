@@ -37,7 +37,8 @@ class PeImage(NamedTuple):
 
 
 def read(view: HostView, path: str) -> PeImage | None:
-    """None where there is no such file. Raises Unreadable, also for what is no PE file or is cut off."""
+    """Return the sections of a file; None where there is no such file. Raises Unreadable, also for what is no
+    PE file or is cut off."""
     stream = view.stream(path)
     if stream is None:
         return None
@@ -46,7 +47,7 @@ def read(view: HostView, path: str) -> PeImage | None:
 
 
 def parse(stream: BinaryIO) -> PeImage:
-    """Raises ValueError with what is wrong."""
+    """Return the sections of a PE file. Raises ValueError with what is wrong."""
     size = stream.seek(0, 2)
     if size < 64 or _at(stream, 0, 2) != b"MZ":
         raise ValueError("it does not begin as a PE file")
@@ -72,7 +73,7 @@ def parse(stream: BinaryIO) -> PeImage:
 
 
 def with_sections(content: bytes, added: Mapping[str, bytes]) -> bytes:
-    """A file with more sections of data, byte for byte as `ukify build` of systemd 262 adds them
+    """Return a file with more sections of data, byte for byte as `ukify build` of systemd 262 adds them
     (pe_add_sections). Raises ValueError for a file that is damaged, signed, or has no room for them."""
     image = parse(io.BytesIO(content))
     if image.signed:
@@ -113,7 +114,7 @@ def _signed(stream: BinaryIO, directories: int, table: int, size: int) -> bool:
 
 
 def _text(stream: BinaryIO, name: str, offset: int, size: int) -> str:
-    """Up to the first NUL, as the stub reads it (xstrn8_to_16)."""
+    """Return a section up to the first NUL, as the stub reads it (xstrn8_to_16). Raises ValueError."""
     if size > MOST_TEXT:
         raise ValueError(f"its section {name} has {size} bytes")
     return _at(stream, offset, size).partition(b"\0")[0].decode("utf-8", "replace")
@@ -121,10 +122,10 @@ def _text(stream: BinaryIO, name: str, offset: int, size: int) -> str:
 
 def _at(stream: BinaryIO, offset: int, size: int) -> bytes:
     stream.seek(offset)
-    found = stream.read(size)
-    if len(found) < size:
+    content = stream.read(size)
+    if len(content) < size:
         raise ValueError(f"it ends within the {size} bytes at {offset}")
-    return found
+    return content
 
 
 def _up(number: int, to: int) -> int:

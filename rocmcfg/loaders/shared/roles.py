@@ -45,8 +45,9 @@ UNKNOWN = Root(frozenset(), "")
 def judged(
     titles: Sequence[str], kargs: Sequence[Karg], root: Root, path: str = "", initrds: Sequence[str] = ()
 ) -> Judged:
-    """`titles` are all names that tell what the entry is, `root` is that of this host, `path` and `initrds`
-    are the files of the kernel and its initramfs. See `settled` for what is called fallback."""
+    """Return the role of an entry. `titles` are all names that tell what it is, `root` is that of this host,
+    `path` and `initrds` are the files of the kernel and its initramfs. See `settled` for what is called
+    fallback."""
     kernel = kernel_of(path)
     if another_root(kargs, root):
         return Judged(Role.FOREIGN, f"its root={value(kargs, 'root')} is not that of this system", kernel)
@@ -66,39 +67,42 @@ def judged(
 
 
 def kernel_of(path: str) -> str:
-    """What is the same for the image of a kernel and that of its fallback."""
+    """Return a name that is the same for the image of a kernel and that of its fallback."""
     return _FALLBACK.sub("", path.lower())
 
 
 def settled(every: Sequence[Judged]) -> list[Judged]:
-    """The entries of a menu: a fallback is spare where another entry starts the same kernel, and else what
-    this host boots."""
-    usual = {one.kernel for one in every if one.role is Role.NORMAL}
-    alone = [one.why == FALLBACK and one.kernel not in usual for one in every]
-    return [Judged(Role.NORMAL) if spared else one for one, spared in zip(every, alone, strict=True)]
+    """Return the judgements of a whole menu: a fallback is spare where another entry starts the same kernel,
+    and else what this host boots."""
+    usual = {judgement.kernel for judgement in every if judgement.role is Role.NORMAL}
+    alone = [judgement.why == FALLBACK and judgement.kernel not in usual for judgement in every]
+    return [
+        Judged(Role.NORMAL) if spared else judgement for judgement, spared in zip(every, alone, strict=True)
+    ]
 
 
 def root_of(view: HostView) -> Root:
-    """Named in its fstab, and by the kernel that runs, which in a chroot is another one's: either counts."""
+    """Return the names of the root file system in its fstab, and those of the kernel that runs, which in a
+    chroot is another one's: either counts."""
     lines = (line.split() for line in text_or_empty(view, "/etc/fstab").splitlines())
-    found = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
+    devices = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
     running = split(text_or_empty(view, "/proc/cmdline"))
-    names = (name.lower().replace('"', "") for name in (*found, value(running, "root")) if name)
+    names = (name.lower().replace('"', "") for name in (*devices, value(running, "root")) if name)
     return Root(frozenset(names), value(running, "rootflags"))
 
 
 def another_root(kargs: Sequence[Karg], root: Root) -> bool:
-    """Whether the arguments name another file system than ours. What names it in another way (by UUID, by
-    PARTUUID, by its device) cannot be compared, and counts as ours."""
+    """Return whether the arguments name another file system than ours. What names it in another way (by UUID,
+    by PARTUUID, by its device) cannot be compared, and counts as ours."""
     kind, named = _form(value(kargs, "root").lower())
-    alike = {one for of, one in map(_form, root.names) if kind and of == kind}
+    alike = {name for of, name in map(_form, root.names) if kind and of == kind}
     return bool(alike) and named not in alike
 
 
 def _form(name: str) -> tuple[str, str]:
-    """In which way a file system is named, and its name in that way. Which disk is `sda` or `nvme0` may
-    change with each boot, and so two partitions are compared where their disk has the same name: in one boot
-    that is one disk, and its partitions keep their numbers."""
+    """Return the way in which a file system is named, and its name in that way. Which disk is `sda` or
+    `nvme0` may change with each boot, and so two partitions are compared where their disk has the same name:
+    in one boot that is one disk, and its partitions keep their numbers."""
     if link := _LINK.fullmatch(name):
         return link[1], link[2]
     if partition := _PARTITION.fullmatch(name):
@@ -110,6 +114,6 @@ def _form(name: str) -> tuple[str, str]:
 
 
 def value(kargs: Sequence[Karg], name: str) -> str:
-    """Of the argument that wins; empty where it has none, or there is none."""
-    found = last(kargs, name)
-    return (found.value if found else "") or ""
+    """Return the value of the argument that wins; empty where it has none, or there is none."""
+    karg = last(kargs, name)
+    return (karg.value if karg else "") or ""

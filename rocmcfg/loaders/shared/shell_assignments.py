@@ -70,15 +70,16 @@ Value = tuple[Segment, ...]  # none of them empty
 
 
 def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
-    """What a variable says after a file with this text; None where only a shell can tell."""
+    """Return the arguments that a variable holds after a file with this text; None where only a shell can
+    tell."""
     environment = Environment()
     environment.read(path, text)
-    found = environment.text(name)
-    return None if found is None else split(found, path)
+    assigned = environment.text(name)
+    return None if assigned is None else split(assigned, path)
 
 
 class NotPlain(ValueError):
-    """The text needs a real shell."""
+    """Says that the text needs a real shell."""
 
 
 class _Line(NamedTuple):
@@ -128,22 +129,23 @@ class Environment:
         return True
 
     def _alone(self, line: _Line, where: str) -> bool:
-        found = _ALONE.fullmatch(line.code or "")
-        if found is None or _ASSIGNING_EXPANSION.search(line.text):
+        match = _ALONE.fullmatch(line.code or "")
+        if match is None or _ASSIGNING_EXPANSION.search(line.text):
             return False
-        self.values.pop(found[1], None)
-        self.unknown[found[1]] = where
+        self.values.pop(match[1], None)
+        self.unknown[match[1]] = where
         return True
 
     def text(self, name: str) -> str | None:
-        """The value as one string; None where it is unknown. An unset variable is empty."""
+        """Return the value as one string; None where it is unknown. An unset variable is empty."""
         if name not in self.values and (name in self.unknown or self.opaque):
             return None
         return "".join(segment.text for segment in self.values.get(name, ()))
 
     def _value(self, text: str, where: str, *, splits: bool) -> Value:
-        """One shell word, then nothing or a semicolon. `splits`: an argument of `export`, where shells differ
-        in what becomes of an unquoted expansion. Raises NotPlain."""
+        """Return the value of one shell word, behind which there is nothing or a semicolon. `splits`: an
+        argument of `export`, where shells differ in what becomes of an unquoted expansion. Raises
+        NotPlain."""
         if len(text) > LONGEST:
             raise NotPlain
         segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
@@ -154,7 +156,8 @@ class Environment:
     def _segments(
         self, text: str, where: str, *, splits: bool = False, all_quoted: bool = False
     ) -> Iterator[Segment]:
-        """`all_quoted`: double quotes open before the text and close after it."""
+        """Yield the segments of a text. `all_quoted`: double quotes open before the text and close after it.
+        Raises NotPlain."""
         quoted = all_quoted
         at = 0
         while at < len(text):
@@ -194,7 +197,7 @@ class Environment:
 
 
 def _require_bounded(value: Value) -> None:
-    """Raises NotPlain. Lines that double a value come to gigabytes soon."""
+    """Refuse a value that is too long: lines that double a value come to gigabytes soon. Raises NotPlain."""
     if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
         raise NotPlain
 
@@ -205,7 +208,7 @@ def _logical_lines(text: str) -> tuple[_Line, ...]:
 
 
 def _parted(text: str) -> Iterator[_Line]:
-    """Lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
+    """Yield lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
     start = number = opened = 1
     at = 0
     line: list[str] = []  # pieces, since a text that grows piece by piece is copied each time

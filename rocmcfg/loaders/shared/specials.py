@@ -35,7 +35,7 @@ _NAMES = {
 
 
 def specials(reader: str, meanings: Mapping[str, str]) -> tuple[Special, ...]:
-    """Of one reader: what each text means to it."""
+    """Return the special texts of one reader: `meanings` is what each text means to it."""
     return tuple(
         Special(text, _NAMES.get(text, f"“{text}”"), meaning, reader) for text, meaning in meanings.items()
     )
@@ -80,9 +80,9 @@ SHELL = specials(
 
 
 def not_handed_on(specials: Sequence[Special], kargs: Iterable[str], location: str) -> Iterator[Diagnostic]:
-    """The arguments that would not arrive as they are, or would do something else."""
+    """Yield an error for each argument that would not arrive as it is, or would do something else."""
     for text in kargs:
-        met = next((one for one in specials if one.text in text), None)
+        met = next((special for special in specials if special.text in text), None)
         if met is not None:
             yield error(
                 "RC3108",

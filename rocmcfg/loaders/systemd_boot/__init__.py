@@ -41,21 +41,21 @@ class _SystemdBoot(EntryChain):
     def here(self, view: HostView) -> tuple[str, ...]:
         return loader_entries.folders(view) if _installed(view) else ()
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         loader = _installed(view)
-        if not (loader or told) or not loader_entries.any_here(view):
+        if not (loader or proof) or not loader_entries.any_here(view):
             return ()
         if view.exists("/usr/bin/sdboot-manage"):
             return ()  # the entries of later kernels come from its own configuration
-        return (*loader_entries.folders(view), *filter(None, (loader,)), *told)
+        return (*loader_entries.folders(view), *filter(None, (loader,)), *proof)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Unified kernel images beside the entries: they hold their own arguments."""
+        """Yield a warning for unified kernel images beside the entries: they hold their own arguments."""
         return with_their_own([*loader_entries.images(view)])
 
 
 def _installed(view: HostView) -> str:
-    """The loader itself, where its partition can be looked into."""
+    """Return the loader itself, where its partition can be looked into; else empty."""
     paths = (f"{mounted}/EFI/systemd/{name}" for mounted in loader_entries.PARTITIONS for name in _LOADERS)
     return next(filter(view.exists, paths), "")
 

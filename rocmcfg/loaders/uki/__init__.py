@@ -48,12 +48,13 @@ from rocmcfg.model.plan import Activation
 
 
 class _Trial(SecondEntry):
-    """An entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
+    """Makes an entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
     options in place of what is built in, and appends the addons to them (src/boot/stub.c of 254 to 262,
     use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 knows no `uki`."""
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
+        """Return an entry for the image that boots by itself. Its mode is that of loader.conf, since that of
+        a file on FAT is what the partition gives it."""
         root, _, name = chosen.path.partition("/EFI/Linux/")
         lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
         if not lines:
@@ -74,7 +75,7 @@ class _Trial(SecondEntry):
 
 
 class _Uki(EntryChain):
-    """Which way a host gets, and why: docs/design.md."""
+    """Gives images addons, or has the line built in: docs/design.md says which way a host gets, and why."""
 
     NAME = "uki"
     INSTEAD_OF = ("systemd-boot",)
@@ -92,20 +93,21 @@ class _Uki(EntryChain):
     def read(self, view: HostView) -> Menu:
         return reader.read(view)
 
-    def told(self, view: HostView) -> tuple[str, ...]:
-        return () if addons.other_loader(view) else reader.told(view)
+    def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
+        return () if addons.other_loader(view) else reader.proof_of_boot(view)
 
-    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        return (*reader.paths(view)[:3], *reader.told(view))
+    def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
+        return (*reader.paths(view)[:3], *reader.proof_of_boot(view))
 
     def observe(self, view: HostView) -> Observed:
-        """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
-        found = super().observe(view)
-        added = (k for one in found.menu.normal for k in one.kargs if ".extra.d/" in k.source)
+        """Return the configured line. What an addon adds that is loaded after ours comes later, also where
+        ours is not there yet."""
+        observed = super().observe(view)
+        added = (k for entry in observed.menu.normal for k in entry.kargs if ".extra.d/" in k.source)
         behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
-        later = tuple({**{k.text: k for k in found.later}, **behind}.values())
-        first = [k for k in found.foreign if k not in found.later and k.text not in behind]
-        return Observed(found.menu, (*first, *later), found.ours, later)
+        later = tuple({**{k.text: k for k in observed.later}, **behind}.values())
+        first = [k for k in observed.foreign if k not in observed.later and k.text not in behind]
+        return Observed(observed.menu, (*first, *later), observed.ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)
@@ -115,7 +117,8 @@ class _Uki(EntryChain):
         return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Images that were built with our part are built anew also where addons have taken its place."""
+        """Return the step that writes addons or builds images. Images that were built with our part are built
+        anew also where addons have taken its place."""
         images = reader.images(view).normal
         built = _built(view, images)
         if built is None and images and efi.starts_only_signed(view):
@@ -137,12 +140,12 @@ class _Uki(EntryChain):
         return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, images, tuple(own), images)
 
     def makers(self, view: HostView) -> tuple[Maker, ...]:
-        """Only where the arguments are built into the images."""
+        """Return what builds the images anew, only where the arguments are built into them."""
         signer = addons.signer(view, IMAGE) or None
         return tuple(built_in.by_kernel(maker)._replace(signed_by=signer) for maker in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
-        """Our addons: those that there are, and those that there may be."""
+        """Return our addons: those that there are, and those that there may be."""
         there = (f"{folder}/{reader.OURS}" for folder in _with_own_addon(view))
         paths = (*there, *(uki.own_addon for uki in reader.images(view).normal))
         return tuple(dict.fromkeys(map(view.real_path, paths)))
@@ -152,19 +155,20 @@ class _Uki(EntryChain):
         return loader_entries.on_partition(path) and folder.endswith(".extra.d") and name == reader.OURS
 
     def write_entries(self, host: Host) -> None:
-        """An addon that says the same, signed by whoever, is left as it is."""
-        asked, normal = entry_options.asked(host), reader.images(host).normal
-        images = normal if asked and _built(host, normal) is None else ()
+        """Write our addon beside each normal image, and remove all others of ours. An addon that says the
+        same, signed by whoever, is left as it is."""
+        arguments, normal = entry_options.asked(host), reader.images(host).normal
+        images = normal if arguments and _built(host, normal) is None else ()
         wanted = {host.real_path(uki.addons) for uki in images}
         for folder in _with_own_addon(host):
             if host.real_path(folder) not in wanted:  # also of an image that is gone
                 host.remove(f"{folder}/{reader.OURS}")
                 host.remove_dir(folder)  # stays where somebody else uses it
         for uki in images:
-            addons.write(host, uki, addons.line(asked))
+            addons.write(host, uki, addons.line(arguments))
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """Entries that are files are left as they are: see `unmanaged`."""
+        """Return nothing: entries that are files are left as they are (see `unmanaged`)."""
         return iter(())
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
@@ -190,18 +194,19 @@ class _Uki(EntryChain):
             yield from _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Besides the images, entries that are files, which systemd-boot shows together with them."""
+        """Yield a warning for images that are damaged or hide their addons, and for entries that are files,
+        which systemd-boot shows together with the images."""
         seen = reader.images(view)
         for path, damage in seen.damaged.items():
             hint = "build it anew; it does not boot as it is"
             yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
         if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-            said = f"{hidden[0]} boots without the arguments until its boot counter is done"
+            summary = f"{hidden[0]} boots without the arguments until its boot counter is done"
             detail = "its stub looks for addons by a name that changes with each try"
             cure = "systemd-bless-boot.service takes the counter off after a good boot"
-            yield warning("RC3167", said, detail=detail, hint=cure)
+            yield warning("RC3167", summary, detail=detail, hint=cure)
         entries = loader_entries.read(view, entry_options.machine_id(view))
-        if others := [one.title for one in entries if one.role is Role.NORMAL]:
+        if others := [entry.title for entry in entries if entry.role is Role.NORMAL]:
             yield warning(
                 "RC3169",
                 f"{len(others)} boot entries beside the images do not get the arguments: "
@@ -212,21 +217,21 @@ class _Uki(EntryChain):
 
 
 def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
-    """Where the arguments are built into the images; None where they get addons."""
+    """Return where the arguments are built into the images; None where they get addons."""
     return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
 def _with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, or are empty."""
-    folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
+    """Return the directories that hold an addon of ours, also beside images that are gone, or are empty."""
+    folders = dict.fromkeys((f"{partition}/EFI/Linux" for partition in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
-    found: dict[str, str] = {}
+    own_folders: dict[str, str] = {}
     for path in (f"{folder}/{name}" for folder in folders for name in view.names(folder)):
         if path.endswith(".extra.d") and view.is_dir(path):
             inside = {*view.names(path)}
             if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
-                found[view.real_path(path)] = path
-    return list(found.values())
+                own_folders[view.real_path(path)] = path
+    return list(own_folders.values())
 
 
 def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]:
@@ -241,19 +246,19 @@ def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]
         )
         return
     if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
-        said = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
+        summary = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
         hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
-        yield warning("RC3168", said, detail=f"they are built in because {reason}", hint=hint)
+        yield warning("RC3168", summary, detail=f"they are built in because {reason}", hint=hint)
     if not view.runs_tools:
         commands = "; ".join(shlex.join(argv) for argv in built.commands)
-        said = "the images have to be built anew, which their program must do on the host itself"
+        summary = "the images have to be built anew, which their program must do on the host itself"
         hint = "boot it, or give the program its own root with --chroot, then run the command again"
-        yield error("RC3163", said, detail=f"{reason}\nby: {commands}", hint=hint)
+        yield error("RC3163", summary, detail=f"{reason}\nby: {commands}", hint=hint)
     signed = [uki.path for uki in seen.normal if uki.image.signed]
     if signed and not addons.signer(view, signed[0]):
-        said = f"{signed[0]} is signed, and building it anew would leave it without its signature"
+        summary = f"{signed[0]} is signed, and building it anew would leave it without its signature"
         hint = "name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl"
-        yield error("RC3164", said, detail=f"it would be built anew because {reason}", hint=hint)
+        yield error("RC3164", summary, detail=f"it would be built anew because {reason}", hint=hint)
 
 
 def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
@@ -277,9 +282,9 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
             "then run the command again",
         )
     elif not state and any(uki.image.signed for uki in due):
-        said = "whether Secure Boot is on cannot be seen from here, and the images are signed"
+        summary = "whether Secure Boot is on cannot be seen from here, and the images are signed"
         hint = "where it is on, apply on the booted host: an addon that is not signed is ignored there"
-        yield warning("RC3166", said, location=due[0].path, hint=hint)
+        yield warning("RC3166", summary, location=due[0].path, hint=hint)
 
 
 BACKEND = _Uki()

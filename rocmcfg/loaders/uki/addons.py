@@ -33,7 +33,7 @@ _SIGNING_TIMEOUT = 120.0  # seconds; a key on a token may be slow
 
 
 def impossible(view: HostView, images: Sequence[Uki]) -> str:
-    """Why addons would do nothing on this host, or cannot be made; empty where they can."""
+    """Say why addons would do nothing on this host, or cannot be made; empty where they can."""
     for uki in images:
         if uki.stub < reader.READS_ADDONS:
             begins = f"with systemd-stub {uki.stub}" if uki.stub else "with no stub of systemd"
@@ -47,13 +47,14 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
 
 
 def other_loader(view: HostView) -> str:
-    """One that starts images of its own accord: whether their stub learns where they lie is not known."""
-    told = efi.text(view, "LoaderInfo")
-    return "" if told.lower().startswith("systemd-boot") else told
+    """Return the loader that starts images of its own accord; empty where it is systemd-boot. Whether a stub
+    that another loader starts learns where its image lies is not known."""
+    loader_info = efi.text(view, "LoaderInfo")
+    return "" if loader_info.lower().startswith("systemd-boot") else loader_info
 
 
 def stub_path(machine: int) -> str:
-    """Where systemd installs the stub for addons to images of this machine."""
+    """Return the path at which systemd installs the stub for addons to images of this machine."""
     return f"/usr/lib/systemd/boot/efi/addon{_NAMES.get(machine, 'x64')}.efi.stub"
 
 
@@ -62,7 +63,7 @@ def line(arguments: str) -> str:
 
 
 def made(view: HostView, machine: int, line: str) -> bytes:
-    """Raises Unreadable where the stub is missing or damaged."""
+    """Return the content of an addon. Raises Unreadable where the stub is missing or damaged."""
     path = stub_path(machine)
     stub, hint = view.read(path), "install the package that brings it: systemd-boot-efi (Debian)"
     if stub is None:
@@ -72,11 +73,12 @@ def made(view: HostView, machine: int, line: str) -> bytes:
 
 
 def says(view: HostView, uki: Uki, line: str) -> bool:
-    """Whether the addon of ours to this image appends the line, signed by whoever where it has to be."""
-    found = reader.read_addon(view, uki.own_addon)
-    if found is None or found.texts.get(".cmdline") != line:
+    """Return whether the addon of ours to this image appends the line, signed by whoever where it has to
+    be."""
+    addon = reader.read_addon(view, uki.own_addon)
+    if addon is None or addon.texts.get(".cmdline") != line:
         return False
-    return found.signed or not efi.starts_only_signed(view)
+    return addon.signed or not efi.starts_only_signed(view)
 
 
 def write(host: Host, uki: Uki, line: str) -> None:
@@ -99,7 +101,8 @@ def write(host: Host, uki: Uki, line: str) -> None:
 
 
 def signer(view: HostView, path: str) -> tuple[str, ...]:
-    """What signs this file in place; empty where no key is known, or its program is missing."""
+    """Return the command that signs this file in place; empty where no key is known, or its program is
+    missing."""
     configured = _SBCTL_CONF.search(text_or_empty(view, "/etc/sbctl/sbctl.conf"))
     folders = (configured[1],) if configured else _SBCTL_KEYS
     if view.has_tool("sbctl") and any(view.exists(f"{folder}/db/db.key") for folder in folders):

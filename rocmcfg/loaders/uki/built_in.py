@@ -71,33 +71,35 @@ def source(view: HostView) -> Built:
 
 
 def for_dracut(part: str) -> bytes:
-    """Our file for dracut, which is read by bash; `part` as it stands on a line."""
+    """Return our file for dracut, which is read by bash; `part` as it stands on a line."""
     return f"{HEAD}kernel_cmdline+={shlex.quote(f'{part} ')}\n".encode()
 
 
 def dracut_conf(view: HostView) -> list[tuple[str, str]]:
-    """The files that dracut reads, each with its text."""
+    """Return the files that dracut reads, each with its text."""
     paths = ("/etc/dracut.conf", *drop_ins(view, _DRACUT_FOLDERS, ".conf"))
     return [(path, text_or_empty(view, path)) for path in paths]
 
 
 def uki_conf(view: HostView) -> tuple[str, str]:
-    """The file that ukify is given (60-ukify.install), and its text."""
+    """Return the file that ukify is given (60-ukify.install), and its text."""
     folders = ("/etc/kernel", "/run/kernel", "/usr/lib/kernel")
     return _first_file(view, [f"{folder}/uki.conf" for folder in folders])
 
 
 def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
-    """For each kernel whose image is still there; `add-all` passes over those below /boot."""
-    found = []
+    """Return a command for each kernel whose image is still there; `add-all` passes over those below
+    /boot."""
+    commands = []
     for release in view.names("/usr/lib/modules"):
         image = next(filter(view.exists, (place.format(release) for place in _VMLINUZ)), "")
-        found += [_add(release, image)] if image else []
-    return tuple(found)
+        commands += [_add(release, image)] if image else []
+    return tuple(commands)
 
 
 def by_kernel(maker: Maker) -> Maker:
-    """What builds the images of the kernels that there are then; what signs the images of now goes."""
+    """Return a maker that builds the images of the kernels that there are then. Commands that sign the images
+    of now are left out."""
     builds = tuple(argv for argv in maker.commands if argv[0] not in _SIGNERS)
     if builds[0][0] != _KERNEL_INSTALL:
         return maker._replace(commands=builds)
@@ -115,7 +117,8 @@ def _first_file(view: HostView, paths: list[str]) -> tuple[str, str]:
 
 
 def _install_conf(view: HostView) -> dict[str, str]:
-    """The first file counts, and then every drop-in (kernel-install(8))."""
+    """Return the settings of kernel-install. The first file counts, and then every drop-in
+    (kernel-install(8))."""
     _, text = _first_file(view, [f"{folder}/install.conf" for folder in _KERNEL])
     drop = drop_ins(view, [f"{folder}/install.conf.d" for folder in _KERNEL], ".conf")
     text = "\n".join((text, *(text_or_empty(view, path) for path in drop)))

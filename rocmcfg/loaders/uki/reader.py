@@ -36,9 +36,9 @@ class Uki(NamedTuple):
 
     @property
     def stub(self) -> int:
-        """The version of the systemd-stub that it begins with; 0 for another one."""
-        found = _STUB.search(self.image.texts.get(".sdmagic", ""))
-        return int(found[1]) if found else 0
+        """Return the version of the systemd-stub that it begins with; 0 for another one."""
+        match = _STUB.search(self.image.texts.get(".sdmagic", ""))
+        return int(match[1]) if match else 0
 
     @property
     def release(self) -> str:
@@ -50,7 +50,7 @@ class Uki(NamedTuple):
 
     @property
     def addons(self) -> str:
-        """Where its addons lie, whatever a boot counter makes of its name."""
+        """Return the folder of its addons, whatever a boot counter makes of its name."""
         folder, _, name = self.path.rpartition("/")
         return f"{folder}/{uncounted(name)}.extra.d"
 
@@ -60,8 +60,8 @@ class Uki(NamedTuple):
 
     @property
     def hides_addons(self) -> bool:
-        """Whether the stub looks for them elsewhere while the boot counter runs. It looks for the counter
-        behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
+        """Return whether the stub looks for addons elsewhere while the boot counter runs. It looks for the
+        counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
         name = self.path.rpartition("/")[2]
         counted = counter(name)
         return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
@@ -79,14 +79,15 @@ class Seen(NamedTuple):
 
 
 def here(view: HostView) -> tuple[str, ...]:
-    """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
-    found = paths(view)  # without one no entry is read, which may be one that cannot be
-    return told(view) or (found if found and not loader_entries.any_here(view) else ())
+    """Return what shows that unified kernel images boot this host. Entries that are files are another
+    loader's, unless the stub of an image says that it was booted."""
+    image_paths = paths(view)  # without one no entry is read, which may be one that cannot be
+    return proof_of_boot(view) or (image_paths if image_paths and not loader_entries.any_here(view) else ())
 
 
-def told(view: HostView) -> tuple[str, ...]:
-    """What the stub told the firmware, where the image was not booted by an entry with options of its own,
-    which replace what is built in. The entry of a trial counts as what it is a copy of."""
+def proof_of_boot(view: HostView) -> tuple[str, ...]:
+    """Return what the stub told the firmware, where the image was not booted by an entry with options of its
+    own, which replace what is built in. The entry of a trial counts as what it is a copy of."""
     selected = efi.text(view, "LoaderEntrySelected").lower()
     if selected == f"{loader_entries.TRIAL_ID}.conf":
         copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
@@ -99,16 +100,16 @@ def told(view: HostView) -> tuple[str, ...]:
 
 
 def presets(view: HostView) -> dict[str, str]:
-    """Of mkinitcpio: the text of each by its path."""
+    """Return the text of each preset of mkinitcpio by its path."""
     return {path: text_or_empty(view, path) for path in drop_ins(view, ["/etc/mkinitcpio.d"], ".preset")}
 
 
 def paths(view: HostView) -> tuple[str, ...]:
-    """Every image, also where a preset of mkinitcpio puts it elsewhere."""
-    found = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
+    """Return the path of every image, also where a preset of mkinitcpio puts it elsewhere."""
+    listed = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
-    known = {path.lower() for path in found}  # to FAT a preset may spell it otherwise
-    return loader_entries.once(view, (*found, *(path for path in named if path.lower() not in known)))
+    spelled = {path.lower() for path in listed}  # to FAT a preset may spell it otherwise
+    return loader_entries.once(view, (*listed, *(path for path in named if path.lower() not in spelled)))
 
 
 def _is_image(name: str) -> bool:
@@ -118,7 +119,7 @@ def _is_image(name: str) -> bool:
 def images(view: HostView) -> Seen:
     release = text_or_empty(view, "/etc/os-release") or text_or_empty(view, "/usr/lib/os-release")
     machine, system = machine_id(view), _OS.search(release)
-    found: list[tuple[str, PeImage]] = []
+    readable: list[tuple[str, PeImage]] = []
     damaged: dict[str, Unreadable] = {}
     for path in paths(view):
         try:
@@ -126,9 +127,12 @@ def images(view: HostView) -> Seen:
         except Unreadable as problem:
             damaged[path] = problem
         else:
-            found += [(path, image)] if image else []
-    settled = roles.settled([_judged(path, image, machine, system) for path, image in found])
-    images = (Uki(path, image, one.role, one.why) for (path, image), one in zip(found, settled, strict=True))
+            readable += [(path, image)] if image else []
+    settled = roles.settled([_judged(path, image, machine, system) for path, image in readable])
+    images = (
+        Uki(path, image, judgement.role, judgement.why)
+        for (path, image), judgement in zip(readable, settled, strict=True)
+    )
     return Seen(tuple(images), damaged)
 
 
@@ -161,12 +165,13 @@ def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
 
 
 def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
-    """Of the addons to all images, then of those to this one; of signed ones alone where `enforced`."""
+    """Return the arguments of the addons to all images, then of those to this one; of signed ones alone where
+    `enforced`."""
     if uki.stub < READS_ADDONS:
         return []
-    around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))
+    around = (partition for partition in loader_entries.PARTITIONS if uki.path.startswith(f"{partition}/"))
     mounted = max(around, key=len, default="")
-    found: list[Karg] = []
+    kargs: list[Karg] = []
     for folder in (f"{mounted}/loader/addons", uki.addons):
         for name in view.names(folder):
             if not name.lower().endswith(".addon.efi") or name.startswith(".") or not name.isascii():
@@ -176,12 +181,12 @@ def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
                 continue
             if uki.release and addon.texts.get(".uname", uki.release).strip() != uki.release:
                 continue
-            found += split(_one_line(addon), f"{folder}/{name}")
-    return found
+            kargs += split(_one_line(addon), f"{folder}/{name}")
+    return kargs
 
 
 def read_addon(view: HostView, path: str) -> PeImage | None:
-    """None also for one that is damaged, which the stub passes over."""
+    """Return an addon; None also for a damaged one, which the stub passes over."""
     try:
         return pe_image.read(view, path)
     except Unreadable:
@@ -189,5 +194,5 @@ def read_addon(view: HostView, path: str) -> PeImage | None:
 
 
 def _one_line(image: PeImage) -> str:
-    """As the stub makes one line of it (mangle_stub_cmdline)."""
+    """Return the command line of an image as the stub makes one line of it (mangle_stub_cmdline)."""
     return re.sub(r"[\x00-\x20\x7f]", " ", image.texts.get(".cmdline", "")).strip()

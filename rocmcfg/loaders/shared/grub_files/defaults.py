@@ -53,18 +53,19 @@ class DefaultsChain(Chain):
 
     @abstractmethod
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
-        """The menu, and the command that makes it."""
+        """Return the menu, and the command that makes it."""
 
     @abstractmethod
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> Parts:
-        """With our part as it is, but for what is a trial's; or with these arguments in it."""
+        """Return what the shell sources with our part as it is, without what is a trial's; or with these
+        arguments in it."""
 
     def observe(self, view: HostView) -> Observed:
         menu, parts = self.read(view), self.sourced(view)
         environment, ours = _evaluate(parts.before), arguments(DEFAULT, *parts.own) or ()
         first = {segment.source for segment in environment.values.get(DEFAULT, ())}
-        for one in parts.after:
-            environment.read(*one)
+        for source in parts.after:
+            environment.read(*source)
         always, default = (_kargs(environment, name) for name in _VARIABLES)
         if always is None or default is None:
             seen = menu.normal[0].kargs if menu.normal else ()
@@ -77,7 +78,8 @@ class DefaultsChain(Chain):
         return Observed(menu, (*always, *default), ours, later)
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Where it failed on a full /boot, MENU.new is what fills it."""
+        """Return the run of the program that makes the menu. Where it failed on a full /boot, MENU.new is
+        what fills it."""
         menu, argv = self.layout(view)
         folder, new = menu.rpartition("/")[0], f"{menu}.new"
         return (Activation(argv[0], (argv,), reason, (menu,), scratch=(new,), writes_at=(folder,)),)
@@ -95,28 +97,31 @@ class DefaultsChain(Chain):
         broken = [*_not_copied(_evaluate((*parts.before, *parts.after)))]
         yield from broken
         if not broken and (lost_at := _dropped_by(parts, kargs)):
-            said = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
-            yield error("RC3105", said, location=lost_at, hint=f"{self.CURE}, or make it append")
+            summary = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
+            yield error("RC3105", summary, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
         yield from script.expanded_at_boot(observed.foreign)
         if observed.unknown_at:
-            said = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
-            yield info("RC3106", said, location=observed.unknown_at)
+            summary = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
+            yield info("RC3106", summary, location=observed.unknown_at)
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
-        """Entries of last resort that GRUB's scripts give the same arguments as all others: 10_linux of Arch
-        its fallback entries, that of Fedora 0-rescue where entries are no files."""
-        named = (one.title for one in menu.normal if _LAST_RESORT.search(" ".join((one.title, one.path))))
+        """Yield a warning for entries of last resort that GRUB's scripts give the same arguments as all
+        others: the fallback entries of Arch's 10_linux, and 0-rescue of Fedora's where entries are no
+        files."""
+        named = (
+            entry.title for entry in menu.normal if _LAST_RESORT.search(" ".join((entry.title, entry.path)))
+        )
         spare = [*named, *(["the snapshots of grub-btrfs"] if view.exists(_SNAPSHOTS) else [])]
         if spare:
-            said = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
+            summary = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
             detail = "GRUB's scripts make them of the same variable as the everyday ones"
             hint = f"if one of these does not boot either: press {self.EDIT_KEY} and take the arguments out"
-            yield warning("RC3183", said, detail=detail, location=menu.path, hint=hint)
-        elif menu.normal and not any(one.role is Role.RECOVERY for one in menu.entries):
-            said = "the boot menu has no recovery entry: every entry of this system gets the arguments"
+            yield warning("RC3183", summary, detail=detail, location=menu.path, hint=hint)
+        elif menu.normal and not any(entry.role is Role.RECOVERY for entry in menu.entries):
+            summary = "the boot menu has no recovery entry: every entry of this system gets the arguments"
             detail = "as where GRUB_DISABLE_RECOVERY is true"
-            yield info("RC3184", said, detail=detail, location=menu.path)
+            yield info("RC3184", summary, detail=detail, location=menu.path)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         menu, _ = self.layout(view)
@@ -131,32 +136,34 @@ class DefaultsChain(Chain):
         except Refused:  # of which reading the menu tells
             return
         if titles:
-            said = f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
+            summary = (
+                f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
+            )
             hint = "add the arguments there by hand if you boot them"
-            yield warning("RC3107", said, location=menu, hint=hint)
+            yield warning("RC3107", summary, location=menu, hint=hint)
 
 
 def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
-    """Values whose copy in the menu would not hand all to the kernel, nor ours behind it. Where GRUB could
-    not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    """Yield an error for each value whose copy in the menu would not hand all of it to the kernel, nor ours
+    behind it. Where GRUB could not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
     for name in _VARIABLES:
-        found = script.command(environment.text(name) or "")
-        if found.problem:
-            yield script.not_copied(name, found, _origin(environment, name)[found.at])
+        command = script.command(environment.text(name) or "")
+        if command.problem:
+            yield script.not_copied(name, command, _origin(environment, name)[command.at])
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
-    """Where, after ours, our arguments are lost again; empty where only a shell can tell, too. Of an argument
-    that GRUB does not hand on, nothing later is the cause."""
+    """Return the place after ours where our arguments are lost again; empty where none is, and where only a
+    shell can tell. An argument that GRUB does not hand on counts for nothing: nothing later is the cause."""
     environment = _evaluate([*parts.before, parts.own])
     arrived = _kargs(environment, DEFAULT)
     kargs = [text for text in kargs if arrived is None or contains(arrived, text)]
     for path, text in parts.after:
         environment.read(path, text)
-        found = _kargs(environment, DEFAULT)
-        if found is None:
+        kargs_left = _kargs(environment, DEFAULT)
+        if kargs_left is None:
             return ""
-        if not all(contains(found, text) for text in kargs):
+        if not all(contains(kargs_left, text) for text in kargs):
             return path
     return ""
 
@@ -176,12 +183,12 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
 
 
 def _origin(environment: Environment, name: str) -> list[str]:
-    """Of each character of a value the line that wrote it."""
+    """Return, for each character of a value, the line that wrote it."""
     return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
 
 
 def longest_line(menu: Menu, added: Sequence[str]) -> int:
-    """Bytes of the longest command line that a kernel would get with these arguments added."""
+    """Return the bytes of the longest command line that a kernel would get with these arguments added."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
     lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in menu.normal)
     return max(lines, default=0) + size(added)

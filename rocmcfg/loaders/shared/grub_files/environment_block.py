@@ -38,22 +38,23 @@ class EnvironmentBlock(Keeper):
         self.SHOWS = (self.TOOL, "-", "list")
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        """Where nothing is wanted, no word of ours stays behind."""
+        """Return the command. Where nothing is wanted, no word of ours stays behind."""
         if wanted is None:
             return (self.TOOL, "-", "unset", VARIABLE)
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """Empty where GRUB has taken it. Raises Unreadable."""
+        """Return what the block holds for the next boot; empty where GRUB has taken it. Raises Unreadable."""
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
-        """Whether GRUB would not read it: grub-editenv empties the file before it writes."""
+        """Return whether GRUB would not read the block: grub-editenv empties the file before it writes.
+        Raises Unreadable."""
         block = view.read(self.BLOCK)
         return block is not None and not block.startswith(_SIGNATURE)
 
     def problems(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Why these arguments cannot be left there, or GRUB could not take them out again."""
+        """Yield why these arguments cannot be left in the block, or GRUB could not take them out again."""
         yield from self._room(view, arguments)
         if view.runs_tools:
             yield from self._write_problems(view)
@@ -71,9 +72,9 @@ class EnvironmentBlock(Keeper):
 
     def _room(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if view.is_symlink(self.BLOCK):
-            said = f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does"
+            summary = f"{self.BLOCK} is a symbolic link, which GRUB may read otherwise than Linux does"
             hint = "apply without --trial, or put the block itself in its place"
-            yield error("RC4304", said, location=self.BLOCK, hint=hint)
+            yield error("RC4304", summary, location=self.BLOCK, hint=hint)
             return
         try:
             block = view.read(self.BLOCK)
@@ -90,28 +91,29 @@ class EnvironmentBlock(Keeper):
         room = free + (len(f"{VARIABLE}={old}\n") if old is not None else 0)
         need, shown = len(f"{VARIABLE}={' '.join(arguments)}\n"), " ".join(self.SHOWS)
         if need > room:
-            said = f"GRUB's environment block has room for {room} bytes, and the trial needs {need}"
+            summary = f"GRUB's environment block has room for {room} bytes, and the trial needs {need}"
             hint = f"try fewer settings at a time, or take out what is not needed there: {shown}"
-            yield error("RC4306", said, location=self.BLOCK, hint=hint)
+            yield error("RC4306", summary, location=self.BLOCK, hint=hint)
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
-        """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""
+        """Yield why GRUB cannot write the block. What lies between GRUB and the disk is asked as Debian's
+        00_header asks for its recordfail."""
         folder = self.BLOCK.rpartition("/")[0]
         answers = []
         for target in ("abstraction", "fs"):
-            asked = view.query((self._probe, f"--target={target}", folder))
-            if asked is None:
+            answer = view.query((self._probe, f"--target={target}", folder))
+            if answer is None:
                 missing = self.cannot(f"{self._probe} is not installed, so that it cannot be told")
                 yield missing._replace(hint="install it, it comes with GRUB; or apply without --trial")
                 return
-            if not asked.ok:
-                said = asked.words[0]
-                if "ermission denied" in said:
+            if not answer.ok:
+                message = answer.words[0]
+                if "ermission denied" in message:
                     yield self.not_checked("only root may ask the disk")
                 else:
-                    yield self.cannot(f"GRUB does not find what lies under {folder}", said)
+                    yield self.cannot(f"GRUB does not find what lies under {folder}", message)
                 return
-            answers.append(asked.stdout.split())
+            answers.append(answer.stdout.split())
         abstraction, system = answers
         mounted, options = _mount_of(view, folder)
         if "data=journal" in options.split(","):
@@ -138,19 +140,19 @@ GRUB, GRUB2 = EnvironmentBlock("grub"), EnvironmentBlock("grub2")
 
 
 def variables(block: bytes) -> dict[str, str]:
-    """What the block holds by name. A backslash stands before each backslash and line break of a value
-    (grub-core/lib/envblk.c, grub_envblk_iterate and grub_envblk_set)."""
-    text, at, found = block.decode("utf-8", "replace"), 0, dict[str, str]()
+    """Return the variables of the block by name. A backslash stands before each backslash and line break of a
+    value (grub-core/lib/envblk.c, grub_envblk_iterate and grub_envblk_set)."""
+    text, at, values = block.decode("utf-8", "replace"), 0, dict[str, str]()
     while line := _LINE.match(text, at):
         at = line.end()
         if line[1] is not None:
-            found[line[1]] = _ESCAPED.sub(r"\1", line[2])
-    return found
+            values[line[1]] = _ESCAPED.sub(r"\1", line[2])
+    return values
 
 
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
-    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
+    """Return the mount point of a folder's file system, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     mounts = [(row[1], row[3]) for row in rows if len(row) > 3]
-    above = [one for one in mounts if f"{folder}/".startswith(f"{one[0].rstrip('/')}/")]
+    above = [mount for mount in mounts if f"{folder}/".startswith(f"{mount[0].rstrip('/')}/")]
     return max(above, key=lambda mount: len(mount[0]), default=("", ""))

@@ -30,26 +30,28 @@ _SECTION = regex(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MUL
 
 
 def program(view: HostView, name: str) -> str:
-    """Its path; empty where there is none."""
+    """Return the path of a program; empty where there is none."""
     return next((f"{place}/{name}" for place in _PLACES if view.exists(f"{place}/{name}")), "")
 
 
 def reads_drop_ins(view: HostView, name: str = "grub-mkconfig") -> bool | None:
-    """Whether /etc/default/grub.d counts; None where there is no script that would say so."""
+    """Return whether /etc/default/grub.d counts; None where there is no script that would say so."""
     path = program(view, name)
     text = text_or_empty(view, path) if path else ""
     return bool(_LOOPS.search(text)) if _SOURCES.search(text) else None
 
 
 def reads_entries(view: HostView, menu: str) -> bool | None:
-    """Whether the menu has GRUB read entries that are files; None where only root may read it (Fedora)."""
+    """Return whether the menu has GRUB read entries that are files; None where only root may read it
+    (Fedora)."""
     if text := text_or_empty(view, menu):
         return any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
     return False if without_entries(view) else None
 
 
 def without_entries(view: HostView) -> bool:
-    """Whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its 10_linux)."""
+    """Return whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its
+    10_linux)."""
     return bool(_NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")))
 
 
@@ -70,13 +72,14 @@ def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: st
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """The path of each script of /etc/grub.d, and what it printed."""
+    """Return the path of each script of /etc/grub.d, and what it printed."""
     return [(section[1].rstrip("# \r"), section[2]) for section in _SECTION.finditer(text)]
 
 
 def cut_off(text: str) -> str:
-    """Why a menu that grub-mkconfig made is not all of it: it frames what each script printed, and ends with
-    a line break (util/grub-mkconfig.in); empty where it is whole, or was not made by grub-mkconfig."""
+    """Say why a menu that grub-mkconfig made is not all of it; empty where it is whole, or was not made by
+    grub-mkconfig. grub-mkconfig frames what each script printed, and ends with a line break
+    (util/grub-mkconfig.in)."""
     begun, ended = text.rfind("\n### BEGIN "), text.rfind("\n### END ")
     if begun > ended:
         return f"it ends within what {text[begun + 11 :].split(None, 1)[0]} prints"
@@ -84,11 +87,12 @@ def cut_off(text: str) -> str:
 
 
 class Refused(ValueError):
-    """GRUB reads nothing of a menu that holds such a command."""
+    """Says that GRUB reads nothing of a menu, since it holds such a command."""
 
 
 def parse_entries(body: str, path: str, section: str) -> list[Entry]:
-    """Of one script; only 10_linux makes entries of this system from GRUB_CMDLINE_LINUX. Raises Refused."""
+    """Return the entries that one script printed; only 10_linux makes entries of this system from
+    GRUB_CMDLINE_LINUX. Raises Refused."""
     entries: list[Entry] = []
     title, id = "", ""
     for _, start, line in lines_of(body):
@@ -121,6 +125,7 @@ def _role(section: str, id: str, title: str) -> Role:
 
 
 def _release(kernel: str) -> str:
-    """As in vmlinuz-6.12.107+deb13-amd64; Arch calls its kernels vmlinuz-linux."""
+    """Return the release in a name such as vmlinuz-6.12.107+deb13-amd64; empty without one: Arch calls its
+    kernels vmlinuz-linux."""
     _, dash, release = kernel.rpartition("/")[2].partition("-")
     return release if dash and release[:1].isdigit() else ""

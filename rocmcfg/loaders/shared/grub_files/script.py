@@ -67,22 +67,22 @@ class Command(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether GRUB reads nothing at all of a script with it (grub-script-check)."""
+        """Return whether GRUB reads nothing at all of a script with it (grub-script-check)."""
         return bool(self.problem) and self.problem not in _HARMLESS
 
 
 def command(text: str, start: int = 0) -> Command:
-    """The first command of a text, from a place on."""
+    """Return the first command of a text, from a place on."""
     words: list[Word] = []
     at = _BLANKS.match(text, start).end()  # type: ignore[union-attr]
     while at < len(text):
         if text[at] == "#":
             return Command(tuple(words), _PROBLEMS["#"], at)
         start, pieces, variable = at, [], ""
-        while found := _PIECE.match(text, at):
-            pieces.append(_unquoted(found))
-            variable = variable or _variable(found)
-            at = found.end()
+        while piece := _PIECE.match(text, at):
+            pieces.append(_unquoted(piece))
+            variable = variable or _variable(piece)
+            at = piece.end()
         if at > start:
             words.append(Word("".join(pieces), start, at, variable))
         end = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
@@ -94,7 +94,7 @@ def command(text: str, start: int = 0) -> Command:
 
 
 def _variable(piece: re.Match[str]) -> str:
-    """The first one that stands in a piece of a word; empty where none does."""
+    """Return the first variable that stands in a piece of a word; empty where none does."""
     if piece.lastgroup == "variable":
         return piece[0]
     if piece.lastgroup != "double":
@@ -102,25 +102,25 @@ def _variable(piece: re.Match[str]) -> str:
     return next((name[1] for name in _EXPANDED.finditer(piece[0].removeprefix("$")) if name[1]), "")
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    text = found[0]
-    if found.lastgroup == "single":
+def _unquoted(piece: re.Match[str]) -> str:
+    text = piece[0]
+    if piece.lastgroup == "single":
         return text[1:-1]
-    if found.lastgroup == "double":
-        return _ESCAPED.sub(lambda one: one[1] or "", text.removeprefix("$")[1:-1])
-    if found.lastgroup in ("joined", "escaped"):
+    if piece.lastgroup == "double":
+        return _ESCAPED.sub(lambda match: match[1] or "", text.removeprefix("$")[1:-1])
+    if piece.lastgroup in ("joined", "escaped"):
         return text[1:].strip("\n")
     return text
 
 
 def written(word: str) -> str:
-    """A word as `linux` writes it onto the kernel's command line."""
-    text = _WRITTEN_BACK.sub(lambda one: one[1] or f"\\{one[2]}", word)
+    """Return a word as `linux` writes it onto the kernel's command line."""
+    text = _WRITTEN_BACK.sub(lambda match: match[1] or f"\\{match[2]}", word)
     return f'"{text}"' if " " in text else text
 
 
 def handed_on(words: Iterable[Word]) -> Iterator[tuple[str, Word]]:
-    """The arguments that the kernel gets from words behind `linux KERNEL`, each with the word it is of."""
+    """Return the arguments that the kernel gets from words behind `linux KERNEL`, each with its word."""
     return ((token, word) for word in words for token, _ in kargs.tokens(written(word.text)))
 
 
@@ -133,13 +133,13 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 
 def traced(text: str, sources: Sequence[str]) -> tuple[Karg, ...]:
-    """Those of a text of which each character has a source."""
+    """Return the arguments of a text of which each character has a source."""
     words = handed_on(command(text).words)
     return tuple(Karg(token, sources[word.start], bool(word.variable)) for token, word in words)
 
 
 def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
-    """Of the arguments of others those in whose variables GRUB puts what it has then."""
+    """Yield a remark for each argument of others in which GRUB puts the value of a variable at boot."""
     for karg in kargs:
         if karg.untold and karg.text != TRIAL_TOKEN:
             summary = (
@@ -151,17 +151,18 @@ def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
 
 
 def problem(text: str) -> str:
-    """Why a menu would not hand all of these arguments to the kernel, in words; empty where it would."""
+    """Say why a menu would not hand all of these arguments to the kernel; empty where it would."""
     return command(text).problem
 
 
-def not_copied(name: str, found: Command, location: str) -> Diagnostic:
-    """Of a text called `name` that comes into a script of GRUB as it is, and whose command ends too early."""
-    last = f" behind {found.words[-1].text}" if found.words else ""
+def not_copied(name: str, broken: Command, location: str) -> Diagnostic:
+    """Return the error for a text called `name` that comes into a script of GRUB as it is, and whose command
+    ends too early."""
+    last = f" behind {broken.words[-1].text}" if broken.words else ""
     return error(
         "RC3172",
-        f"{name}: {found.problem}{last}, and the kernel would get nothing of what follows",
+        f"{name}: {broken.problem}{last}, and the kernel would get nothing of what follows",
         detail="GRUB reads it as a line of its script, and reads no menu at all where a quote stays open",
         location=location,
-        hint=_CURES.get(found.problem, "take it out, or put a backslash before it that GRUB sees"),
+        hint=_CURES.get(broken.problem, "take it out, or put a backslash before it that GRUB sees"),
     )

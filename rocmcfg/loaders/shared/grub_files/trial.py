@@ -27,12 +27,13 @@ _BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|
 
 
 def script() -> Files:
-    """A program for /etc/grub.d that prints `hook`."""
+    """Return a program for /etc/grub.d that prints `hook`."""
     return {SCRIPT: (templates.script(__file__, "grub-trial"), 0o755)}
 
 
 def hook() -> bytes:
-    """Commands of GRUB: they take the arguments out of the block, and use them where that succeeded."""
+    """Return the commands of GRUB that take the arguments out of the block, and use them where that
+    succeeded."""
     return script()[SCRIPT][0].partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
 
 
@@ -42,7 +43,7 @@ class GrubTrial(BootTrial):
     KEEPERS: tuple[EnvironmentBlock, ...] = (GRUB2, GRUB)
 
     def keeper(self, view: HostView) -> EnvironmentBlock:
-        return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
+        return next((block for block in self.KEEPERS if view.exists(block.MENU)), GRUB)
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.keeper(view)
@@ -62,12 +63,13 @@ class GrubTrial(BootTrial):
         yield from block.problems(view, arguments)
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
-        """What generating the menu would change besides: the trial, and the boots after it, would have it."""
+        """Yield what generating the menu would change besides: the trial, and the boots after it, would have
+        it."""
         menu = observed.menu
         if observed.unknown_at or menu.unreadable:
             return
-        told = (*observed.foreign, *observed.ours)
-        left = dict.fromkeys(k.text for k in surplus(menu, told) if not _BY_THE_MENU.match(k.text))
+        asked_for = (*observed.foreign, *observed.ours)
+        left = dict.fromkeys(k.text for k in surplus(menu, asked_for) if not _BY_THE_MENU.match(k.text))
         if left:
             yield warning(
                 "RC4339",
@@ -76,23 +78,26 @@ class GrubTrial(BootTrial):
                 location=menu.path,
                 hint=f"run {menu.tool} and reboot first, so that the trial tries one thing alone",
             )
-        missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in menu.normal)]
+        missing = [
+            k.text for k in asked_for if not all(contains(entry.kargs, k.text) for entry in menu.normal)
+        ]
         if missing:
             yield error(
                 "RC4333",
                 "the boot menu does not have what GRUB's files say, and generating it for the trial would "
                 f"make that permanent: {', '.join(dict.fromkeys(missing))}",
-                location=next(k.source for k in told if k.text == missing[0]),
+                location=next(k.source for k in asked_for if k.text == missing[0]),
                 hint=f"run {menu.tool} and reboot first, or take it out of that file; then try this",
             )
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
-        """Whether GRUB will run the commands of `hook` before it shows the entries."""
-        found = sections(text_or_empty(view, menu.path))
-        return any(path == SCRIPT and body for path, body in found)
+        """Return whether GRUB will run the commands of `hook` before it shows the entries."""
+        printed = sections(text_or_empty(view, menu.path))
+        return any(path == SCRIPT and body for path, body in printed)
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """That the menu can be read, and what its entries hold, the backend's own check tells."""
+        """Yield an error where the menu lacks the hook, or an argument behind the trial's wins. Whether the
+        menu can be read, and what its entries hold, the backend's own check says."""
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):

@@ -40,7 +40,7 @@ class Staged(NamedTuple):
 
 
 def staged(view: HostView) -> Staged | None:
-    """Raises Unreadable."""
+    """Return the staged deployment; None where there is none. Raises Unreadable."""
     data = view.read(STAGED)
     if data is None:
         return None
@@ -58,23 +58,23 @@ def staged(view: HostView) -> Staged | None:
 
 
 def written(view: HostView) -> list[loader_entries.EntryFile]:
-    """The entries of deployments, the one that boots first. Raises Unreadable."""
-    found = loader_entries.parsed(view, _FOLDER)
-    own = [one for one in found if last(split(one.options), "ostree") is not None]
+    """Return the entries of deployments, the one that boots first. Raises Unreadable."""
+    files = loader_entries.parsed(view, _FOLDER)
+    own = [file for file in files if last(split(file.options), "ostree") is not None]
     return sorted(own, key=_version, reverse=True)
 
 
-def _version(one: loader_entries.EntryFile) -> int:
-    version = one.first.get("version", "")
+def _version(file: loader_entries.EntryFile) -> int:
+    version = file.first.get("version", "")
     return int(version) if _VERSION.fullmatch(version) else 0
 
 
 def menu(view: HostView, program: str) -> Menu:
-    """Of a host on which this program keeps their arguments, and others may use it as well."""
+    """Return the menu of a host on which this program keeps the arguments, and others may use it as well."""
     menu = Menu((), "", _FOLDER, program, CARRIER, f"somebody else's use of {program}")
     try:
         pending = staged(view)
-        entries = [_entry(view, one) for one in written(view)]
+        entries = [_entry(view, file) for file in written(view)]
     except Unreadable as problem:
         return menu._replace(path=problem.path, unreadable=problem.reason)
     if pending is not None:
@@ -87,9 +87,10 @@ def menu(view: HostView, program: str) -> Menu:
     return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
-def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:
-    """`ostree=` is a link to the folder of a deployment, which `rpm-ostree status --json` calls it by."""
-    entry = loader_entries.entry_of(one)
+def _entry(view: HostView, file: loader_entries.EntryFile) -> Entry:
+    """Return the entry of a deployment. `ostree=` is a link to its folder, by which `rpm-ostree status
+    --json` calls it."""
+    entry = loader_entries.entry_of(file)
     link = last(entry.kargs, "ostree")
     path = view.real_path(link.value or "") if link is not None else ""
     above, _, name = path.rpartition("/deploy/")
@@ -99,5 +100,5 @@ def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:
 
 
 def transient_etc(view: HostView) -> str:
-    """The file that says that /etc is forgotten at each boot (ostree-prepare-root(1)); else empty."""
+    """Return the file that says that /etc is forgotten at each boot (ostree-prepare-root(1)); else empty."""
     return next((path for path in _CONFIGURATIONS if _TRANSIENT.search(view.text(path) or "")), "")

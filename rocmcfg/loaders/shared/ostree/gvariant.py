@@ -10,8 +10,8 @@ Value = str | bool | list[str] | dict[str, "Value"]
 
 
 def read(kind: str, data: bytes, depth: int = 0) -> Value:
-    """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in so many
-    others. Raises ValueError."""
+    """Return a value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in
+    so many others. Raises ValueError."""
     if depth > _MOST_NESTED:
         raise ValueError(f"values are nested more than {_MOST_NESTED} deep")
     if kind == "s":
@@ -37,14 +37,14 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
     table = _number(data[-width:])
     if not 0 < table <= len(data) - width or (len(data) - table) % width:
         raise ValueError("the ends of its elements are not where they should be")
-    found, start = [], 0
+    elements, start = [], 0
     for at in range(table, len(data), width):
         end = _number(data[at : at + width])
         if not start <= end <= table:
             raise ValueError("an element ends before it begins")
-        found.append(data[start:end])
+        elements.append(data[start:end])
         start = end + -end % alignment
-    return found
+    return elements
 
 
 def _pair(kind: str, data: bytes, alignment: int, depth: int) -> tuple[str, Value]:
