@@ -80,7 +80,10 @@ class Root:
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
         """Return the first part of `path`, from the root on, that somebody else than root may change: one
         that another user owns, or that others can write; None where there is no such part. Return also what
-        the same walk ended at, None where nothing is there. Raises OSError."""
+        the same walk ended at, None where nothing is there. Raises OSError.
+
+        A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
+        names, and each of those is looked at itself."""
         walk = _Walk(self, path, watched=True)
         with suppress(FileNotFoundError, NotADirectoryError), walk:
             pass
