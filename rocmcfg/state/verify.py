@@ -233,9 +233,9 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
 def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
         return _waits_for(host, host.menu.tool)
-    given = host.receipt.deployment if host.receipt else ""
-    if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
-        short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", given)  # fedora-3c6dad6571….1
+    deployment = host.receipt.deployment if host.receipt else ""
+    if deployment and host.menu is not None and deployment not in (entry.id for entry in host.menu.entries):
+        short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)  # fedora-3c6dad6571….1
         return CheckStatus.DRIFT, (
             f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
