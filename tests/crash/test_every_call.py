@@ -132,6 +132,6 @@ def test_the_harness_finds_a_second_signal_that_is_heeded(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocmcfg.host.interrupts._asked", interrupt)
+    monkeypatch.setattr("rocmcfg.host.interrupts._interrupt", interrupt)
     bench = Bench(SCENARIOS[0], memory / "planted")
     assert struck(bench, 3, ("TERM TERM",), most=1).wrong
