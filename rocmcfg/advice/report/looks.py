@@ -73,7 +73,7 @@ def _drawn(text: str) -> bool:
     """Drawn at random from letters and digits: nearly every second character is of another class than the one
     before it. Names of functions, mangled ones too, hold words."""
     classes = [(c.isdigit(), c.isupper()) for c in text]
-    changes = sum(one != other for one, other in pairwise(classes))
+    changes = sum(before != after for before, after in pairwise(classes))
     return len(set(classes)) == 3 and changes >= 0.45 * (len(text) - 1)
 
 
@@ -189,6 +189,6 @@ def _secret(parts: list[str], *, as_setting: bool) -> Meaning | None:
     if last in ("key", "keys") or (last != whose and whose in words("keys_of")):
         return Meaning("secret", before in words("keys_of") or last not in ("key", "keys"), 16)
     if last.endswith(("token", "authtok")):
-        known = before in words("tokens_of_text")
-        return None if known else Meaning("secret", as_setting or before in words("tokens_of"))
+        of_text = before in words("tokens_of_text")
+        return None if of_text else Meaning("secret", as_setting or before in words("tokens_of"))
     return Meaning("secret", sure=False) if last in words("perhaps_secrets") else None
