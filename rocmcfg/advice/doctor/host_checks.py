@@ -54,8 +54,8 @@ def check(
 
 
 def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
-    """Of what rocmcfg applied, what the host has, at the latest after a reboot; and what there is to say of
-    the rest, or of a transaction that was cut off."""
+    """Return what the host has of the settings that rocmcfg applied, at the latest after a reboot; and what
+    there is to say of the rest, or of a transaction that was cut off."""
     try:
         require_finished(view)
         report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None

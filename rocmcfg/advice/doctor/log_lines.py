@@ -95,7 +95,8 @@ def _place(statement: Said, scanner: Scanner) -> str:
 
 
 def unknown_parameter(module: str, name: str, place: str, catalogue: Catalogue) -> Diagnostic:
-    """What to write in its place, as far as anybody can tell."""
+    """Return the diagnostic of a parameter that the kernel ignores, with what to write in its place, as far
+    as anybody can tell."""
     from rocmcfg.judging.judge import of_the_name
     from rocmcfg.judging.words import words
 

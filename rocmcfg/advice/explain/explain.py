@@ -121,7 +121,8 @@ def _words(question: Question, about: About) -> list[Words]:
 
 
 def _refuses(verdict: Verdict, setting: Spelling) -> bool:
-    """Whether the value is not taken, or has no meaning. What a kernel refuses is said of each kernel."""
+    """Return whether the value is not taken, or has no meaning. What a kernel refuses is said of each
+    kernel."""
     if verdict.about is About.OUT_OF_RANGE:
         return True
     if setting.kind is Kind.KARG:
@@ -324,7 +325,7 @@ def _by_default(feature: Feature, default: int | None) -> str:
 
 
 def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
-    """What the value that was asked about makes of the feature and of its mask."""
+    """Return what the value that was asked about makes of the feature and of its mask."""
     if on is None:
         return ""
     summary = f"{feature.name} is switched {on_or_off(on)}"

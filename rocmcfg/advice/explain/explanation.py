@@ -125,7 +125,7 @@ class Explanation(NamedTuple):
 
 
 def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
-    """Of pairs of a condition and a text, the texts whose condition holds."""
+    """Return, of pairs of a condition and a text, the texts whose condition holds."""
     return tuple(text for holds, text in remarks if holds)
 
 
@@ -155,7 +155,7 @@ def on_hardware(question: Question, explanation: Explanation, hardware: Hardware
 
 
 def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
-    """What the value does. Of a mask, and of words that are joined by commas, each part's."""
+    """Return what the value does: of a mask, and of words that are joined by commas, what each part does."""
     if value is None or not meanings:
         return ""
     for word, text in meanings.items():
@@ -170,7 +170,7 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
 
 
 def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, ...]:
-    """Those of the value that was asked about, or all where none was."""
+    """Return the traps of the value that was asked about, or all where none was."""
     return tuple(
         Caution(
             trap.values,

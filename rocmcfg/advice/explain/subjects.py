@@ -58,7 +58,7 @@ def number(entry: ProfileParameter, profile: str) -> Explanation:
 
 
 def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
-    """What a library returned: `number`, and the words that it `prints` for it."""
+    """Explain what a library returned: `number`, and the words that it `prints` for it."""
     number, prints = int(row["number"]), str(row.get("prints", ""))
     signs = [(entry.id, sign.pattern) for entry in issues for sign in entry.signatures]
     about = dict.fromkeys(id for id, text in signs if name in text or (prints and search(text, prints)))

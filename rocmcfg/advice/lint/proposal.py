@@ -27,8 +27,8 @@ class _Feature(NamedTuple):
 
 
 def write_once(checked: Checked, knowledge: Knowledge) -> None:
-    """What one process or one boot gets has each name once: what stands there already is not written again
-    beside it, and features go into one mask."""
+    """Write each name once in what one process or one boot gets: what stands there already is not written
+    again beside it, and features go into one mask."""
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}

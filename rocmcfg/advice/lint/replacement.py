@@ -40,7 +40,7 @@ def spell(assignment: Assignment, remark: Remark, source: Source, knowledge: Kno
 
 
 def may_go(assignment: Assignment, source: Source) -> bool:
-    """Whether the reader of the file can read what is left without the token."""
+    """Return whether the reader of the file can read what is left without the token."""
     text, statement = source.text, assignment.statement
     token = text[assignment.start : assignment.stop]
     whole = all(token.count(opening) == token.count(closing) for opening, closing in ("()", "{}", "[]"))
@@ -61,7 +61,7 @@ def _begins_escaped(assignment: Assignment, source: Source) -> bool:
 
 
 def _pairs_stay(before: str, after: str) -> bool:
-    """Whether no quote loses the one that it belongs to, which may stand outside the token."""
+    """Return whether no quote loses the one that it belongs to, which may stand outside the token."""
     return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
 
 

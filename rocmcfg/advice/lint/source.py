@@ -122,8 +122,8 @@ class Source:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether its beginning holds more control characters than terminals and word processors leave in a text.
-    A NUL alone stands between two variables of /proc/PID/environ."""
+    """Return whether its beginning holds more control characters than terminals and word processors leave in
+    a text. A NUL alone stands between two variables of /proc/PID/environ."""
     head = content[:_LOOKED_AT]
     strange = len(head) - len(head.translate(None, _CONTROLS)) + head.count(b"\0\0")
     return strange * 50 > len(head) and not head.startswith(_UTF_16)

@@ -59,7 +59,7 @@ def key(setting: Spelling) -> str:
 
 
 def counts_once(each: Assignment) -> bool:
-    """Whether it is known that a second assignment of this name takes away the effect of the first."""
+    """Return whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:

@@ -91,7 +91,7 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
 
 
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
-    """What would be written is judged in its turn: something else may be better still, or nothing at all."""
+    """Judge in its turn what would be written: something else may be better still, or nothing at all."""
     settings, value = {case.asked}, case.asked.value
     while (proposal := remark.proposal) is not None:
         target = written(proposal, knowledge)
@@ -125,8 +125,8 @@ def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Rem
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """What to write; a feature becomes the mask that differs in it alone from that of the host, as in a plan,
-    or from the default."""
+    """Return what to write; a feature becomes the mask that differs in it alone from that of the host, as in
+    a plan, or from the default."""
     if instead.kind is not Kind.FEATURE:
         return instead
     feature = knowledge.catalogue.features[instead.name]
@@ -169,7 +169,7 @@ def _worded(verdict: Verdict, case: _Case) -> Remark:
 
 
 def _counts_otherwise(verdict: Verdict, case: _Case) -> bool:
-    """Whether the right name counts in another unit."""
+    """Return whether the right name counts in another unit."""
     trap = case.known.traps.get(case.asked.name)
     return verdict.about is About.MISNAMED and trap is not None and trap.times != 1
 
@@ -233,7 +233,7 @@ def _as_sure(id: str, wording: Words) -> Remark:
 
 
 def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
-    """Of a parameter's file in sysfs that somebody writes to."""
+    """Warn where somebody writes to a parameter's file in sysfs that cannot be written."""
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):

@@ -37,7 +37,7 @@ def is_public(site: str) -> bool:
 
 
 def is_nobody(name: str) -> bool:
-    """Whether a name of a host or account is one that many have (root, debian), wherever it stands."""
+    """Return whether a name of a host or account is one that many have (root, debian), wherever it stands."""
     lowered = name.lower().strip().rstrip("$")
     return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
@@ -55,7 +55,7 @@ def _is_host(text: str, certain: bool) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Whether a text in the place of a secret is a value, and not a word such as "unset"."""
+    """Return whether a text in the place of a secret is a value, and not a word such as "unset"."""
     bare = text.strip("\"' ,.;:()[]{}\\").lower()
     return bool(bare) and bare not in words("no_value") and not shape("no_secret").match(text)
 
@@ -95,7 +95,8 @@ def _serial(text: str, certain: bool) -> bool:
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:
-    """Whether it is the address of one machine. `before` and `behind` are its neighbours in the line."""
+    """Return whether it is the address of one machine. `before` and `behind` are its neighbours in the
+    line."""
     try:
         # leading zeros are no octal numbers here
         address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=\d)", "", text))

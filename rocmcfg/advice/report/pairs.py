@@ -111,7 +111,7 @@ def _is_listed(line: str, match: re.Match[str], meant: Meaning) -> bool:
 
 
 def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
-    """What another attribute of the same element or object says of this one, in either order."""
+    """Return what another attribute of the same element or object says of this one, in either order."""
     if key == "name" and match["sign"] == "=" and _begins(line, match):
         return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
     if key not in words("values") or match["word"]:
@@ -134,8 +134,8 @@ def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after:
 
 
 def _tells_behind_a_blank(line: str, match: re.Match[str], meant: Meaning, value: _Value) -> bool:
-    """Whether `KEY value` gives a value away. Most words are followed by a word that is no value: it is one
-    where KEY is being set, where the word is quoted, or where it looks like a secret."""
+    """Return whether `KEY value` gives a value away. Most words are followed by a word that is no value: it
+    is one where KEY is being set, where the word is quoted, or where it looks like a secret."""
     key, start = match["word"], match.start()
     text = line[value.start : value.end]
     if meant.kind != "secret":
@@ -211,7 +211,7 @@ def _is_prose(line: str, match: re.Match[str], value: _Value) -> bool:
 
 
 def _begins(line: str, match: re.Match[str]) -> bool:
-    """Whether nothing but an indentation stands before the key."""
+    """Return whether nothing but an indentation stands before the key."""
     return match.start() < 40 and not line[: match.start()].strip(" \t-{")
 
 

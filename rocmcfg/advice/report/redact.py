@@ -258,7 +258,7 @@ _NESTED = regex(r":(?:\s|$)|^\s*-")
 
 
 def _blocks(lines: list[str]) -> dict[int, Found]:
-    """What was found, by the number of its line."""
+    """Return what was found, by the number of its line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
 
 

@@ -50,7 +50,7 @@ class Origin(NamedTuple):
         return (self.host.running, "this host") if self.host and self.host.running else ("", "")
 
     def rocm_is(self, wanted: VersionRange | None) -> bool | None:
-        """Whether its ROCm is in a range; None where that cannot be told."""
+        """Return whether its ROCm is in a range; None where that cannot be told."""
         return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 

@@ -111,7 +111,8 @@ def _judge(
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:
-    """What speaks against an issue: versions do for certain, the GPU only where no line names the issue."""
+    """Limit a score by what speaks against an issue: versions do for certain, the GPU only where no line
+    names the issue."""
     unmet = {reason.what for reason in (*stated, *against) if reason.met is False}
     if best == "specific" and unmet and unmet <= {"gfx", "gpus"}:
         low, high = _ELSEWHERE
@@ -141,8 +142,8 @@ def _is_telling(hit: Hits, hits: Sequence[Hits]) -> bool:
 
 
 def _may_be(stated: Sequence[Reason], against: Sequence[Reason]) -> bool:
-    """Whether an issue of this GPU, which nothing speaks against, may be behind lines that other faults print
-    as well."""
+    """Return whether an issue of this GPU, which nothing speaks against, may be behind lines that other
+    faults print as well."""
     of_this_gpu = any(reason.what == "gfx" and reason.met for reason in stated)
     return of_this_gpu and all(reason.met is not False for reason in (*stated, *against))
 
@@ -202,7 +203,7 @@ def _one_after_the_other(
 
 
 def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
-    """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
+    """Judge whether the firmware that the issue is about is loaded; empty where the issue is about none."""
     row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
     if row is None:
         return []

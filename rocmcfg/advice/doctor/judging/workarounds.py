@@ -69,9 +69,9 @@ def where_in_force(
 
 
 def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catalogue: Catalogue) -> str:
-    """What to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and that is
-    not known to have been in force when the log was written; empty for any other. `kargs` is the command line
-    of that boot, if the log shows it."""
+    """Return what to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and
+    that is not known to have been in force when the log was written; empty for any other. `kargs` is the
+    command line of that boot, if the log shows it."""
     where = where_in_force(setting, None, host, catalogue)
     if where:
         absent = setting.kind is Kind.KARG and kargs is not None
@@ -98,8 +98,8 @@ def _stands(
 
 
 def failed(report: VerificationReport) -> list[Check]:
-    """What was applied and is not in effect, nor will be after a reboot. What only somebody with other rights
-    may read is of no consequence, nor is what cannot be told."""
+    """Return the checks of what was applied and is not in effect, nor will be after a reboot. What only
+    somebody with other rights may read is of no consequence, nor is what cannot be told."""
     fine = PASSES | PENDING | {CheckStatus.NOT_READABLE, CheckStatus.CANNOT_BE_TOLD}
     return [check for check in report.checks if check.status not in fine]
 
@@ -107,13 +107,14 @@ def failed(report: VerificationReport) -> list[Check]:
 def holding(
     applied: Sequence[DesiredSetting], report: VerificationReport | None
 ) -> tuple[DesiredSetting, ...]:
-    """Those that did not fail; all of them where nobody could look."""
+    """Return the settings that did not fail; all of them where nobody could look."""
     lost = {check.name for check in failed(report)} if report else set()
     return tuple(setting for setting in applied if setting.id not in lost)
 
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
-    """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
+    """Return the issues that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's
+    settings."""
     from rocmcfg.advice.doctor.judging.origin import known_here
     from rocmcfg.files.environment import set_variables
     from rocmcfg.knowledge import catalogue
@@ -127,7 +128,8 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
 
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
-    """Those of any host that have all the words, in any case, and concern one of the GPUs; none: any."""
+    """Return the issues of any host that have all the words, in any case, and concern one of the GPUs; none:
+    any."""
     from rocmcfg.knowledge import catalogue
 
     issues = []

@@ -135,15 +135,16 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
 
 
 def text_of(start: bytes, name: str) -> tuple[str, str]:
-    """What a file is that begins so, and the command that prints its text; empty where that is not known."""
+    """Return what a file is that begins so, and the command that prints its text; empty where that is not
+    known."""
     file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
     formats = (row for row in _NO_TEXT if start.startswith(row[0]))
     return next(((what, f"{command} {file}") for _, what, command in formats), ("no text", ""))
 
 
 def _may_be_text(start: bytes) -> bool:
-    """Whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them in a
-    log, and archives pad with them. Programs that show how far they are leave backspaces."""
+    """Return whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them
+    in a log, and archives pad with them. Programs that show how far they are leave backspaces."""
     content = start.replace(b"\0", b"")
     return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in content) <= len(content)
 
@@ -188,7 +189,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
-    """What the members of a file hold, one after the other."""
+    """Yield what the members of a file hold, one after the other."""
     waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
     taken, given = len(waiting), 0
     while waiting.startswith(magic):
@@ -215,7 +216,8 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
 
 
 def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
-    """What one log refuses hides no other; a stop only where nothing could be read at all."""
+    """Read the logs that are named. A log that cannot be read hides no other; raises RocmcfgError only where
+    nothing could be read at all."""
     problems: list[Diagnostic] = []
     for path in paths:
         try:

@@ -72,7 +72,8 @@ def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> P
 
 @functools.cache
 def _ready() -> dict[str, list[list[str]]]:
-    """What the patterns of the program require; to read it off them takes a quarter of doctor's start."""
+    """Return what the patterns of the program require; to read it off them takes a quarter of doctor's
+    start."""
     return compiled.known(READY, b"") or {}
 
 
@@ -128,7 +129,7 @@ def _is_wide(piece: str) -> bool:
 
 
 def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
-    """What is looked for in every log; with `resets` in one that must not hold any."""
+    """Return the probes for every log; with `resets` those for a log that must not hold any reset."""
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
     errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
     return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
@@ -158,7 +159,7 @@ def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
 
 
 def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
-    """What a sequence requires, part by part."""
+    """Return what a sequence requires, part by part."""
     sets: list[frozenset[str]] = []
     run = ""
     for operator, argument in parsed:

@@ -154,7 +154,7 @@ class Scanner:
         return suspects
 
     def _forget(self) -> None:
-        """What a line may match changes with the probes that are full."""
+        """Forget what a line may match, which changes with the probes that are full."""
         self._suspects.clear()
         self._searched = []
         self._literals = {}

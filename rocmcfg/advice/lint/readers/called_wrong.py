@@ -107,7 +107,7 @@ class Judgement:
         return here + place - there
 
     def against(self, start: int, stop: int) -> bool:
-        """Whether the author calls what stands from start to stop wrong, or says not to use it."""
+        """Return whether the author calls what stands from start to stop wrong, or says not to use it."""
         return self._before(self._offset(start)) or self._behind(self._offset(stop - 1) + 1)
 
     def _before(self, start: int) -> bool:

@@ -92,7 +92,7 @@ def read_arguments(
 
 
 def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
-    """Whether the quotes of an argument make another one of it than is meant, which is named then."""
+    """Return whether the quotes of an argument make another one of it than is meant, which is named then."""
     name = argument.name.strip('"')
     concerns = names.split_parameter(name) or names.concerns_argument(name)
     if argument.name.endswith('"') and argument.value is not None and concerns:

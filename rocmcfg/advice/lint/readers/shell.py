@@ -162,7 +162,8 @@ class _Reader:
         return printed
 
     def _assignments(self) -> int:
-        """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
+        """Read the assignments before a command's name, behind `export`, `sudo` and `env`; returns where the
+        name stands."""
         at, declared = 0, False
         assignments: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
@@ -196,8 +197,8 @@ class _Reader:
             add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
-        """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
-        which may name another file."""
+        """Return whether nothing else stands on the lines of the command, in an example, and no comment above
+        them, which may name another file."""
         text, words = self.piece.text, self.command.words
         start = words[0].start
         begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
@@ -207,7 +208,7 @@ class _Reader:
         return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
-        """Of some words, up to the quote that closes the last one."""
+        """Return the range of some words, up to the quote that closes the last one."""
         return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
     def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
@@ -273,7 +274,7 @@ class _Reader:
             add(What.VARIABLE, pair, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
 
     def _boot_tool(self, first: int) -> None:
-        """What stands behind its options, which go with all that they are given."""
+        """Read what stands behind its options, which go with all that they are given."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
@@ -369,7 +370,7 @@ def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
-    """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
+    """Read what a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
     text, scoped, match = word.text, where.inside(scope="", once=-1), None
     for match in _SED.finditer(text):
         # quotes, `&`, `\\1` and an assignment's own name are no arguments
