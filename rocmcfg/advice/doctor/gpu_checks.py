@@ -53,8 +53,8 @@ def _closed(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
 def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
     """A GPU that the driver runs and ROCm does not get. A container may have been given only some."""
     runs = gpu.source != "kfd" and driver_of(view, gpu.address) == "amdgpu"
-    known = gpu.gfx and not gpu.gfx.startswith(_WITHOUT_KFD)
-    if runs and known and not facts.container and view.names(_KFD):
+    capable = gpu.gfx and not gpu.gfx.startswith(_WITHOUT_KFD)
+    if runs and capable and not facts.container and view.names(_KFD):
         yield warning(
             "RC8141",
             f"ROCm does not get {gpu.gfx} ({gpu.name}): the driver gives it to graphics alone",
@@ -67,11 +67,13 @@ def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
 def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
     """A card on fewer lanes than it and its slot have. Cards have bridges of AMD's own, whose inner links are
     always wide: the outermost is what is plugged in."""
-    found = view.real_path(f"{_PCI}/{gpu.address}").split("/")[3:]
-    ours = [n for n, name in enumerate(found) if text_or_empty(view, f"{_PCI}/{name}/vendor")[:6] == "0x1002"]
+    devices = view.real_path(f"{_PCI}/{gpu.address}").split("/")[3:]
+    ours = [
+        n for n, name in enumerate(devices) if text_or_empty(view, f"{_PCI}/{name}/vendor")[:6] == "0x1002"
+    ]
     if gpu.integrated or not ours or not ours[0]:
         return
-    card, slot = found[ours[0]], found[ours[0] - 1]
+    card, slot = devices[ours[0]], devices[ours[0] - 1]
     widths = (f"{card}/current_link_width", f"{card}/max_link_width", f"{slot}/max_link_width")
     lanes = [number_in(view, f"{_PCI}/{width}") or 0 for width in widths]
     if 0 < lanes[0] < min(lanes[1:]):

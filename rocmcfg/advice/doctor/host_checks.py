@@ -34,19 +34,19 @@ def check(
     facts: Facts,
     hardware: HostHardware,
     receipt: Receipt | None,
-    known: Catalogue,
+    catalogue: Catalogue,
     variables: Mapping[str, tuple[str | None, str]],
 ) -> list[Diagnostic]:
     """All checks of this host. `variables` are those of `environment.set_variables`."""
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
-        *_contested(view, facts, receipt, known),
-        *_not_generated(view, facts, known),
+        *_contested(view, facts, receipt, catalogue),
+        *_not_generated(view, facts, catalogue),
         *_other_writers(view, receipt),
         *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
         *_bad_firmware(facts, hardware),
-        *_untold(known, variables),
+        *_untold(catalogue, variables),
         *_target_override(facts, variables),
         *_mixed_gpus(facts, variables),
         *gpu_checks.check(view, facts, hardware, variables),
@@ -54,8 +54,8 @@ def check(
 
 
 def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
-    """Of what rocmcfg applied, what the host has, at the latest after a reboot; and what there is to say of
-    the rest, or of a transaction that was cut off."""
+    """Return what the host has of the settings that rocmcfg applied, at the latest after a reboot; and what
+    there is to say of the rest, or of a transaction that was cut off."""
     try:
         require_finished(view)
         report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None
@@ -73,20 +73,20 @@ def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagn
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
     if pending:
-        said = f"applied, and not in force yet: {', '.join(pending)}"
-        yield info("RC8101", said, hint=f"{what}; `rocmcfg verify` then proves it")
+        summary = f"applied, and not in force yet: {', '.join(pending)}"
+        yield info("RC8101", summary, hint=f"{what}; `rocmcfg verify` then proves it")
     for check in failed(report):
-        said = f"{check.name} was applied and is not in effect"
+        summary = f"{check.name} was applied and is not in effect"
         hint = "`rocmcfg verify -v` shows desired, configured and running"
-        yield warning("RC8102", said, detail=check.detail, location=check.source, hint=hint)
+        yield warning("RC8102", summary, detail=check.detail, location=check.source, hint=hint)
 
 
 def _contested(
-    view: HostView, facts: Facts, receipt: Receipt | None, known: Catalogue
+    view: HostView, facts: Facts, receipt: Receipt | None, catalogue: Catalogue
 ) -> Iterator[Diagnostic]:
     """Parameters that several files set to different values: all but one of them wrote in vain."""
     ours = {setting.parameter for setting in receipt.settings} if receipt else set()
-    for parameter in set_parameters(view, known.modules(), facts.boot.loader):
+    for parameter in set_parameters(view, catalogue.modules(), facts.boot.loader):
         if parameter.overridden and parameter.name not in ours:
             wins = "what cannot be told" if parameter.untold else parameter.next_boot
             yield warning(
@@ -98,7 +98,7 @@ def _contested(
             )
 
 
-def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
+def _not_generated(view: HostView, facts: Facts, catalogue: Catalogue) -> Iterator[Diagnostic]:
     """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
     loader = facts.boot.loader
     if loader is None or not loader.supported:
@@ -109,23 +109,23 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
         return
     booted = observed.menu.normal[0].kargs
     written = (*observed.foreign, *observed.ours)
-    missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
-    left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
+    missing = [k for k in observed.foreign if _concerns(k, catalogue) and not contains(booted, k.text)]
+    left = [k for k in booted if _concerns(k, catalogue) and not contains(written, k.text)]
     differ = (("lacks", missing), ("still has", left))
-    said = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
-    if said:
+    gaps = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
+    if gaps:
         command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
         yield warning(
             "RC8106",
-            f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
+            f"the boot menu {' and '.join(gaps)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else booted[0].source,
             hint=f"sudo {command}, then reboot" + (", all inside that host" if view.offline else ""),
         )
 
 
-def _concerns(karg: Karg, known: Catalogue) -> bool:
+def _concerns(karg: Karg, catalogue: Catalogue) -> bool:
     module, dot, _ = karg.key.partition(".")
-    return (bool(dot) and module in known.modules()) or karg.name in known.arguments
+    return (bool(dot) and module in catalogue.modules()) or karg.name in catalogue.arguments
 
 
 def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
@@ -137,8 +137,8 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
         for karg, setting in product(dict.fromkeys(written), wanted):
             ours = canonical(setting.parameter or setting.name)
             if karg.key == ours and not same(karg.value or "", setting.text or ""):
-                said = f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}"
-                yield warning("RC8104", said, location=writer.file, hint=writer.stop)
+                summary = f"{writer.name} writes {karg.text}, and rocmcfg applied {setting.karg}"
+                yield warning("RC8104", summary, location=writer.file, hint=writer.stop)
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
@@ -148,18 +148,20 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
         return
     row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
     if row is not None and not row.rocm.contains(rocm):
-        said = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
+        summary = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
         detail = f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}"
         hint = "install the driver of the same release, or use the kernel's own: remove amdgpu-dkms"
-        yield warning("RC8110", said, detail=detail, location=source, hint=hint)
+        yield warning("RC8110", summary, detail=detail, location=source, hint=hint)
 
 
 def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
-    found: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for device in reversed(hardware.devices):
-        found |= {block: n for block, text in device.firmware.items() if (n := as_number(text)) is not None}
-    return found
+        versions |= {
+            block: n for block, text in device.firmware.items() if (n := as_number(text)) is not None
+        }
+    return versions
 
 
 def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
@@ -170,16 +172,16 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
         for row in host_knowledge().firmware:
             version = as_number(device.firmware.get(row.block))
             if version is not None and row.is_bad(version) and gfx in row.gfx:
-                said = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
+                summary = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
                 place = f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version"
                 hint = f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}"
-                yield warning("RC8111", said, location=place, hint=hint)
+                yield warning("RC8111", summary, location=place, hint=hint)
 
 
-def _untold(known: Catalogue, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
+def _untold(catalogue: Catalogue, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
     """Variables that a file sets in a way that only a program can tell: nothing else is said of them."""
     for name, (value, where) in variables.items():
-        if value is None and name in known.variables:
+        if value is None and name in catalogue.variables:
             hint = f"`printenv {name}` in a new login shows what it gets"
             yield untold(name, where, hint)._replace(severity=Severity.INFO)
 
@@ -194,9 +196,9 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str
         numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if numbers is None:
-            said = f"{name}={value} is no version: ROCm refuses it"
+            summary = f"{name}={value} is no version: ROCm refuses it"
             hint = "write numbers such as 10.3.0, or take it away"
-            yield warning("RC8120", said, location=where, hint=hint)
+            yield warning("RC8120", summary, location=where, hint=hint)
             continue
         target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
         # Another generation has other instructions. Targets of one generation differ in the last digit; which
@@ -207,11 +209,11 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str
             rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
             hint = "take it away: `unset` in a shell, and remove the line"
             if rest and rest[0].node is not None:
-                one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
-                hint = f"set it for one GPU only: {one} (the number is the KFD node)"
-            said = f"{name}={value} passes {names} off as {target}, which has other instructions"
+                assignment = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
+                hint = f"set it for one GPU only: {assignment} (the number is the KFD node)"
+            summary = f"{name}={value} passes {names} off as {target}, which has other instructions"
             detail = "programs crash on it, or report memory faults at address (nil)"
-            yield warning("RC8121", said, location=where, detail=detail, hint=hint)
+            yield warning("RC8121", summary, location=where, detail=detail, hint=hint)
 
 
 def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
@@ -221,7 +223,7 @@ def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -
     if not cards or not inside or facts.rocm is None:
         return
     if not any(name in variables for name in host_knowledge().choosers):
-        said = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
+        summary = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
         detail = "programs that take every GPU, and variables for every GPU, hit both"
         hint = "ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids"
-        yield info("RC8123", said, detail=detail, hint=hint)
+        yield info("RC8123", summary, detail=detail, hint=hint)

@@ -49,62 +49,63 @@ def unknown(
     the log also has an error that only AMD's prints."""
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
-    found = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
-    return tuple(found[position] for position in sorted(found) if position not in covered)
+    groups = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
+    return tuple(groups[position] for position in sorted(groups) if position not in covered)
 
 
 def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
     """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
-    found = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
-    return tuple(found[position] for position in sorted(found))
+    groups = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
+    return tuple(groups[position] for position in sorted(groups))
 
 
 def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
     """The GEMM kernels that the lines name, decoded, each once."""
-    return tuple({name.name: name for one in evidence if (name := decode(one.text)) is not None}.values())
+    return tuple({name.name: name for lines in evidence if (name := decode(lines.text)) is not None}.values())
 
 
 def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
     """Each group of lines, by the position of its first line; a group that several probes found once."""
-    found: dict[int, LogLines] = {}
+    groups: dict[int, LogLines] = {}
     for hit in hits:
         strength = hit.probe.signature.strength if hit.probe.signature else ""
         for group in hit.groups:
             log, line = scanner.place(group.first)
             _, last = scanner.place(group.last)
             lines = LogLines(log, line, last, group.count, hit.full, group.text, strength)
-            found.setdefault(group.first, lines)
-    return found
+            groups.setdefault(group.first, lines)
+    return groups
 
 
-def refused_parameters(log: LogFacts, scanner: Scanner, known: Catalogue) -> Iterator[Diagnostic]:
-    for said in log.illegal_values:
-        if match := _ILLEGAL.match(said.text):
+def refused_parameters(log: LogFacts, scanner: Scanner, catalogue: Catalogue) -> Iterator[Diagnostic]:
+    for statement in log.illegal_values:
+        if match := _ILLEGAL.match(statement.text):
             module, value, name = match.groups()
             summary = f"{module} did not load: {name}={value} is no legal value"
             hint = f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it"
-            yield error("RC8131", summary, location=_place(said, scanner), hint=hint)
-    for said in log.unknown_parameters:
-        if match := _UNKNOWN.match(said.text):
-            yield unknown_parameter(match[1], match[2], _place(said, scanner), known)
+            yield error("RC8131", summary, location=_place(statement, scanner), hint=hint)
+    for statement in log.unknown_parameters:
+        if match := _UNKNOWN.match(statement.text):
+            yield unknown_parameter(match[1], match[2], _place(statement, scanner), catalogue)
 
 
-def _place(said: Said, scanner: Scanner) -> str:
-    name, line = scanner.place(said.position)
+def _place(statement: Said, scanner: Scanner) -> str:
+    name, line = scanner.place(statement.position)
     return f"{name}:{line}"
 
 
-def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
-    """What to write in its place, as far as anybody can tell."""
+def unknown_parameter(module: str, name: str, place: str, catalogue: Catalogue) -> Diagnostic:
+    """Return the diagnostic of a parameter that the kernel ignores, with what to write in its place, as far
+    as anybody can tell."""
     from rocmcfg.judging.judge import of_the_name
     from rocmcfg.judging.words import words
 
-    asked, anybody = parameter(f"{module}.{name}"), Machine()
-    verdict = next(of_the_name(asked, anybody, known), None)
-    said = f"the kernel ignores {module}.{name}: there is no such parameter"
+    setting, anybody = parameter(f"{module}.{name}"), Machine()
+    verdict = next(of_the_name(setting, anybody, catalogue), None)
+    summary = f"the kernel ignores {module}.{name}: there is no such parameter"
     hint, why = "remove it; `rocmcfg lint` finds the file that sets it", ""
     if verdict is not None:
-        worded = words(verdict, asked, known, anybody)
+        worded = words(verdict, setting, catalogue, anybody)
         stop = "" if worded.cure.endswith("?") else ";"
         hint, why = f"{worded.cure}{stop} `rocmcfg lint` finds the file that sets it", verdict.why
-    return warning("RC8130", said, location=place, detail=why, hint=hint)
+    return warning("RC8130", summary, location=place, detail=why, hint=hint)

@@ -34,52 +34,52 @@ _Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
 def explain(question: Question) -> Explanation:
     """A name without a scope is looked for among parameters, variables, features and kernel arguments, in
     this order. Raises RocmcfgError for an unknown one, with what to write in its place."""
-    asked, known = question.asked, question.catalogue
-    if not well_named(asked):
+    setting, catalogue = question.asked, question.catalogue
+    if not well_named(setting):
         raise _unknown(question, None)
-    if asked.kind is Kind.KARG and names.split_parameter(asked.name) is not None:
-        asked = parameter(asked.name, asked.value)
-        question = question._replace(asked=asked)
-    for reading in _readings(asked, known):
-        entry = _entry(reading, known)
+    if setting.kind is Kind.KARG and names.split_parameter(setting.name) is not None:
+        setting = parameter(setting.name, setting.value)
+        question = question._replace(asked=setting)
+    for reading in _readings(setting, catalogue):
+        entry = _entry(reading, catalogue)
         if entry is not None:
             # a feature that is taken for a parameter is judged as what was written
-            judged = asked if reading.kind is Kind.FEATURE and asked.module else reading
+            judged = setting if reading.kind is Kind.FEATURE and setting.module else reading
             question = _judged(question._replace(asked=reading), judged)
             return _with_verdicts(_of_its_kind(question, entry), question)
     return _new(question) or _misnamed(question)
 
 
-def _judged(question: Question, asked: Spelling) -> Question:
+def _judged(question: Question, setting: Spelling) -> Question:
     """With the verdicts on what is asked; there are none where it has no value."""
-    if asked.value is None:
+    if setting.value is None:
         return question
-    return question._replace(verdicts=tuple(judge(asked, question.machine, question.catalogue)))
+    return question._replace(verdicts=tuple(judge(setting, question.machine, question.catalogue)))
 
 
-def _readings(asked: Spelling, known: Catalogue) -> Iterator[Spelling]:
+def _readings(setting: Spelling, catalogue: Catalogue) -> Iterator[Spelling]:
     """The settings that a text may mean."""
-    name, value = asked.name, asked.value
-    if asked.kind is not Kind.PARAMETER:
-        yield asked
+    name, value = setting.name, setting.value
+    if setting.kind is not Kind.PARAMETER:
+        yield setting
         return
-    for module in (asked.module,) if asked.module else known.modules():
-        yield asked._replace(module=module)
-    if not asked.module:
+    for module in (setting.module,) if setting.module else catalogue.modules():
+        yield setting._replace(module=module)
+    if not setting.module:
         yield Spelling(Kind.ENV, name, value)
         yield Spelling(Kind.ENV, name.upper(), value)
-    feature = known.features.get(name) or known.features.get(name.replace("_", "-"))
-    if feature is not None and asked.module in ("", known.parameters[feature.parameter].module):
+    feature = catalogue.features.get(name) or catalogue.features.get(name.replace("_", "-"))
+    if feature is not None and setting.module in ("", catalogue.parameters[feature.parameter].module):
         yield split(f"feature.{feature.name}" if value is None else f"feature.{feature.name}={value}")
-    yield Spelling(Kind.KARG, asked.id if asked.module else name, value)
+    yield Spelling(Kind.KARG, setting.id if setting.module else name, value)
 
 
-def _entry(asked: Spelling, known: Catalogue) -> _Entry | None:
-    if asked.kind is Kind.PARAMETER:
-        return known.parameters.get(asked.id)
-    if asked.kind is Kind.FEATURE:
-        return known.features.get(asked.name)
-    return names.variable(asked.name) if asked.kind is Kind.ENV else names.argument(asked.name)
+def _entry(setting: Spelling, catalogue: Catalogue) -> _Entry | None:
+    if setting.kind is Kind.PARAMETER:
+        return catalogue.parameters.get(setting.id)
+    if setting.kind is Kind.FEATURE:
+        return catalogue.features.get(setting.name)
+    return names.variable(setting.name) if setting.kind is Kind.ENV else names.argument(setting.name)
 
 
 def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
@@ -90,19 +90,20 @@ def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
     return _feature(question, entry) if isinstance(entry, Feature) else _argument(question, entry)
 
 
-def _with_verdicts(found: Explanation, question: Question) -> Explanation:
-    asked = question.asked
-    of_the_name = OF_THE_NAME if asked.kind is Kind.ENV else frozenset({About.UNKNOWN})
+def _with_verdicts(explanation: Explanation, question: Question) -> Explanation:
+    setting = question.asked
+    of_the_name = OF_THE_NAME if setting.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
-    said = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
-    taints = said[About.FEATURE_TAINTS] if asked.kind is Kind.PARAMETER else ()
-    octal = (one.summary for one in said[About.OCTAL])
-    refusals = (v for v in question.verdicts if _refuses(v, asked))
+    wordings = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
+    taints = wordings[About.FEATURE_TAINTS] if setting.kind is Kind.PARAMETER else ()
+    octal = (wording.summary for wording in wordings[About.OCTAL])
+    rest = (wording.summary for wording in (*taints, *wordings[About.LOSES]))
+    refusals = (v for v in question.verdicts if _refuses(v, setting))
     refused = next((_worded(v, question).summary for v in refusals), "")
-    return found._replace(
-        remarks=(*octal, *found.remarks, *(one.summary for one in (*taints, *said[About.LOSES]))),
-        instead=str(instead) if instead is not None else found.instead,
-        meaning="" if refused else found.meaning,
+    return explanation._replace(
+        remarks=(*octal, *explanation.remarks, *rest),
+        instead=str(instead) if instead is not None else explanation.instead,
+        meaning="" if refused else explanation.meaning,
         verdict=refused,
     )
 
@@ -119,96 +120,103 @@ def _words(question: Question, about: About) -> list[Words]:
     return [_worded(verdict, question) for verdict in _of(question, about)]
 
 
-def _refuses(verdict: Verdict, asked: Spelling) -> bool:
-    """Whether the value is not taken, or has no meaning. What a kernel refuses is said of each kernel."""
+def _refuses(verdict: Verdict, setting: Spelling) -> bool:
+    """Return whether the value is not taken, or has no meaning. What a kernel refuses is said of each
+    kernel."""
     if verdict.about is About.OUT_OF_RANGE:
         return True
-    if asked.kind is Kind.KARG:
+    if setting.kind is Kind.KARG:
         return verdict.about in (About.ILLEGAL, About.MISNAMED) or not verdict.strict
-    return verdict.about is About.ILLEGAL and asked.kind is not Kind.PARAMETER
+    return verdict.about is About.ILLEGAL and setting.kind is not Kind.PARAMETER
 
 
-def as_parameter(asked: Spelling) -> Spelling | None:
+def as_parameter(setting: Spelling) -> Spelling | None:
     """The module parameter that a text may name; None where it names none."""
-    if asked.kind is Kind.KARG and "." in asked.name:
-        asked = parameter(asked.name, asked.value)
-    if asked.kind is not Kind.PARAMETER or not well_named(asked):
+    if setting.kind is Kind.KARG and "." in setting.name:
+        setting = parameter(setting.name, setting.value)
+    if setting.kind is not Kind.PARAMETER or not well_named(setting):
         return None
-    return asked if asked.module else asked._replace(module=names.MODULE_OF_TRAPS)
+    return setting if setting.module else setting._replace(module=names.MODULE_OF_TRAPS)
 
 
 def _new(question: Question) -> Explanation | None:
     """A parameter that the host's own module declares or shows, and that the catalogue does not have."""
-    asked = as_parameter(question.asked)
-    if asked is None:
+    setting = as_parameter(question.asked)
+    if setting is None:
         return None
-    declared = any(asked.name in k.parameters.get(asked.module, {}) for k in question.machine.kernels)
-    if not declared and question.seen(asked.id) is not True:
+    declared = any(setting.name in k.parameters.get(setting.module, {}) for k in question.machine.kernels)
+    if not declared and question.seen(setting.id) is not True:
         return None
-    question = _judged(question._replace(asked=asked), asked)
+    question = _judged(question._replace(asked=setting), setting)
     return Explanation(
-        asked.id,
+        setting.id,
         "new",
-        f"This host has it; `modinfo -p {asked.module}` may say what it is for.",
+        f"This host has it; `modinfo -p {setting.module}` may say what it is for.",
         ("new: the catalogue does not have it, so that its default, its range and its traps are not known",),
         kernels=_on_kernels(question),
-        issues=mentions(question, [asked.id]),
+        issues=mentions(question, [setting.id]),
         sources=("modinfo of this host's kernels, or its sysfs",),
     )
 
 
 def _misnamed(question: Question) -> Explanation:
     """A name that people write for another one. Raises RocmcfgError where it is none either."""
-    asked, machine, known = question.asked, question.machine, question.catalogue
-    meant = asked if asked.kind is not Kind.PARAMETER else as_parameter(asked) or asked
-    verdict = next(of_the_name(meant, machine, known), None)
-    if verdict is None or verdict.about is not About.MISNAMED or not (verdict.why or asked.kind is Kind.KARG):
-        if meant != asked:
-            kernel, login = (Spelling(kind, asked.name, asked.value) for kind in (Kind.KARG, Kind.ENV))
-            of_logins = next(of_the_name(login, machine, known), None)
-            verdict = next(of_the_name(kernel, machine, known), of_logins)
+    setting, machine, catalogue = question.asked, question.machine, question.catalogue
+    meant = setting if setting.kind is not Kind.PARAMETER else as_parameter(setting) or setting
+    verdict = next(of_the_name(meant, machine, catalogue), None)
+    if (
+        verdict is None
+        or verdict.about is not About.MISNAMED
+        or not (verdict.why or setting.kind is Kind.KARG)
+    ):
+        if meant != setting:
+            kernel, login = (Spelling(kind, setting.name, setting.value) for kind in (Kind.KARG, Kind.ENV))
+            of_logins = next(of_the_name(login, machine, catalogue), None)
+            verdict = next(of_the_name(kernel, machine, catalogue), of_logins)
         raise _unknown(question, verdict)
-    worded = words(verdict, meant, known, machine)
-    said = worded.why if verdict.why else worded.summary
+    worded = words(verdict, meant, catalogue, machine)
+    summary = worded.why if verdict.why else worded.summary
     issues = mentions(question, [meant.id, meant.name])
-    return Explanation(_written(asked), "misnomer", said, instead=str(verdict.instead or ""), issues=issues)
+    return Explanation(
+        _written(setting), "misnomer", summary, instead=str(verdict.instead or ""), issues=issues
+    )
 
 
 def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
-    asked, name, known = question.asked, _written(question.asked), question.catalogue
+    setting, name, catalogue = question.asked, _written(question.asked), question.catalogue
     near: Sequence[str] = ()
     if verdict is not None:
         near = (str(verdict.instead),) if verdict.instead is not None else verdict.names
     if not near:
-        parameters = [p.name for p in known.parameters.values()]
-        every = [*dict.fromkeys(parameters), *known.features, *known.variables, *known.arguments]
-        by_scope = asked.kind is not Kind.PARAMETER or asked.module in ("", *known.modules())
-        near = closest(asked.name if by_scope else asked.id, every)
+        parameters = [p.name for p in catalogue.parameters.values()]
+        every = [*dict.fromkeys(parameters), *catalogue.features, *catalogue.variables, *catalogue.arguments]
+        by_scope = setting.kind is not Kind.PARAMETER or setting.module in ("", *catalogue.modules())
+        near = closest(setting.name if by_scope else setting.id, every)
     hint = "name a setting, a GPU, a known issue or a profile; a line of a log goes to `rocmcfg doctor`"
     hint = f"did you mean {', '.join(near)}?" if near else hint
     return fail("RC6001", f"nothing is known of {cut(name)!r}", hint=hint)
 
 
-def _written(asked: Spelling) -> str:
-    return asked.name if asked.kind is Kind.PARAMETER and not asked.module else asked.id
+def _written(setting: Spelling) -> str:
+    return setting.name if setting.kind is Kind.PARAMETER and not setting.module else setting.id
 
 
 def _parameter(question: Question, parameter: Parameter) -> Explanation:
     features = features_of(parameter, question.catalogue)
-    found = Explanation(parameter.id, "parameter", parameter.summary, _remarks(parameter, question))
-    found = found._replace(unit=parameter.unit, kernels=_on_kernels(question))
+    explanation = Explanation(parameter.id, "parameter", parameter.summary, _remarks(parameter, question))
+    explanation = explanation._replace(unit=parameter.unit, kernels=_on_kernels(question))
     used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
-    found = described(question, found, used, parameter)
-    return _with_bits(found, parameter, features, question)
+    explanation = described(question, explanation, used, parameter)
+    return _with_bits(explanation, parameter, features, question)
 
 
 def _of_the_name(question: Question, *abouts: About) -> Iterator[tuple[bool, str]]:
     """Word what is so of a name, whatever its value. What is deprecated is told with the reason."""
     for verdict in of_the_name(question.asked, question.machine, question.catalogue):
-        said = _worded(verdict, question)
+        wording = _worded(verdict, question)
         if verdict.about in abouts:
             with_reason = verdict.about is About.DEPRECATED
-            yield True, f"{said.summary}: {verdict.why}" if with_reason else said.summary
+            yield True, f"{wording.summary}: {verdict.why}" if with_reason else wording.summary
 
 
 def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
@@ -234,13 +242,13 @@ def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
 def _on_kernels(question: Question) -> tuple[OnKernel, ...]:
     id, value = question.asked.id, question.asked.value
     illegal = next(iter(_of(question, About.ILLEGAL)), None)
-    found = []
+    kernels = []
     for declared in declarations(id, question.machine, question.catalogue, question.seen):
         why, refused = "", False
         if illegal is not None and declared.release not in illegal.others:
             why = "; ".join(dict.fromkeys(declared.reasons(value)))
             refused = illegal.holds is True and declared.release in illegal.kernels
-        found.append(
+        kernels.append(
             OnKernel(
                 declared.release,
                 declared.present,
@@ -254,21 +262,21 @@ def _on_kernels(question: Question) -> tuple[OnKernel, ...]:
                 "" if refused else why,
             )
         )
-    return tuple(found)
+    return tuple(kernels)
 
 
 def _with_bits(
-    found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
+    explanation: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
 ) -> Explanation:
     unnamed = parameter.bits
     default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
     if default is None:
-        return found
+        return explanation
     number = as_number(question.asked.value)
     mask = default if number is None or number < 0 else number
     bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
     bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
-    return found._replace(
+    return explanation._replace(
         compared=mask,
         default=default,
         bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
@@ -277,14 +285,14 @@ def _with_bits(
 
 
 def _feature(question: Question, feature: Feature) -> Explanation:
-    asked, parameter = question.asked, question.catalogue.parameters[feature.parameter]
+    setting, parameter = question.asked, question.catalogue.parameters[feature.parameter]
     default = default_mask(parameter, question.machine.kernels)
     ids = [f"feature.{feature.name}", f"{parameter.module}.{canonical(feature.name)}"]
-    on = asked.enabled if asked.value in ("true", "false") else None
+    on = setting.enabled if setting.value in ("true", "false") else None
     word = "true" if on else "false"
     spelling = f"features.{feature.name} = {word} in a profile, or --set feature.{feature.name}={word}"
     tainting = feature.taints and question.machine.runs(feature.taints) is not False
-    found = Explanation(
+    explanation = Explanation(
         f"feature.{feature.name}",
         "feature",
         feature.summary,
@@ -293,7 +301,7 @@ def _feature(question: Question, feature: Feature) -> Explanation:
             *those(
                 (default is not None, _by_default(feature, default)),
                 (tainting, f"switching it on taints kernels {feature.taints}"),
-                (asked.value is None or on is not None, f"write {spelling}"),
+                (setting.value is None or on is not None, f"write {spelling}"),
             ),
             *feature.notes,
         ),
@@ -304,7 +312,7 @@ def _feature(question: Question, feature: Feature) -> Explanation:
         issues=mentions(question, ids),
         sources=feature.sources,
     )
-    return on_hardware(question, found, feature.acts_on)
+    return on_hardware(question, explanation, feature.acts_on)
 
 
 def _by_default(feature: Feature, default: int | None) -> str:
@@ -317,16 +325,16 @@ def _by_default(feature: Feature, default: int | None) -> str:
 
 
 def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
-    """What the value that was asked about makes of the feature and of its mask."""
+    """Return what the value that was asked about makes of the feature and of its mask."""
     if on is None:
         return ""
-    said = f"{feature.name} is switched {on_or_off(on)}"
+    summary = f"{feature.name} is switched {on_or_off(on)}"
     if default is None:
-        return said
+        return summary
     mask = feature.compose(default, on)
     if mask == default:
-        return f"{said}, as it is by default"
-    return f"{said}: {feature.parameter} becomes {hexint(mask)}"
+        return f"{summary}, as it is by default"
+    return f"{summary}: {feature.parameter} becomes {hexint(mask)}"
 
 
 def _argument(question: Question, argument: KernelArgument) -> Explanation:
@@ -334,8 +342,10 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
         (argument.flag, "a flag: it stands without a value"),
         (argument.words_join, "several words may be joined by commas"),
     )
-    found = Explanation(f"karg.{argument.name}", "argument", argument.summary, (*remarks, *argument.notes))
-    return described(question, found, [found.name, argument.name], argument)
+    explanation = Explanation(
+        f"karg.{argument.name}", "argument", argument.summary, (*remarks, *argument.notes)
+    )
+    return described(question, explanation, [explanation.name, argument.name], argument)
 
 
 def _variable(question: Question, variable: Variable) -> Explanation:
@@ -349,9 +359,9 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         (variable.until, f"until: {variable.until}"),
         *_of_the_name(question, About.DEPRECATED),
     )
-    found = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
-    found = found._replace(instead=variable.instead.name if variable.instead else "")
-    found = described(question, found, [f"env.{variable.name}", variable.name, shown], variable)
+    explanation = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
+    explanation = explanation._replace(instead=variable.instead.name if variable.instead else "")
+    explanation = described(question, explanation, [f"env.{variable.name}", variable.name, shown], variable)
     if variable.presence_only and question.asked.value is not None:
-        found = found._replace(meaning="on, as with any other value")
-    return found
+        explanation = explanation._replace(meaning="on, as with any other value")
+    return explanation

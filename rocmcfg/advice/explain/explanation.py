@@ -125,7 +125,7 @@ class Explanation(NamedTuple):
 
 
 def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
-    """Of pairs of a condition and a text, the texts whose condition holds."""
+    """Return, of pairs of a condition and a text, the texts whose condition holds."""
     return tuple(text for holds, text in remarks if holds)
 
 
@@ -133,12 +133,12 @@ def on_or_off(on: bool) -> str:
     return "on" if on else "off"
 
 
-def described(question: Question, found: Explanation, ids: Iterable[str], entry: Named) -> Explanation:
+def described(question: Question, explanation: Explanation, ids: Iterable[str], entry: Named) -> Explanation:
     """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
     hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
     if not isinstance(entry, Parameter):
-        found = found._replace(values=entry.values, unset=entry.default)
-    return on_hardware(question, found, hardware)._replace(
+        explanation = explanation._replace(values=entry.values, unset=entry.default)
+    return on_hardware(question, explanation, hardware)._replace(
         meaning=_meaning(entry.meanings, question.asked.value),
         meanings=tuple(Meaning(value, text) for value, text in entry.meanings.items()),
         traps=_cautions(question, entry.traps),
@@ -147,15 +147,15 @@ def described(question: Question, found: Explanation, ids: Iterable[str], entry:
     )
 
 
-def on_hardware(question: Question, found: Explanation, hardware: Hardware | None) -> Explanation:
+def on_hardware(question: Question, explanation: Explanation, hardware: Hardware | None) -> Explanation:
     gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.machine.named))
     if hardware is None:
-        return found._replace(gpus=gpus)
-    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=question.machine.has(hardware))
+        return explanation._replace(gpus=gpus)
+    return explanation._replace(gpus=gpus, acts_on=hardware.words(), acts_here=question.machine.has(hardware))
 
 
 def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
-    """What the value does. Of a mask, and of words that are joined by commas, each part's."""
+    """Return what the value does: of a mask, and of words that are joined by commas, what each part does."""
     if value is None or not meanings:
         return ""
     for word, text in meanings.items():
@@ -165,12 +165,12 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
     if number is not None and all(word.startswith("0x") for word in meanings):
         return "; ".join(text for word, text in meanings.items() if number & (as_number(word) or 0))
     parts = value.split(",")
-    said = [f"{part}: {meanings[part]}" for part in parts if part in meanings] if len(parts) > 1 else []
-    return "; ".join(said)
+    lines = [f"{part}: {meanings[part]}" for part in parts if part in meanings] if len(parts) > 1 else []
+    return "; ".join(lines)
 
 
 def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, ...]:
-    """Those of the value that was asked about, or all where none was."""
+    """Return the traps of the value that was asked about, or all where none was."""
     return tuple(
         Caution(
             trap.values,
@@ -190,7 +190,7 @@ def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
     """Known issues that name one of `ids`, those of this host's GPUs first. An issue that names several is
     mentioned once."""
     names = set(ids)
-    found = [
+    mentioned = [
         Mention(
             issue.id,
             issue.title,
@@ -202,7 +202,7 @@ def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
         if (role := _role(issue, names)) is not None
     ]
     order = {"helps": 0, "unset": 1, "does_not_help": 2}
-    return tuple(sorted(found, key=lambda m: (not m.concerns, order[m.role], m.issue)))
+    return tuple(sorted(mentioned, key=lambda m: (not m.concerns, order[m.role], m.issue)))
 
 
 def _role(issue: KnownIssue, names: set[str]) -> tuple[Role, str] | None:

@@ -12,30 +12,31 @@ from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.regex import search
 
 
-def issue(known: KnownIssue, here: bool) -> Explanation:
+def issue(entry: KnownIssue, here: bool) -> Explanation:
     """`here`: it is known of this host's GPU, kernel and ROCm."""
-    cure = known.workaround
+    cure = entry.workaround
     no_cure = [] if cure.settings or cure.unset or cure.steps else ["no parameter cures this"]
     rows = [
         ("here", ["known of this host"] if here else ["not known of this host, or it cannot be told"]),
-        ("GPUs", [", ".join(known.gfx)] if known.gfx else []),
-        *((name, [found.text]) for name, found in (("kernel", known.kernel), ("ROCm", known.rocm)) if found),
+        ("GPUs", [", ".join(entry.gfx)] if entry.gfx else []),
+        ("kernel", [entry.kernel.text] if entry.kernel else []),
+        ("ROCm", [entry.rocm.text] if entry.rocm else []),
         ("cure", [*map(str, cure.settings), *(f"take away {name}" for name in cure.unset), *no_cure]),
         ("do", cure.steps),
         ("see", [f"rocmcfg plan --profile {cure.profile}"] if cure.profile else []),
-        ("costs", [known.cost] if known.cost else []),
-        ("fixed", [known.fixed_in] if known.fixed_in else []),
-        ("no help", known.does_not_help),
-        ("note", known.notes),
+        ("costs", [entry.cost] if entry.cost else []),
+        ("fixed", [entry.fixed_in] if entry.fixed_in else []),
+        ("no help", entry.does_not_help),
+        ("note", entry.notes),
     ]
-    summary = f"{known.title} ({known.confidence})\n{known.summary}"
-    return Explanation(known.id, "issue", summary, details=_details(rows), sources=known.evidence)
+    summary = f"{entry.title} ({entry.confidence})\n{entry.summary}"
+    return Explanation(entry.id, "issue", summary, details=_details(rows), sources=entry.evidence)
 
 
 def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[KnownIssue]) -> Explanation:
     """A gfx target, which several models may share."""
     named = [f"{model.codename} ({model.products})" if model.products else model.codename for model in models]
-    about = [one.id for one in issues if one.kind == "fault" and matches(models[0].gfx, one.gfx)]
+    about = [fault.id for fault in issues if fault.kind == "fault" and matches(models[0].gfx, fault.gfx)]
     rows = [
         ("GPUs", list(dict.fromkeys(filter(None, named)))),
         ("see", [f"rocmcfg profile show {name}" for name in profiles]),
@@ -45,21 +46,21 @@ def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[Kn
     return Explanation(models[0].gfx, "gpu", models[0].family, details=_details(rows), sources=sources)
 
 
-def profile(known: Profile) -> Explanation:
-    details = _details([("see", [f"rocmcfg profile show {known.name}"])])
-    return Explanation(known.name, "profile", known.summary, known.notes, details=details)
+def profile(entry: Profile) -> Explanation:
+    details = _details([("see", [f"rocmcfg profile show {entry.name}"])])
+    return Explanation(entry.name, "profile", entry.summary, entry.notes, details=details)
 
 
-def number(known: ProfileParameter, profile: str) -> Explanation:
-    given = f"profile.{known.name}={(known.unit or 'number').upper()}"
+def number(entry: ProfileParameter, profile: str) -> Explanation:
+    given = f"profile.{entry.name}={(entry.unit or 'number').upper()}"
     details = _details([("see", [f"rocmcfg plan --profile {profile} --set {given}"])])
-    return Explanation(f"profile.{known.name}", "number", known.summary, unit=known.unit, details=details)
+    return Explanation(f"profile.{entry.name}", "number", entry.summary, unit=entry.unit, details=details)
 
 
 def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
-    """What a library returned: `number`, and the words that it `prints` for it."""
+    """Explain what a library returned: `number`, and the words that it `prints` for it."""
     number, prints = int(row["number"]), str(row.get("prints", ""))
-    signs = [(one.id, sign.pattern) for one in issues for sign in one.signatures]
+    signs = [(entry.id, sign.pattern) for entry in issues for sign in entry.signatures]
     about = dict.fromkeys(id for id, text in signs if name in text or (prints and search(text, prints)))
     rows = [
         ("from", [f"{'HIP' if prints else 'ROCr'}, number {number} ({number:#x})"]),

@@ -146,8 +146,8 @@ class Reading:
         )
 
     def told(self, value: str | None) -> None:
-        """What the language of the file makes of the value that was added last; None where it cannot be
-        told."""
+        """Set the value that was added last to what the language of the file makes of it; None where that
+        cannot be told."""
         if self.assignments:
             last = self.assignments[-1]
             changed = last._replace(opaque=True) if value is None else last._replace(value=value)
@@ -164,7 +164,7 @@ class Reading:
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:
-    """Whether a value is filled in by somebody else: by a shell, or in a document by its reader."""
+    """Return whether a value is filled in by somebody else: by a shell, or in a document by its reader."""
     if "$" in value or "`" in value or "%(" in value or "{{" in value:
         return True
     if trust is Trust.FILE:

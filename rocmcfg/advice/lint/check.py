@@ -37,17 +37,24 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     # words that nothing tells the place of may be for a shell as well
     anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
     anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
-    said: dict[object, tuple[Remark, ...]] = {}
+    remarks_by_key: dict[object, tuple[Remark, ...]] = {}
     for each in reading.assignments:
         where = each.where._replace(listed=-1) if anywhere else each.where
         intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
-        found = each._replace(where=where, beside=checked.beside(each) if intended else "")
+        assignment = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
-        key = (*found[:3], found.opaque, where.trust, where.builds, where.listed < 0, found.beside)
-        if key not in said:
-            said[key] = tuple(remarks(found, knowledge))
-        for remark in said[key]:
-            checked.add(found, remark, knowledge)
+        key = (
+            *assignment[:3],
+            assignment.opaque,
+            where.trust,
+            where.builds,
+            where.listed < 0,
+            assignment.beside,
+        )
+        if key not in remarks_by_key:
+            remarks_by_key[key] = tuple(remarks(assignment, knowledge))
+        for remark in remarks_by_key[key]:
+            checked.add(assignment, remark, knowledge)
     write_once(checked, knowledge)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
@@ -105,20 +112,24 @@ class Verdict(NamedTuple):
 def verdicts(checked: Checked) -> list[Verdict]:
     """Worst first."""
     become = becoming(checked)
-    said: dict[tuple[int, int], list[Finding]] = {}
-    for one in sorted(checked.findings, key=lambda f: (GRAVITY[f.remark.severity], _WEIGHT[f.remark.advice])):
-        said.setdefault((one.start, one.stop), []).append(one)
-    found = []
+    findings_at: dict[tuple[int, int], list[Finding]] = {}
+    for finding in sorted(
+        checked.findings, key=lambda f: (GRAVITY[f.remark.severity], _WEIGHT[f.remark.advice])
+    ):
+        findings_at.setdefault((finding.start, finding.stop), []).append(finding)
+    judgements = []
     for each in checked.assignments:
         token = each.start, each.stop
-        own, spelt = said.get(token, []), become.get(token, Spelt())
+        own, spelt = findings_at.get(token, []), become.get(token, Spelt())
         worst = own[0].remark if own else None
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
         fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
         if spelt.text is None:
             # what could have been edited stays because something else needs it
             fate = min(
-                (_fate(one.remark) for one in own if one.spelt.text is None), default=Fate.KEEP, key=_rank
+                (_fate(finding.remark) for finding in own if finding.spelt.text is None),
+                default=Fate.KEEP,
+                key=_rank,
             )
             by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
         text, replacement = checked.source.text[slice(*token)], spelt.text or ""
@@ -126,11 +137,11 @@ def verdicts(checked: Checked) -> list[Verdict]:
         if fate is Fate.TAKE_OUT and spelt.setting:
             summary += f"; {spelt.setting} stands for it"
         place = checked.source.place(each.start)
-        found.append(
+        judgements.append(
             Verdict(checked.file, *place, text, fate, by_hand, replacement, setting, summary, severity)
         )
     return sorted(
-        found, key=lambda v: (_rank(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)
+        judgements, key=lambda v: (_rank(v.fate), GRAVITY[v.severity or Severity.INFO], v.line, v.column)
     )
 
 

@@ -34,14 +34,18 @@ class Checked:
         self.left_out = 0
         self.ignores = IGNORE in source.text
 
-    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
+    def add(self, assignment: Assignment, remark: Remark, knowledge: Knowledge) -> None:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        spelt = spell(found, remark, self.source, knowledge)
-        if remark.remove and spelt.text is None and (found.where.depth or found.where.trust is Trust.FILE):
+        spelt = spell(assignment, remark, self.source, knowledge)
+        if (
+            remark.remove
+            and spelt.text is None
+            and (assignment.where.depth or assignment.where.trust is Trust.FILE)
+        ):
             remark = remark._replace(why=f"{remark.why} {_BY_HAND}".strip())
-        self.add_at(found.start, found.stop, remark, spelt)
+        self.add_at(assignment.start, assignment.stop, remark, spelt)
 
     def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
         if not self.ignored(start):
@@ -52,27 +56,27 @@ class Checked:
         text = self.source.text
         return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
 
-    def together(self, found: Assignment) -> object:
+    def together(self, assignment: Assignment) -> object:
         """Equal for the assignments among which a proposal writes a name once."""
-        where = found.where
-        return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(found)
+        where = assignment.where
+        return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(assignment)
 
-    def place(self, found: Assignment) -> str:
-        return f"in {self.file} {self.within(found)}"
+    def place(self, assignment: Assignment) -> str:
+        return f"in {self.file} {self.within(assignment)}"
 
-    def line(self, found: Assignment) -> int:
-        return self.source.place(found.start)[0]
+    def line(self, assignment: Assignment) -> int:
+        return self.source.place(assignment.start)[0]
 
-    def within(self, found: Assignment) -> str:
-        return "at line {}, column {}".format(*self.source.place(found.start))
+    def within(self, assignment: Assignment) -> str:
+        return "at line {}, column {}".format(*self.source.place(assignment.start))
 
-    def beside(self, found: Assignment) -> str:
+    def beside(self, assignment: Assignment) -> str:
         """The words of its line, without other settings, and those of a comment on the line above."""
-        number = self.line(found)
+        number = self.line(assignment)
         start, stop = self.source.line(number)
         text = self.source.text
-        words = text[max(start, found.start - _WORDS) : found.start] + " "
-        words += text[found.stop : min(stop, found.stop + _WORDS)]
+        words = text[max(start, assignment.start - _WORDS) : assignment.start] + " "
+        words += text[assignment.stop : min(stop, assignment.stop + _WORDS)]
         if number > 1:
             above = text[slice(*self.source.line(number - 1))][:_WORDS].strip()
             words = f"{above} {words}" if above.startswith(("#", "//")) else words

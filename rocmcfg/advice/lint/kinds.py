@@ -79,8 +79,8 @@ BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(
 def of(path: str, text: str) -> FileKind:
     """A text whose kind nothing tells is read as a document; lines that all set something are none, whatever
     the file is called, nor is one line alone: they were pasted."""
-    kind, said = by_path(path), _telling(text[:_LOOKED_AT].split("\n"))
-    if kind is FileKind.MARKDOWN and (len(said) == 1 or all(map(_SETS.match, said))):
+    kind, lines = by_path(path), _telling(text[:_LOOKED_AT].split("\n"))
+    if kind is FileKind.MARKDOWN and (len(lines) == 1 or all(map(_SETS.match, lines))):
         kind = None
     kind = kind or by_content(text) or FileKind.MARKDOWN
     pasted = kind is FileKind.MARKDOWN and path == PASTED and all(map(_BARE.fullmatch, text.split()))
@@ -106,20 +106,20 @@ def _telling(lines: list[str]) -> list[str]:
 
 
 def _by_lines(head: str) -> FileKind | None:
-    said = _telling(head.split("\n"))
-    if not said:
+    lines = _telling(head.split("\n"))
+    if not lines:
         return None
-    first = [(line.split(None, 1)[0], line) for line in said if line.strip()]
+    first = [(line.split(None, 1)[0], line) for line in lines if line.strip()]
     if all(
         word in DIRECTIVES or (_MODULE_LINE.fullmatch(line) and nearest(word, DIRECTIVES, 1))
         for word, line in first
     ):
         return FileKind.MODPROBE
-    if all(_ASSIGNMENT.match(line) for line in said):
+    if all(_ASSIGNMENT.match(line) for line in lines):
         # the names of variables are in capitals, and one argument alone may be pasted
-        return FileKind.CMDLINE if said[1:] == [] and said[0][0].islower() else FileKind.ENVIRONMENT
+        return FileKind.CMDLINE if lines[1:] == [] and lines[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(said) == 1 and "=" in said[0] and (BOOT_WORDS.search(said[0]) or _PASTED.fullmatch(said[0])):
+    if len(lines) == 1 and "=" in lines[0] and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0])):
         return FileKind.CMDLINE
     return None

@@ -27,28 +27,35 @@ class _Feature(NamedTuple):
 
 
 def write_once(checked: Checked, knowledge: Knowledge) -> None:
-    """What one process or one boot gets has each name once: what stands there already is not written again
-    beside it, and features go into one mask."""
+    """Write each name once in what one process or one boot gets: what stands there already is not written
+    again beside it, and features go into one mask."""
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
     renamed: list[tuple[int, int, int, Assignment, Spelling]] = []
     for number, finding in enumerate(checked.findings):
-        found, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
+        assignment, instead = assigned.get((finding.start, finding.stop)), finding.remark.proposal
         target = written(instead, knowledge) if instead is not None and finding.spelt.text else None
-        if found is None or instead is None or target is None:
+        if assignment is None or instead is None or target is None:
             continue
-        place = checked.together(found), key(target)
+        place = checked.together(assignment), key(target)
         if instead.kind is Kind.FEATURE:
-            features.setdefault(place, []).append(_Feature(number, found, instead))
-        elif place[1] != key(spelled(found)):
-            renamed.append((found.where.turn[0], -found.where.turn[1], -number, found, target))
+            features.setdefault(place, []).append(_Feature(number, assignment, instead))
+        elif place[1] != key(spelled(assignment)):
+            renamed.append((assignment.where.turn[0], -assignment.where.turn[1], -number, assignment, target))
     # the last one counts and stays; of recovery entries, which get no more than the first carrier, theirs
-    for _, _, number, found, target in sorted(renamed):
-        other = standing.setdefault((checked.together(found), key(target)), found)
-        later = counts_once(found._replace(name=target.name)) and other.where.turn[0] == found.where.turn[0]
-        value = found.value if target.value is None else target.value
-        if other is not found and may_go(found, checked.source) and (later or same(other.value, value)):
+    for _, _, number, assignment, target in sorted(renamed):
+        other = standing.setdefault((checked.together(assignment), key(target)), assignment)
+        later = (
+            counts_once(assignment._replace(name=target.name))
+            and other.where.turn[0] == assignment.where.turn[0]
+        )
+        value = assignment.value if target.value is None else target.value
+        if (
+            other is not assignment
+            and may_go(assignment, checked.source)
+            and (later or same(other.value, value))
+        ):
             why = f"{target.name} is set already {checked.within(other)}."
             checked.findings[-number] = _left_to(checked.findings[-number], why, Spelt(""))
     for place, beside in features.items():
@@ -61,40 +68,40 @@ def _into_one_mask(
     checked: Checked, knowledge: Knowledge, mask: Assignment | None, features: Sequence[_Feature]
 ) -> None:
     """Into the `mask` that stands beside the features, else into what the first of them becomes."""
-    findings, known = checked.findings, knowledge.catalogue.features
+    findings, catalogued = checked.findings, knowledge.catalogue.features
     holder, start = mask or features[0].token, written(features[0].asked, knowledge)
     if mask is not None:
         own = (f.remark.proposal for f in findings if (f.start, f.stop) == (mask.start, mask.stop))
         start = next(filter(None, own), spelled(mask))
     value = as_number(start.value) if start is not None else None
-    moved = [one.token for one in features if one.token is not holder]
+    moved = [feature.token for feature in features if feature.token is not holder]
     if (
         value is None
         or checked.ignored(holder.start)
-        or not all(may_go(one, checked.source) for one in moved)
+        or not all(may_go(token, checked.source) for token in moved)
     ):
-        if mask is None and all(one.asked == features[0].asked for one in features):
+        if mask is None and all(feature.asked == features[0].asked for feature in features):
             return  # a sentence that names one feature twice
-        for one in features:
-            findings[one.number] = findings[one.number]._replace(spelt=Spelt())
+        for feature in features:
+            findings[feature.number] = findings[feature.number]._replace(spelt=Spelt())
         return
-    for one in features:
-        value = known[one.asked.name].compose(value, one.asked.enabled)
-    meant = parameter(known[features[0].asked.name].parameter, hexint(value))
+    for feature in features:
+        value = catalogued[feature.asked.name].compose(value, feature.asked.enabled)
+    meant = parameter(catalogued[features[0].asked.name].parameter, hexint(value))
     into = spell(holder, Remark("", "", instead=meant), checked.source, knowledge)
     checked.masks[holder.start, holder.stop] = into
     why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
-    for one in features:
-        spelt = into if one.token is holder else Spelt("", into.setting)
-        findings[one.number] = _left_to(findings[one.number], why, spelt)
+    for feature in features:
+        spelt = into if feature.token is holder else Spelt("", into.setting)
+        findings[feature.number] = _left_to(findings[feature.number], why, spelt)
     for number, finding in enumerate(findings):  # what was proposed for the mask alone
         if finding.spelt.text and (finding.start, finding.stop) == (holder.start, holder.stop) and mask:
             findings[number] = _left_to(finding, why, into)
 
 
 def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
-    said = f"{finding.remark.why} {why}".strip()
-    return finding._replace(remark=finding.remark._replace(why=said), spelt=spelt)
+    reason = f"{finding.remark.why} {why}".strip()
+    return finding._replace(remark=finding.remark._replace(why=reason), spelt=spelt)
 
 
 def chosen(checked: Checked) -> list[Finding]:
@@ -176,8 +183,10 @@ def diff(checked: Checked, after: str) -> str:
     if before == after:
         return ""
     name = checked.file
-    found = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (proposed)", n=2)
-    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in found)
+    lines = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (proposed)", n=2)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def _lines(text: str) -> list[str]:

@@ -16,66 +16,66 @@ from rocmcfg.model.spelling import Spelling
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 
 
-def spell(found: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
-    """How the place of `found` spells what `remark` proposes."""
+def spell(assignment: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
+    """How the place of `assignment` spells what `remark` proposes."""
     instead, text = remark.proposal, source.text
     if instead is None:
-        return Spelt("" if remark.remove and may_go(found, source) else None)
+        return Spelt("" if remark.remove and may_go(assignment, source) else None)
     target = written(instead, knowledge)
-    name = _name(found, target) if target is not None else None
-    if target is None or name is None or _begins_escaped(found, source):
+    name = _name(assignment, target) if target is not None else None
+    if target is None or name is None or _begins_escaped(assignment, source):
         return Spelt()
-    if found.what is What.PATH:  # what is written there stands elsewhere
-        return Spelt(None if name == text[found.start : found.stop] else name)
-    edits: list[Edit] = [(*found.name_at, name)]
+    if assignment.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt(None if name == text[assignment.start : assignment.stop] else name)
+    edits: list[Edit] = [(*assignment.name_at, name)]
     value = target.value
-    if value is not None and found.value_at is not None:
-        edits.append((*found.value_at, value))
+    if value is not None and assignment.value_at is not None:
+        edits.append((*assignment.value_at, value))
     elif value is not None:
-        edits[0] = (*found.name_at, f"{name}={value}")
-    spelt = applied(text, edits, found.start, found.stop)
-    if not _pairs_stay(text[found.start : found.stop], spelt):
+        edits[0] = (*assignment.name_at, f"{name}={value}")
+    spelt = applied(text, edits, assignment.start, assignment.stop)
+    if not _pairs_stay(text[assignment.start : assignment.stop], spelt):
         return Spelt()
     return Spelt(spelt, str(instead) if value is not None else "")
 
 
-def may_go(found: Assignment, source: Source) -> bool:
-    """Whether the reader of the file can read what is left without the token."""
-    text, statement = source.text, found.statement
-    token = text[found.start : found.stop]
-    whole = all(token.count(one) == token.count(other) for one, other in ("()", "{}", "[]"))
-    if not (found.where.removable and whole and _pairs_stay(token, "")) or found.what is What.PATH:
+def may_go(assignment: Assignment, source: Source) -> bool:
+    """Return whether the reader of the file can read what is left without the token."""
+    text, statement = source.text, assignment.statement
+    token = text[assignment.start : assignment.stop]
+    whole = all(token.count(opening) == token.count(closing) for opening, closing in ("()", "{}", "[]"))
+    if not (assignment.where.removable and whole and _pairs_stay(token, "")) or assignment.what is What.PATH:
         return False
-    if _begins_escaped(found, source):
+    if _begins_escaped(assignment, source):
         return False
-    if statement is not None and not found.where.part and lines_of(source, statement) is None:
+    if statement is not None and not assignment.where.part and lines_of(source, statement) is None:
         return False  # something else on its line goes on from it
-    escaped = re.match(r"\\[ \t]\Z", text[max(0, found.start - 2) : found.start])
-    return not escaped and not re.match(r"[(`]|\\[ \t]", text[found.stop : found.stop + 2])
+    escaped = re.match(r"\\[ \t]\Z", text[max(0, assignment.start - 2) : assignment.start])
+    return not escaped and not re.match(r"[(`]|\\[ \t]", text[assignment.stop : assignment.stop + 2])
 
 
-def _begins_escaped(found: Assignment, source: Source) -> bool:
+def _begins_escaped(assignment: Assignment, source: Source) -> bool:
     """Say whether a backslash before the token escapes its first quote, and would stay behind alone."""
-    before = source.text[: found.start]
-    return (len(before) - len(before.rstrip("\\"))) % 2 == 1 and source.text[found.start] in "\"'"
+    before = source.text[: assignment.start]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1 and source.text[assignment.start] in "\"'"
 
 
 def _pairs_stay(before: str, after: str) -> bool:
-    """Whether no quote loses the one that it belongs to, which may stand outside the token."""
+    """Return whether no quote loses the one that it belongs to, which may stand outside the token."""
     return all((before.count(quote) - after.count(quote)) % 2 == 0 for quote in "\"'")
 
 
-def _name(found: Assignment, target: Spelling) -> str | None:
-    """The target's name as the place of `found` spells it; None where it cannot stand there."""
-    if (found.what is What.VARIABLE) != (target.kind is Kind.ENV):
+def _name(assignment: Assignment, target: Spelling) -> str | None:
+    """The target's name as the place of `assignment` spells it; None where it cannot stand there."""
+    if (assignment.what is What.VARIABLE) != (target.kind is Kind.ENV):
         return None
-    if found.what is What.PATH:
+    if assignment.what is What.PATH:
         of_a_module = target.kind is Kind.PARAMETER
         return f"/sys/module/{target.module}/parameters/{target.name}" if of_a_module else None
-    if target.kind is Kind.ENV or found.dotted:
+    if target.kind is Kind.ENV or assignment.dotted:
         return target.name if target.kind is not Kind.PARAMETER else target.id
     # in `options amdgpu …` the module stands before: another one's parameter has no place there
-    same_module = target.kind is Kind.PARAMETER and target.module == found.name.partition(".")[0]
+    same_module = target.kind is Kind.PARAMETER and target.module == assignment.name.partition(".")[0]
     return target.name if same_module else None
 
 

@@ -54,9 +54,9 @@ class Span(NamedTuple):
     def sub(self, pattern: re.Pattern[str], text: Callable[[re.Match[str]], str]) -> Span:
         """As `re.sub`; what is put in stands where the match begins."""
         parts, at = [], 0
-        for found in pattern.finditer(self.text):
-            parts += [self.cut(at, found.start()), Span(text(found), ((0, self.at(found.start())),))]
-            at = found.end()
+        for match in pattern.finditer(self.text):
+            parts += [self.cut(at, match.start()), Span(text(match), ((0, self.at(match.start())),))]
+            at = match.end()
         return joined([*parts, self.cut(at)])
 
     def lines(self, *, ends: bool = False) -> Iterator[Span]:
@@ -80,9 +80,9 @@ class Span(NamedTuple):
         for line in self.lines():
             if line.text.lstrip().startswith(comments):
                 continue
-            said = line.text.rstrip() if blanks_behind else line.text
-            continues = (len(said) - len(said.rstrip("\\"))) % 2 == 1
-            parts.append(line.cut(0, len(said) - 1) if continues else line)
+            content = line.text.rstrip() if blanks_behind else line.text
+            continues = (len(content) - len(content.rstrip("\\"))) % 2 == 1
+            parts.append(line.cut(0, len(content) - 1) if continues else line)
             if not continues:
                 yield joined(parts) if len(parts) > 1 else parts[0]
                 parts = []
@@ -109,7 +109,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts, offset)
@@ -122,8 +122,8 @@ class Source:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether its beginning holds more control characters than terminals and word processors leave in a text.
-    A NUL alone stands between two variables of /proc/PID/environ."""
+    """Return whether its beginning holds more control characters than terminals and word processors leave in
+    a text. A NUL alone stands between two variables of /proc/PID/environ."""
     head = content[:_LOOKED_AT]
     strange = len(head) - len(head.translate(None, _CONTROLS)) + head.count(b"\0\0")
     return strange * 50 > len(head) and not head.startswith(_UTF_16)

@@ -22,10 +22,10 @@ _UNTIL_REBOOT = (
 
 
 def repeated(
-    found: Sequence[Assignment], place: Callable[[Assignment], str]
+    assignments: Sequence[Assignment], place: Callable[[Assignment], str]
 ) -> Iterator[tuple[Assignment, Remark]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
-    for group in rivals(found):
+    for group in rivals(assignments):
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
         if agreed and group[0].where.turn[0] != winner.where.turn[0]:
@@ -38,14 +38,15 @@ def repeated(
                 yield each, _remark(each, winner, place(winner))
 
 
-def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
-    return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
+def in_turn(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
+    # stable: equal ones stay in the text's order
+    return sorted(assignments, key=lambda each: each.where.turn)
 
 
-def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
+def rivals(assignments: Sequence[Assignment]) -> list[list[Assignment]]:
     """The assignments of which the last one wins, in the order in which they are read."""
     groups: dict[tuple[str | int, str], list[Assignment]] = {}
-    for each in in_turn(found):
+    for each in in_turn(assignments):
         together = each.where.scope or each.where.listed
         if together != -1 and not each.opaque and counts_once(each):
             groups.setdefault((together, key(spelled(each))), []).append(each)
@@ -58,7 +59,7 @@ def key(setting: Spelling) -> str:
 
 
 def counts_once(each: Assignment) -> bool:
-    """Whether it is known that a second assignment of this name takes away the effect of the first."""
+    """Return whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
@@ -72,18 +73,18 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     first, later = loser.where, winner.where
     recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
     if same(loser.value, winner.value):
-        said = f"{loser.name} is set to the same value {where} as well"
-        return info("RC7112", said, advice=Advice.NOTE if recovery else Advice.TAKE_OUT)
+        summary = f"{loser.name} is set to the same value {where} as well"
+        return info("RC7112", summary, advice=Advice.NOTE if recovery else Advice.TAKE_OUT)
     value = "without a value" if winner.value is None else f"to {winner.value}"
-    said = f"{loser.name} is set {value} {where}, and that one wins"
+    summary = f"{loser.name} is set {value} {where}, and that one wins"
     if recovery:
         why = (
             f"GRUB puts {later.carrier} behind {first.carrier}, whatever their order in the file. Recovery "
             f"entries get {first.carrier} alone, and with it this value."
         )
-        return warning("RC7111", said, why=why)
+        return warning("RC7111", summary, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."
-    return warning("RC7111", said, why, advice=Advice.TAKE_OUT)
+    return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
@@ -99,22 +100,22 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
         _overridden(group, knowledge)
     entries = of(FileKind.BOOT_ENTRY)
-    told = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
+    reported = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
     for each in entries:
-        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
-    told |= {(f.remark.id, f.text) for each in entries for f in each.findings}
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in reported]
+    reported |= {(f.remark.id, f.text) for each in entries for f in each.findings}
     for each in running:
         each.findings = [
             f._replace(remark=f.remark._replace(why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())
             for f in each.findings
-            if (f.remark.id, f.text) not in told
+            if (f.remark.id, f.text) not in reported
         ]
 
 
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
     overrides has its finding already."""
-    found: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
+    candidates: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
     # the last file that sets a carrier anew
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
@@ -125,8 +126,8 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
             kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
             front = turn < 0  # what is put in front of an earlier file's value is read before that value
             read = kept, argument, later, not front, -number if front else number
-            found.setdefault(key, []).append((read, checked, last))
-    for group in found.values():
+            candidates.setdefault(key, []).append((read, checked, last))
+    for group in candidates.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
             if last is not winner:
@@ -140,8 +141,8 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
 
 def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
     """By name, the assignment that counts, of those whose scope is the whole file."""
-    found: dict[str, Assignment] = {}
+    last: dict[str, Assignment] = {}
     for each in in_turn(checked.assignments):
         if each.where.scope == "file" and not each.opaque and counts_once(each):
-            found[key(spelled(each))] = each
-    return iter(found.items())
+            last[key(spelled(each))] = each
+    return iter(last.items())

@@ -50,50 +50,63 @@ class _Case(NamedTuple):
     machine: Machine
 
 
-def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
-    known, machine = knowledge.catalogue, knowledge.machine
-    asked = spelled(found)
-    if found.what is What.VARIABLE and found.where.trust is Trust.FILE and found.where.listed >= 0:
-        said = f"{found.name} is a variable, and reaches no program from the kernel's command line"
-        yield warning("RC7113", said, _TO_INIT, advice=Advice.TAKE_OUT, sources=_CMDLINE)
+def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
+    catalogue, machine = knowledge.catalogue, knowledge.machine
+    setting = spelled(assignment)
+    if (
+        assignment.what is What.VARIABLE
+        and assignment.where.trust is Trust.FILE
+        and assignment.where.listed >= 0
+    ):
+        summary = f"{assignment.name} is a variable, and reaches no program from the kernel's command line"
+        yield warning("RC7113", summary, _TO_INIT, advice=Advice.TAKE_OUT, sources=_CMDLINE)
         return
-    trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH
-    if parameter and trust is not Trust.FILE and asked.id not in known.parameters and _is_any(asked.name):
+    trust, path = assignment.where.trust, assignment.what is What.PATH
+    parameter = setting.kind is Kind.PARAMETER
+    if (
+        parameter
+        and trust is not Trust.FILE
+        and setting.id not in catalogue.parameters
+        and _is_any(setting.name)
+    ):
         return
-    mentioned = found.value is None and trust is not Trust.FILE and found.dotted
-    if found.opaque or (parameter and mentioned) or (path and asked.value is None):
-        verdicts = list(of_the_name(asked, machine, known))
+    mentioned = assignment.value is None and trust is not Trust.FILE and assignment.dotted
+    if assignment.opaque or (parameter and mentioned) or (path and setting.value is None):
+        verdicts = list(of_the_name(setting, machine, catalogue))
     else:
-        verdicts = judge(asked, machine, known, knowledge.issues, found.beside)
-    if any(verdict.about is About.BUILD_ONLY for verdict in verdicts) and found.where.builds:
+        verdicts = judge(setting, machine, catalogue, knowledge.issues, assignment.beside)
+    if any(verdict.about is About.BUILD_ONLY for verdict in verdicts) and assignment.where.builds:
         return
-    case = _Case(found, asked, known, machine)
+    case = _Case(assignment, setting, catalogue, machine)
     for verdict in verdicts:
         unsure_of_its_end = trust is Trust.PROSE and (
-            verdict.about in REFUSED or (verdict.about is About.DEFAULT and asked.kind is Kind.KARG)
+            verdict.about in REFUSED or (verdict.about is About.DEFAULT and setting.kind is Kind.KARG)
         )
         if not unsure_of_its_end:
             remark = _worded(verdict, case)._replace(sources=verdict.sources)
-            yield remark if found.opaque else _to_its_end(remark, case, knowledge)
-    written = known.parameters.get(asked.id) if path and found.value is not None else None
+            yield remark if assignment.opaque else _to_its_end(remark, case, knowledge)
+    written = catalogue.parameters.get(setting.id) if path and assignment.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)
 
 
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
-    """What would be written is judged in its turn: something else may be better still, or nothing at all."""
-    asked, value = {case.asked}, case.asked.value
+    """Judge in its turn what would be written: something else may be better still, or nothing at all."""
+    settings, value = {case.asked}, case.asked.value
     while (proposal := remark.proposal) is not None:
         target = written(proposal, knowledge)
         value = value if target is None or target.value is None else target.value
-        if target is None or value is None or (target := target._replace(value=value)) in asked:
+        if target is None or value is None or (target := target._replace(value=value)) in settings:
             break
-        asked.add(target)
+        settings.add(target)
         again = _Case(case.found, target, case.known, case.machine)
-        said = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
-        better = next((one for one in said if one.advice in (Advice.TAKE_OUT, Advice.CHANGE)), None)
+        of_target = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
+        certain = (
+            candidate for candidate in of_target if candidate.advice in (Advice.TAKE_OUT, Advice.CHANGE)
+        )
+        better = next(certain, None)
         if better is None:
-            return _unless_accused(remark, said, case)
+            return _unless_accused(remark, of_target, case)
         why = f"{remark.why} {better.summary}.".strip()
         remark = remark._replace(why=why, better=better.instead, advice=better.advice)
     return remark
@@ -102,8 +115,8 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
 def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Remark:
     """Leave it to the author what to write, where lint would have more against that than against what stands
     there."""
-    known = {one.id for one in (_worded(v, case) for v in judge(case.asked, case.machine, case.known))}
-    accused = (one for one in of_target if one.severity is not Severity.INFO and one.id not in known)
+    ids = {_worded(v, case).id for v in judge(case.asked, case.machine, case.known)}
+    accused = (new for new in of_target if new.severity is not Severity.INFO and new.id not in ids)
     against = next(accused, None)
     if against is None:
         return remark
@@ -112,8 +125,8 @@ def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Rem
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """What to write; a feature becomes the mask that differs in it alone from that of the host, as in a plan,
-    or from the default."""
+    """Return what to write; a feature becomes the mask that differs in it alone from that of the host, as in
+    a plan, or from the default."""
     if instead.kind is not Kind.FEATURE:
         return instead
     feature = knowledge.catalogue.features[instead.name]
@@ -126,12 +139,12 @@ def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
     return parameter(feature.parameter, hexint(feature.compose(start, instead.enabled)))
 
 
-def spelled(found: Assignment) -> Spelling:
+def spelled(assignment: Assignment) -> Spelling:
     """The setting that an assignment makes; its value is None where nobody can know it."""
-    value = None if found.opaque else found.value
-    if found.what in _KINDS:
-        return Spelling(_KINDS[found.what], found.name, value)
-    module, name = names.split_parameter(found.name) or ("", found.name)
+    value = None if assignment.opaque else assignment.value
+    if assignment.what in _KINDS:
+        return Spelling(_KINDS[assignment.what], assignment.name, value)
+    module, name = names.split_parameter(assignment.name) or ("", assignment.name)
     return Spelling(Kind.PARAMETER, name, value, module)
 
 
@@ -142,49 +155,50 @@ def _is_any(name: str) -> bool:
 
 def _worded(verdict: Verdict, case: _Case) -> Remark:
     """Put the words of a verdict into a remark. What the place of the setting cannot take is left out."""
-    asked = case.asked
-    said = words(verdict, asked, case.known, case.machine)
-    instead, advice, why = said.instead, said.advice, said.why
-    if instead is not None and asked.kind is Kind.ENV and not asked.value:
+    setting = case.asked
+    wording = words(verdict, setting, case.known, case.machine)
+    instead, advice, why = wording.instead, wording.advice, wording.why
+    if instead is not None and setting.kind is Kind.ENV and not setting.value:
         instead = instead._replace(value=None)
     if instead is not None and not case.found.dotted and _counts_otherwise(verdict, case):
         instead, advice = None, Advice.TAKE_OUT  # another module's, which has no place in the line
-    if advice in (Advice.DOUBT, Advice.NOTE) and said.cure:
-        why = f"{why} {said.cure[:1].upper()}{said.cure[1:]}{'' if said.cure.endswith('?') else '.'}".strip()
-    return _framed(verdict, asked.kind, said)._replace(why=why, instead=instead, advice=advice)
+    if advice in (Advice.DOUBT, Advice.NOTE) and wording.cure:
+        cure = wording.cure
+        why = f"{why} {cure[:1].upper()}{cure[1:]}{'' if cure.endswith('?') else '.'}".strip()
+    return _framed(verdict, setting.kind, wording)._replace(why=why, instead=instead, advice=advice)
 
 
 def _counts_otherwise(verdict: Verdict, case: _Case) -> bool:
-    """Whether the right name counts in another unit."""
+    """Return whether the right name counts in another unit."""
     trap = case.known.traps.get(case.asked.name)
     return verdict.about is About.MISNAMED and trap is not None and trap.times != 1
 
 
-def _framed(verdict: Verdict, kind: Kind, said: Words) -> Remark:  # noqa: PLR0912  # a branch for each member
+def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PLR0912  # a branch for each member
     """Return the class of a finding, and how grave it is in a file."""
-    summary = said.summary
+    summary = wording.summary
     match verdict.about:
         case About.UNKNOWN_MODULE:
             return warning("RC7102", summary)
         case About.UNKNOWN if kind is Kind.KARG:
-            return _as_sure("RC7102", said)
+            return _as_sure("RC7102", wording)
         case About.UNKNOWN:
             near = verdict.names if kind is Kind.PARAMETER else verdict.instead
             return warning("RC7102", summary) if near else warning("RC7101", summary)
         case About.MISNAMED:
-            written = said.instead is not None and said.instead.kind is not Kind.FEATURE
+            written = wording.instead is not None and wording.instead.kind is not Kind.FEATURE
             nothing = kind is Kind.ENV or (kind is Kind.PARAMETER and not written)
             return warning("RC7101", summary) if nothing else warning("RC7102", summary)
         case About.ABSENT:
-            return _as_sure("RC7117", said)
+            return _as_sure("RC7117", wording)
         case About.BUILD_ONLY:
             return warning("RC7106", summary)
         case About.DEPRECATED:
-            return _as_sure("RC7107", said)
+            return _as_sure("RC7107", wording)
         case About.ILLEGAL if kind is Kind.PARAMETER and verdict.holds:
             return error("RC7103", summary)
         case About.ILLEGAL:
-            return _as_sure("RC7103", said)
+            return _as_sure("RC7103", wording)
         case About.OUT_OF_RANGE:
             return warning("RC7103", summary)
         case About.OCTAL:
@@ -201,7 +215,7 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> Remark:  # noqa: PLR09
         case About.TAINTS | About.FEATURE_TAINTS:
             return info("RC7108", summary)
         case About.SIDE_EFFECT:
-            return _as_sure("RC7110", said)
+            return _as_sure("RC7110", wording)
         case About.LOSES:
             return warning("RC7109", summary) if verdict.holds else info("RC7109", summary)
         case About.DEFAULT:
@@ -212,17 +226,17 @@ def _framed(verdict: Verdict, kind: Kind, said: Words) -> Remark:  # noqa: PLR09
             assert_never(verdict.about)
 
 
-def _as_sure(id: str, said: Words) -> Remark:
+def _as_sure(id: str, wording: Words) -> Remark:
     """Warn where the advice leaves no doubt."""
-    sure = said.advice in (Advice.CHANGE, Advice.TAKE_OUT)
-    return warning(id, said.summary) if sure else info(id, said.summary)
+    sure = wording.advice in (Advice.CHANGE, Advice.TAKE_OUT)
+    return warning(id, wording.summary) if sure else info(id, wording.summary)
 
 
 def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
-    """Of a parameter's file in sysfs that somebody writes to."""
+    """Warn where somebody writes to a parameter's file in sysfs that cannot be written."""
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):
-        said = f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})"
+        summary = f"{parameter.id} cannot be written while the driver runs (mode {variants[-1].permission})"
         why = "It is read when the driver loads: set it on the kernel command line or in modprobe.d."
-        yield warning("RC7119", said, why, sources=parameter.sources)
+        yield warning("RC7119", summary, why, sources=parameter.sources)

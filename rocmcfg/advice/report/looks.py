@@ -37,7 +37,7 @@ def is_public(site: str) -> bool:
 
 
 def is_nobody(name: str) -> bool:
-    """Whether a name of a host or account is one that many have (root, debian), wherever it stands."""
+    """Return whether a name of a host or account is one that many have (root, debian), wherever it stands."""
     lowered = name.lower().strip().rstrip("$")
     return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
@@ -55,7 +55,7 @@ def _is_host(text: str, certain: bool) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Whether a text in the place of a secret is a value, and not a word such as "unset"."""
+    """Return whether a text in the place of a secret is a value, and not a word such as "unset"."""
     bare = text.strip("\"' ,.;:()[]{}\\").lower()
     return bool(bare) and bare not in words("no_value") and not shape("no_secret").match(text)
 
@@ -73,7 +73,7 @@ def _drawn(text: str) -> bool:
     """Drawn at random from letters and digits: nearly every second character is of another class than the one
     before it. Names of functions, mangled ones too, hold words."""
     classes = [(c.isdigit(), c.isupper()) for c in text]
-    changes = sum(one != other for one, other in pairwise(classes))
+    changes = sum(before != after for before, after in pairwise(classes))
     return len(set(classes)) == 3 and changes >= 0.45 * (len(text) - 1)
 
 
@@ -95,7 +95,8 @@ def _serial(text: str, certain: bool) -> bool:
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:
-    """Whether it is the address of one machine. `before` and `behind` are its neighbours in the line."""
+    """Return whether it is the address of one machine. `before` and `behind` are its neighbours in the
+    line."""
     try:
         # leading zeros are no octal numbers here
         address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=\d)", "", text))
@@ -189,6 +190,6 @@ def _secret(parts: list[str], *, as_setting: bool) -> Meaning | None:
     if last in ("key", "keys") or (last != whose and whose in words("keys_of")):
         return Meaning("secret", before in words("keys_of") or last not in ("key", "keys"), 16)
     if last.endswith(("token", "authtok")):
-        known = before in words("tokens_of_text")
-        return None if known else Meaning("secret", as_setting or before in words("tokens_of"))
+        of_text = before in words("tokens_of_text")
+        return None if of_text else Meaning("secret", as_setting or before in words("tokens_of"))
     return Meaning("secret", sure=False) if last in words("perhaps_secrets") else None

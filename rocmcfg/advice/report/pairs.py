@@ -81,61 +81,62 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
     if not shape("likely").search(line.lower()):
         return
     position = 0
-    while (found := _KEY.search(line, position)) is not None:
+    while (match := _KEY.search(line, position)) is not None:
         # what stands between a key and its sign may hold a pair, too: "x (password=y): z"
-        position = max(map(found.end, ("key", "option", "element", "word")))
-        key = found["key"] or found["option"] or found["element"] or found["word"]
-        meant = meaning(key) or _meant_beside(line, found, key.lower(), before, after)
-        if meant is None or (found["list"] and not _is_listed(line, found, meant)):
+        position = max(map(match.end, ("key", "option", "element", "word")))
+        key = match["key"] or match["option"] or match["element"] or match["word"]
+        meant = meaning(key) or _meant_beside(line, match, key.lower(), before, after)
+        if meant is None or (match["list"] and not _is_listed(line, match, meant)):
             continue
-        value = _value(line, found, meant)
-        if value is None or (found["sign"] in _BARS and not (meant.sure and line.rstrip().endswith(_BARS))):
+        value = _value(line, match, meant)
+        if value is None or (match["sign"] in _BARS and not (meant.sure and line.rstrip().endswith(_BARS))):
             continue  # a bar that is no table's is a pipe between commands
         text = line[value.start : value.end]
-        prose = _is_prose(line, found, value)
+        prose = _is_prose(line, match, value)
         if prose and key.lower() == "login":  # "Last login: Fri"
             continue
-        if found["word"] and not _tells_behind_a_blank(line, found, meant, value):
+        if match["word"] and not _tells_behind_a_blank(line, match, meant, value):
             continue
         if prose and meant.sure and meant.kind == "secret" and not line[value.end :].strip():
             prose = is_ordinary(text)  # "root password: toor", and no more of a sentence
         if _tells(meant, text, prose=prose):
-            yield Found(value.start, value.end, meant.kind, _is_taught(meant, found, text, value))
+            yield Found(value.start, value.end, meant.kind, _is_taught(meant, match, text, value))
             position = value.end
 
 
-def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
+def _is_listed(line: str, match: re.Match[str], meant: Meaning) -> bool:
     """["--key", "value"] and ('key', 'value'), as Python shows headers; no list of words."""
-    in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, found.start() - 12), found.start())
-    return found["key"].startswith("--") or bool(in_tuple)
+    in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, match.start() - 12), match.start())
+    return match["key"].startswith("--") or bool(in_tuple)
 
 
-def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
-    """What another attribute of the same element or object says of this one, in either order."""
-    if key == "name" and found["sign"] == "=" and _begins(line, found):
+def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
+    """Return what another attribute of the same element or object says of this one, in either order."""
+    if key == "name" and match["sign"] == "=" and _begins(line, match):
         return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
-    if key not in words("values") or found["word"]:
+    if key not in words("values") or match["word"]:
         return None
-    start = found.start()
-    if found["element"]:
+    start = match.start()
+    if match["element"]:
         close = line[max(0, start - _AROUND) : start]
         named = _NAMED_BEFORE.search(close if close.strip() else before[-_AROUND:])
         return meaning(named["name"]) if named else None
     begin = max(line.rfind(opening, max(0, start - _AROUND), start) for opening in _ENCLOSED)
-    limit = min(len(line), found.end() + _AROUND)
-    end = line.find(_ENCLOSED[line[begin]], found.end(), limit) if begin >= 0 else -1
+    limit = min(len(line), match.end() + _AROUND)
+    end = line.find(_ENCLOSED[line[begin]], match.end(), limit) if begin >= 0 else -1
     named = _NAMED.search(line, begin, limit if end < 0 else end) if begin >= 0 else None
     if named is None and end < 0:
         # with a dash or a brace an item begins: what stands before it belongs to another one
         first = () if line.lstrip().startswith(("-", "{")) else (before,)
-        named = next(filter(None, (_NAMED_IN_LINE.search(one[-_AROUND:]) for one in (*first, after))), None)
+        beside = (_NAMED_IN_LINE.search(neighbour[-_AROUND:]) for neighbour in (*first, after))
+        named = next(filter(None, beside), None)
     return meaning(named["name"]) if named else None
 
 
-def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value: _Value) -> bool:
-    """Whether `KEY value` gives a value away. Most words are followed by a word that is no value: it is one
-    where KEY is being set, where the word is quoted, or where it looks like a secret."""
-    key, start = found["word"], found.start()
+def _tells_behind_a_blank(line: str, match: re.Match[str], meant: Meaning, value: _Value) -> bool:
+    """Return whether `KEY value` gives a value away. Most words are followed by a word that is no value: it
+    is one where KEY is being set, where the word is quoted, or where it looks like a secret."""
+    key, start = match["word"], match.start()
     text = line[value.start : value.end]
     if meant.kind != "secret":
         return False
@@ -152,16 +153,16 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
     return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
 
-def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
-    start = found.end()
-    if found["element"]:
+def _value(line: str, match: re.Match[str], meant: Meaning) -> _Value | None:
+    start = match.end()
+    if match["element"]:
         end = line.find("<", start)
         return _Value(start, end if end >= 0 else len(line), True)
     enclosed = _ENCLOSING.match(line, start)
     if enclosed is None and meant.kind in ("secret", "network"):
         enclosed = _BRACKETS.match(line, start)
     if enclosed is None:
-        return None if line[start : start + 1] in _NESTED else _bare(line, found, meant)
+        return None if line[start : start + 1] in _NESTED else _bare(line, match, meant)
     start, end = enclosed.span(enclosed.lastgroup or 0)
     start = _after_scheme(line, start, meant)
     if meant.kind != "secret":
@@ -169,9 +170,9 @@ def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     return None if line[start : start + 1] in _NESTED else _Value(start, max(start, end), True)
 
 
-def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
-    start = _after_scheme(line, found.end(), meant)
-    key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
+def _bare(line: str, match: re.Match[str], meant: Meaning) -> _Value | None:
+    start = _after_scheme(line, match.end(), meant)
+    key, sign = (match["key"] or match["option"] or match["word"]).lower(), match["sign"]
     form, limit, quoted = _WORD, start + _LONG, False
     if sign in _BARS:
         form, quoted = _CELL, True
@@ -181,7 +182,7 @@ def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
             form, quoted = _TO_QUOTE, True
         elif line[start : start + 6].lower() == "digest":
             form, quoted = _TO_END, True
-        elif meant.sure and sign == ":" and _begins(line, found):
+        elif meant.sure and sign == ":" and _begins(line, match):
             form = _TO_END  # a line of YAML or of a dialogue of its own: a passphrase has blanks
     elif meant.kind in ("network", "label", "name") and (sign == ":" or (sign == "=" and key == "name")):
         form = _TO_COMMA
@@ -202,16 +203,16 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
     return scheme.end() if scheme else start
 
 
-def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
+def _is_prose(line: str, match: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if found["closing"] or value.quoted or found["sign"] not in (":", "->"):
+    if match["closing"] or value.quoted or match["sign"] not in (":", "->"):
         return False
-    return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
+    return not re.search(r"[-_]", match["key"]) and not _begins(line, match)
 
 
-def _begins(line: str, found: re.Match[str]) -> bool:
-    """Whether nothing but an indentation stands before the key."""
-    return found.start() < 40 and not line[: found.start()].strip(" \t-{")
+def _begins(line: str, match: re.Match[str]) -> bool:
+    """Return whether nothing but an indentation stands before the key."""
+    return match.start() < 40 and not line[: match.start()].strip(" \t-{")
 
 
 def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
@@ -241,11 +242,11 @@ def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
     return is_mixed(text) or (len(text) >= 12 and any(c.isalpha() for c in text))
 
 
-def _is_taught(meant: Meaning, found: re.Match[str], text: str, value: _Value) -> bool:
+def _is_taught(meant: Meaning, match: re.Match[str], text: str, value: _Value) -> bool:
     if meant.kind == "secret":
         return len(text) >= 8 and is_mixed(text)
     if meant.kind in ("serial", "id"):
         return len(text) >= 6 and any(c.isdigit() for c in text)
     if meant.kind == "user":
-        return value.quoted or found["sign"] == "=" or meant.sure
+        return value.quoted or match["sign"] == "=" or meant.sure
     return meant.kind in ("network", "host") and len(text) > 4 and meant.sure

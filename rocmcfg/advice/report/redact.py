@@ -68,13 +68,13 @@ class Names:
         for word in _WORD.finditer(lowered):
             if (start := word.start()) < done:
                 continue
-            found = self._at(lowered, start, word.end())
-            if found is None and (escaped := _ESCAPED.match(lowered, start)):
+            place = self._at(lowered, start, word.end())
+            if place is None and (escaped := _ESCAPED.match(lowered, start)):
                 start = escaped.end()
-                found = self._at(lowered, start, word.end())
-            if found is not None:
-                yield found
-                done = found.end
+                place = self._at(lowered, start, word.end())
+            if place is not None:
+                yield place
+                done = place.end
 
     def _at(self, text: str, start: int, end: int) -> Found | None:
         """The longest name that begins here; the first word of it ends at `end`."""
@@ -122,8 +122,8 @@ class Redactor:
         """Take the names, serials and secrets that a text gives away for certain, so that they go from all
         other places as well."""
         lines = _LINE.split(self._clean(text))
-        for number, found in _blocks(lines).items():
-            self._learn_all(lines[number], [found])
+        for number, place in _blocks(lines).items():
+            self._learn_all(lines[number], [place])
         for before, line, after in _with_neighbours(lines):
             self._learn_all(line, pairs(line, before, after))
             for rule in rules_of(line):
@@ -132,10 +132,10 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         text = self._clean(text)
-        ends = [found[0] for found in _LINE.finditer(text)]
+        ends = [end[0] for end in _LINE.finditer(text)]
         lines = _LINE.split(text)
-        for number, found in _blocks(lines).items():
-            lines[number] = self._without(lines[number], [found])
+        for number, place in _blocks(lines).items():
+            lines[number] = self._without(lines[number], [place])
         redacted = [self._line(line, before, after) for before, line, after in _with_neighbours(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
         return _HIDDEN.sub(lambda code: self._shown[code[0]], joined)
@@ -144,7 +144,7 @@ class Redactor:
         line = self._without(line, pairs(line, before, after))
         if self._anywhere is not None:
             line = self._anywhere.sub(
-                lambda found: self._hide(self._texts.get(_lower(found[0]), "id"), found[0]), line
+                lambda match: self._hide(self._texts.get(_lower(match[0]), "id"), match[0]), line
             )
         for rule in rules_of(line):
             line = self._without(line, rule.found(line))
@@ -153,20 +153,20 @@ class Redactor:
     def _without(self, line: str, places: Iterable[Found]) -> str:
         pieces: list[str] = []
         done = 0
-        for found in places:
-            pieces += (line[done : found.start], self._hide(found.kind, line[found.start : found.end]))
-            done = found.end
+        for place in places:
+            pieces += (line[done : place.start], self._hide(place.kind, line[place.start : place.end]))
+            done = place.end
         return "".join((*pieces, line[done:])) if pieces else line
 
     def _learn_all(self, line: str, places: Iterable[Found]) -> None:
-        for found in places:
-            if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
-                self._learn(found.kind, line[found.start : found.end])
+        for place in places:
+            if place.taught and not _PRIVATE_USE.search(line, place.start, place.end):
+                self._learn(place.kind, line[place.start : place.end])
 
     def _learn(self, kind: str, name: str, *, certain: bool = False) -> None:
         """`certain`: given by the host itself, which knows best what it is called."""
-        for one in _names_of_host(name) if kind == "host" else (name,):
-            word = _lower(one.strip())
+        for part in _names_of_host(name) if kind == "host" else (name,):
+            word = _lower(part.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
             telling = not is_nobody(word) or a_number
             if telling and 2 < len(word) <= _LONGEST and (certain or not is_ordinary(word)):
@@ -258,7 +258,7 @@ _NESTED = regex(r":(?:\s|$)|^\s*-")
 
 
 def _blocks(lines: list[str]) -> dict[int, Found]:
-    """What was found, by the number of its line."""
+    """Return what was found, by the number of its line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
 
 

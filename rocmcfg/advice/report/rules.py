@@ -68,11 +68,11 @@ def rules() -> tuple[Rule, ...]:
 
 @functools.cache
 def _by_text() -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for number, rule in enumerate(rules()):
         for text in rule.near or ("",):
-            found.setdefault(text, []).append(number)
-    return found
+            numbers.setdefault(text, []).append(number)
+    return numbers
 
 
 def rules_of(line: str) -> list[Rule]:
@@ -105,4 +105,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @functools.cache
 def _filled(pattern: str) -> str:
     forms = {"OPAQUE": OPAQUE, **data()["forms"]}
-    return _FORM.sub(lambda found: _filled(forms[found[1]]), pattern)
+    return _FORM.sub(lambda match: _filled(forms[match[1]]), pattern)

@@ -44,13 +44,13 @@ class Origin(NamedTuple):
         """The release that wrote a line, and who says so."""
         if self.options.kernel:
             return self.options.kernel, "--kernel"
-        said = self.log.kernel_at(position)
-        if said:
-            return said, "the log"
+        release = self.log.kernel_at(position)
+        if release:
+            return release, "the log"
         return (self.host.running, "this host") if self.host and self.host.running else ("", "")
 
     def rocm_is(self, wanted: VersionRange | None) -> bool | None:
-        """Whether its ROCm is in a range; None where that cannot be told."""
+        """Return whether its ROCm is in a range; None where that cannot be told."""
         return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 
@@ -93,8 +93,8 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
     if not torches:
         return None, None, ""
     spans = [span(torch.rocm) for torch in torches if torch.rocm]
-    said = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
-    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), said
+    source = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
+    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), source
 
 
 def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
@@ -113,17 +113,17 @@ class Reason(NamedTuple):
 
 def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
     """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
-    found = []
+    reasons = []
     if issue.gfx:
-        found.append(_gfx_met(issue, where))
+        reasons.append(_gfx_met(issue, where))
     if issue.kernel:
-        found.append(_kernel_met(issue.kernel, where, position))
+        reasons.append(_kernel_met(issue.kernel, where, position))
     if issue.rocm:
-        found.append(_rocm_met(issue.rocm, where))
+        reasons.append(_rocm_met(issue.rocm, where))
     if issue.several_gpus and where.host and where.host.gpus:
         count = len(where.host.computing)
-        found.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
-    return found
+        reasons.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
+    return reasons
 
 
 def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:
@@ -149,31 +149,31 @@ def _kernel_met(wanted: VersionRange, where: Origin, position: int) -> Reason:
     version = parse_kernel(release)
     inside = wanted.between(*version.span) if version and not where.dkms else None
     if version is None:
-        said = f"it is known of kernels {wanted.text}; which it was cannot be told"
+        text = f"it is known of kernels {wanted.text}; which it was cannot be told"
     elif where.dkms:
-        said = f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
+        text = f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
     elif inside is None:
-        said = f"kernels {wanted.text}; {release} hides its stable release"
+        text = f"kernels {wanted.text}; {release} hides its stable release"
     else:
-        said = f"kernel {release} ({source}){'' if inside else ' is not affected'} (affected: {wanted.text})"
-    return Reason("kernel", inside, said)
+        text = f"kernel {release} ({source}){'' if inside else ' is not affected'} (affected: {wanted.text})"
+    return Reason("kernel", inside, text)
 
 
 def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
     inside = where.rocm_is(wanted)
-    found = f"ROCm {format_version(where.rocm)} ({where.rocm_source})" if where.rocm else ""
-    if not found:
-        said = f"it is known of ROCm {wanted.text}; which it was cannot be told"
+    release = f"ROCm {format_version(where.rocm)} ({where.rocm_source})" if where.rocm else ""
+    if not release:
+        text = f"it is known of ROCm {wanted.text}; which it was cannot be told"
     elif inside is None:
-        said = f"it is known of ROCm {wanted.text}; {found} does not tell enough"
+        text = f"it is known of ROCm {wanted.text}; {release} does not tell enough"
     else:
-        said = f"{found}{'' if inside else ' is not affected'} (affected: {wanted.text})"
-    return Reason("rocm", inside, said)
+        text = f"{release}{'' if inside else ' is not affected'} (affected: {wanted.text})"
+    return Reason("rocm", inside, text)
 
 
-def fixes(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> list[Reason]:
+def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
     """Where kernel or ROCm carry the fix already: `met` is False for what speaks against the issue."""
-    kernel, kernel_why = _kernel_fixed(issue, where, position, known)
+    kernel, kernel_why = _kernel_fixed(issue, where, position, catalogue)
     rocm = where.rocm_is(issue.fixed_rocm)
     halves = [kernel_why] if kernel else []
     if rocm and where.rocm:
@@ -187,27 +187,27 @@ def fixes(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> 
 
 
 def _kernel_fixed(
-    issue: KnownIssue, where: Origin, position: int, known: Catalogue
+    issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue
 ) -> tuple[bool | None, str]:
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
     if version is None:
         return None, ""
-    fix = known.fixes.get(issue.lacks_fix)
+    fix = catalogue.fixes.get(issue.lacks_fix)
     runs = where.host is not None and any(k.running and k.release == release for k in where.host.kernels)
     properties = {name for gpu in where.host.gpus for name in gpu.properties} if where.host and runs else ()
     if fix and fix.kfd_property and properties:
-        told = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
-        return fix.kfd_property in properties, told
+        text = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
+        return fix.kfd_property in properties, text
     if where.dkms:
         return None, ""
-    said = f"kernel {release} ({source}) has the fix"
+    summary = f"kernel {release} ({source}) has the fix"
     if fix:
-        return fix.present_in(version), said
-    return (issue.fixed_kernels.between(*version.span), said) if issue.fixed_kernels else (None, "")
+        return fix.present_in(version), summary
+    return (issue.fixed_kernels.between(*version.span), summary) if issue.fixed_kernels else (None, "")
 
 
-def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> tuple[KnownIssue, ...]:
+def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
     """Faults known of this host's GPUs, on its running kernel and ROCm, and not fixed there.
 
     Only what is certain: an issue with a condition that cannot be told is left out, for it would be shown to
@@ -215,11 +215,11 @@ def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> t
     """
     where = origin(Options(), LogFacts(), host)
     stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
-    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, known))
+    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, catalogue))
 
 
-def is_certain(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> bool:
+def is_certain(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> bool:
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
-    fixed = any(reason.met is False for reason in fixes(issue, where, position, known))
+    fixed = any(reason.met is False for reason in fixes(issue, where, position, catalogue))
     return not fixed and all(reason.met for reason in conditions(issue, where, position))

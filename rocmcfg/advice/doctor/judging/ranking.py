@@ -35,15 +35,18 @@ _RANK = {"specific": 0, "typical": 1, "generic": 2}
 
 
 def rank(
-    issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, host: HostState, known: Catalogue
+    issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, host: HostState, catalogue: Catalogue
 ) -> tuple[Match, ...]:
     """Best first."""
-    found: dict[str, list[Hits]] = {}
+    by_issue: dict[str, list[Hits]] = {}
     for hit in hits:
         if hit.probe.role == "signature" and hit.positions:
-            found.setdefault(hit.probe.issue, []).append(hit)
-    telling = {at for own in found.values() for hit in own if _is_telling(hit, own) for at in hit.positions}
-    judged = (_judge(issue, found[issue.id], where, host, known) for issue in issues if issue.id in found)
+            by_issue.setdefault(hit.probe.issue, []).append(hit)
+    strong = (hit for own in by_issue.values() for hit in own if _is_telling(hit, own))
+    telling = {at for hit in strong for at in hit.positions}
+    judged = (
+        _judge(issue, by_issue[issue.id], where, host, catalogue) for issue in issues if issue.id in by_issue
+    )
     matched = [match for match in judged if match is not None and match.score >= _SHOWN]
     certain = any(match.told for match in matched)
     matched = [
@@ -57,16 +60,16 @@ def rank(
 
 
 def _judge(
-    issue: KnownIssue, hits: Sequence[Hits], where: Origin, host: HostState, known: Catalogue
+    issue: KnownIssue, hits: Sequence[Hits], where: Origin, host: HostState, catalogue: Catalogue
 ) -> Match | None:
     weighed = sorted(
-        ((_strength(hit, hits), hit) for hit in hits), key=lambda one: (_RANK[one[0]], one[1].positions[0])
+        ((_strength(hit, hits), hit) for hit in hits), key=lambda pair: (_RANK[pair[0]], pair[1].positions[0])
     )
     strengths = _kinds(weighed)
     best = strengths[0]
     position = weighed[0][1].positions[-1]
     stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
-    against = fixes(issue, where, position, known)
+    against = fixes(issue, where, position, catalogue)
     if best == "generic" and not _may_be(stated, against):
         return None
     reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
@@ -75,8 +78,8 @@ def _judge(
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
         score += 0.08 * stages.share
-        said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
-        reasons.append(Reason("stages", True, said))
+        summary = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
+        reasons.append(Reason("stages", True, summary))
     for reason in stated if best != "generic" else ():
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
     score = _limited(score * _SURE[issue.confidence], best, stated, against)
@@ -86,14 +89,14 @@ def _judge(
     tried = tuple(
         InForce(setting, place)
         for setting in settings
-        if kargs is not None and (place := where_in_force(setting, kargs, then, known))
+        if kargs is not None and (place := where_in_force(setting, kargs, then, catalogue))
     )
     score *= damped(issue, len(tried))
     waiting = tuple(
-        AppliedSetting(setting, said)
+        AppliedSetting(setting, state)
         for setting in settings
         if where.host is not None and setting not in dict(tried)
-        if (said := done(setting, kargs, host, known))
+        if (state := done(setting, kargs, host, catalogue))
     )
     helpless = [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
     return Match(
@@ -108,7 +111,8 @@ def _judge(
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:
-    """What speaks against an issue: versions do for certain, the GPU only where no line names the issue."""
+    """Limit a score by what speaks against an issue: versions do for certain, the GPU only where no line
+    names the issue."""
     unmet = {reason.what for reason in (*stated, *against) if reason.met is False}
     if best == "specific" and unmet and unmet <= {"gfx", "gpus"}:
         low, high = _ELSEWHERE
@@ -138,25 +142,25 @@ def _is_telling(hit: Hits, hits: Sequence[Hits]) -> bool:
 
 
 def _may_be(stated: Sequence[Reason], against: Sequence[Reason]) -> bool:
-    """Whether an issue of this GPU, which nothing speaks against, may be behind lines that other faults print
-    as well."""
+    """Return whether an issue of this GPU, which nothing speaks against, may be behind lines that other
+    faults print as well."""
     of_this_gpu = any(reason.what == "gfx" and reason.met for reason in stated)
     return of_this_gpu and all(reason.met is not False for reason in (*stated, *against))
 
 
 def _kinds(weighed: Sequence[tuple[str, Hits]]) -> list[str]:
     """The strengths, without those of signatures that only read lines which a stronger one read before."""
-    found, read = [], set[int]()
+    strengths, read = [], set[int]()
     for strength, hit in weighed:
         if not read.issuperset(hit.positions):
-            found.append(strength)
+            strengths.append(strength)
         read.update(hit.positions)
-    return found
+    return strengths
 
 
 def _kinds_of_lines(strengths: Sequence[str]) -> str:
-    said = {"specific": "unique", "typical": "typical", "generic": "fitting"}
-    counted = [f"{n} {said[strength]}" for strength in _RANK if (n := strengths.count(strength))]
+    adjectives = {"specific": "unique", "typical": "typical", "generic": "fitting"}
+    counted = [f"{n} {adjectives[strength]}" for strength in _RANK if (n := strengths.count(strength))]
     return f"evidence: {', '.join(counted)} line{'' if len(strengths) == 1 else 's'}"
 
 
@@ -168,7 +172,7 @@ def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | 
         name = _signature(hit).name
         if name in issue.stages:
             positions[name] = sorted([*positions.get(name, ()), *hit.positions])
-    return follow(issue.stages, positions, [said.position for said in where.log.kernels])
+    return follow(issue.stages, positions, [kernel.position for kernel in where.log.kernels])
 
 
 def follow(wanted: Sequence[str], positions: Mapping[str, Sequence[int]], boots: Sequence[int]) -> Stages:
@@ -190,16 +194,16 @@ def _one_after_the_other(
 ) -> bool:
     at = start - 1
     for name in names:
-        found = positions[name]
-        index = bisect_right(found, at)
-        if index == len(found) or found[index] >= end:
+        places = positions[name]
+        index = bisect_right(places, at)
+        if index == len(places) or places[index] >= end:
             return False
-        at = found[index]
+        at = places[index]
     return True
 
 
 def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
-    """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
+    """Judge whether the firmware that the issue is about is loaded; empty where the issue is about none."""
     row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
     if row is None:
         return []
@@ -211,7 +215,7 @@ def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
 
 
 def alike(
-    match: Match, issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, known: Catalogue
+    match: Match, issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, catalogue: Catalogue
 ) -> tuple[KnownIssue, ...]:
     """Other faults of this machine that print the lines of a match, where no line names the issue."""
     if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
@@ -224,10 +228,10 @@ def alike(
         if issue.id in printing
         and issue.kind == "fault"
         and issue.confidence != "unverified"
-        and _may_be(conditions(issue, where, min(lines)), fixes(issue, where, min(lines), known))
+        and _may_be(conditions(issue, where, min(lines)), fixes(issue, where, min(lines), catalogue))
     )
 
 
-def covered(found: Sequence[Match]) -> set[int]:
+def covered(matches: Sequence[Match]) -> set[int]:
     """The positions of lines that are explained by an issue which doctor names."""
-    return {position for match in found if match.told for hit in match.hits for position in hit.positions}
+    return {position for match in matches if match.told for hit in match.hits for position in hit.positions}

@@ -48,7 +48,7 @@ class HostState(NamedTuple):
 
 
 def where_in_force(
-    setting: Spelling, kargs: Sequence[Karg] | None, host: HostState | None, known: Catalogue
+    setting: Spelling, kargs: Sequence[Karg] | None, host: HostState | None, catalogue: Catalogue
 ) -> str:
     """Where a setting is in force; empty where it is not or cannot be told.
 
@@ -56,50 +56,50 @@ def where_in_force(
     where the log is another machine's.
     """
     if setting.kind is Kind.ENV:  # no log shows what its process was given
-        found = host.variables.get(setting.name) if host and kargs is None else None
-        return found[1] if found and found[0] == setting.value else ""
+        variable = host.variables.get(setting.name) if host and kargs is None else None
+        return variable[1] if variable and variable[0] == setting.value else ""
     if setting.kind is Kind.KARG:
         wanted = setting.name if setting.value is None else f"{setting.name}={setting.value}"
         seen = kargs if kargs is not None else (host.running.kargs if host else ())
         return "the kernel's command line" if contains(read_by_kernel(seen), wanted) else ""
-    feature = known.features.get(setting.name) if setting.kind is Kind.FEATURE else None
+    feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     id = feature.parameter if feature else setting.id
     current, where = _parameter(id, kargs, host)
-    return where if current is not None and reaches(setting, id, current, known) else ""
+    return where if current is not None and reaches(setting, id, current, catalogue) else ""
 
 
-def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known: Catalogue) -> str:
-    """What to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and that is
-    not known to have been in force when the log was written; empty for any other. `kargs` is the command line
-    of that boot, if the log shows it."""
-    where = where_in_force(setting, None, host, known)
+def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catalogue: Catalogue) -> str:
+    """Return what to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and
+    that is not known to have been in force when the log was written; empty for any other. `kargs` is the
+    command line of that boot, if the log shows it."""
+    where = where_in_force(setting, None, host, catalogue)
     if where:
         absent = setting.kind is Kind.KARG and kargs is not None
         then = "it was not then" if absent else "this log does not say whether it was then"
         return f"in force now ({where}); {then}"
-    if any(reaches(setting, one.parameter or one.id, one.text, known) for one in host.applied):
+    if any(reaches(setting, own.parameter or own.id, own.text, catalogue) for own in host.applied):
         return "applied, not in effect before the reboot"
     return ""
 
 
 def _stands(
-    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], known: Catalogue
+    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], catalogue: Catalogue
 ) -> IssueHere | None:
     """How a host stands to an issue that it may have. None where its cure is what kernels do by themselves,
     and nobody has them do otherwise here."""
     cure = issue.workaround.settings
-    said = [done(setting, None, host, known) for setting in cure]
+    remedies = [done(setting, None, host, catalogue) for setting in cure]
     state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
-    if said and all(said):
-        state = "pending" if any(text.startswith("applied") for text in said) else "worked_around"
-        if state != "pending" and all(is_default(setting, kernels, known) for setting in cure):
+    if remedies and all(remedies):
+        state = "pending" if any(text.startswith("applied") for text in remedies) else "worked_around"
+        if state != "pending" and all(is_default(setting, kernels, catalogue) for setting in cure):
             return None
     return IssueHere(issue, state)
 
 
 def failed(report: VerificationReport) -> list[Check]:
-    """What was applied and is not in effect, nor will be after a reboot. What only somebody with other rights
-    may read is of no consequence, nor is what cannot be told."""
+    """Return the checks of what was applied and is not in effect, nor will be after a reboot. What only
+    somebody with other rights may read is of no consequence, nor is what cannot be told."""
     fine = PASSES | PENDING | {CheckStatus.NOT_READABLE, CheckStatus.CANNOT_BE_TOLD}
     return [check for check in report.checks if check.status not in fine]
 
@@ -107,37 +107,40 @@ def failed(report: VerificationReport) -> list[Check]:
 def holding(
     applied: Sequence[DesiredSetting], report: VerificationReport | None
 ) -> tuple[DesiredSetting, ...]:
-    """Those that did not fail; all of them where nobody could look."""
+    """Return the settings that did not fail; all of them where nobody could look."""
     lost = {check.name for check in failed(report)} if report else set()
     return tuple(setting for setting in applied if setting.id not in lost)
 
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
-    """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
+    """Return the issues that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's
+    settings."""
     from rocmcfg.advice.doctor.judging.origin import known_here
     from rocmcfg.files.environment import set_variables
     from rocmcfg.knowledge import catalogue
 
-    known = catalogue.load()
-    found = known_here(catalogue.known_issues(), facts, known)
-    state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
+    knowledge = catalogue.load()
+    issues = known_here(catalogue.known_issues(), facts, knowledge)
+    state = HostState(Running(view), set_variables(view, {}) if issues else {}, applied)
     kernels = [kernel for kernel in facts.driven if kernel.running] or facts.driven
-    return tuple(one for one in (_stands(one, state, kernels, known) for one in found) if one is not None)
+    standings = (_stands(issue, state, kernels, knowledge) for issue in issues)
+    return tuple(standing for standing in standings if standing is not None)
 
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
-    """Those of any host that have all the words, in any case, and concern one of the GPUs; none: any."""
+    """Return the issues of any host that have all the words, in any case, and concern one of the GPUs; none:
+    any."""
     from rocmcfg.knowledge import catalogue
 
-    found = []
-    for one in catalogue.known_issues():
-        cure = (*map(str, one.workaround.settings), *one.workaround.steps)
-        lines = (text for signature in one.signatures for text in (signature.pattern, *signature.samples))
-        text = " ".join((one.id, one.title, one.summary, *one.notes, *cure, *lines)).lower()
-        concerned = not gfx or not one.gfx or any(matches(name, one.gfx) for name in gfx)
+    issues = []
+    for issue in catalogue.known_issues():
+        cure = (*map(str, issue.workaround.settings), *issue.workaround.steps)
+        lines = (text for signature in issue.signatures for text in (signature.pattern, *signature.samples))
+        text = " ".join((issue.id, issue.title, issue.summary, *issue.notes, *cure, *lines)).lower()
+        concerned = not gfx or not issue.gfx or any(matches(name, issue.gfx) for name in gfx)
         if concerned and all(word.lower() in text for word in words):
-            found.append(IssueHere(one, "open" if one.confidence == "confirmed" else "reported"))
-    return tuple(found)
+            issues.append(IssueHere(issue, "open" if issue.confidence == "confirmed" else "reported"))
+    return tuple(issues)
 
 
 def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) -> tuple[str | None, str]:
@@ -165,13 +168,13 @@ class Cure(NamedTuple):
 
 def cure(
     match: Match,
-    asked: Request,
+    request: Request,
     by_profile: Mapping[Spelling, str],
     suggested: Mapping[str, str],
     root: str,
     boot: BootChain | None,
 ) -> Cure:
-    """`asked` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
+    """`request` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
     GPUs here, by those that they extend; `boot` is how the host boots, None where it is for another one."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
@@ -181,12 +184,12 @@ def cure(
         each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
         once = f"rocmcfg run {f'-p {profile}' if whole else each}"
     if match.remaining or not (match.in_force or match.applied or not workaround.profile):
-        profiles = asked.profiles or ((profile,) if profile else ())
+        profiles = request.profiles or ((profile,) if profile else ())
         options = by_profile if {workaround.profile, profile} & {*profiles} else {}
-        wanted = [*asked.set, *(str(s) for s in match.remaining if s not in options)]
-        with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
+        wanted = [*request.set, *(str(s) for s in match.remaining if s not in options)]
+        with_ = [*request.with_, *(options[s] for s in match.remaining if options.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
-        command = _for_good(asked._replace(profiles=profiles, set=named, with_=opted), root, boot)
+        command = _for_good(request._replace(profiles=profiles, set=named, with_=opted), root, boot)
     return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
 
 
@@ -215,7 +218,7 @@ def suggested(view: HostView, facts: Facts) -> dict[str, str]:
     return {profile.extends or profile.name: profile.name for profile in here}
 
 
-def by_profile(view: HostView, match: Match, facts: Facts, known: Catalogue) -> dict[Spelling, str]:
+def by_profile(view: HostView, match: Match, facts: Facts, catalogue: Catalogue) -> dict[Spelling, str]:
     """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
     option --with and the text. A setting whose conditions do not hold here is not among them."""
     from rocmcfg.judging.conditions import decide
@@ -229,10 +232,10 @@ def by_profile(view: HostView, match: Match, facts: Facts, known: Catalogue) -> 
     except RocmcfgError:
         return {}  # a local file of that name is wrong: the settings are named one by one
     return {
-        asked: setting.id if setting.optional else ""
-        for asked in match.remaining
+        wanted: setting.id if setting.optional else ""
+        for wanted in match.remaining
         for setting in profile.settings
-        if setting.id == asked.id
-        and same(str(setting.value), asked.value or "True")
-        and decide(setting.when, facts, known).holds is not False
+        if setting.id == wanted.id
+        and same(str(setting.value), wanted.value or "True")
+        and decide(setting.when, facts, catalogue).holds is not False
     }

@@ -54,46 +54,46 @@ class LogFacts(NamedTuple):
 
     def kernel_at(self, position: int) -> str:
         """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
-        said = _before(self.kernels, position) or next(reversed(self.kernels), None)
-        return said.text if said else ""
+        statement = _before(self.kernels, position) or next(reversed(self.kernels), None)
+        return statement.text if statement else ""
 
     def kargs_at(self, position: int) -> tuple[Karg, ...] | None:
         """The kernel's arguments in that boot; None where no log shows them: a command line that comes after
         the line is that of a later boot."""
-        said = _before(self.command_lines, position)
-        return split(said.text, "the log's command line") if said else None
+        statement = _before(self.command_lines, position)
+        return split(statement.text, "the log's command line") if statement else None
 
 
-def _before(said: Sequence[Said], position: int) -> Said | None:
-    index = bisect_right([one.position for one in said], position)
-    return said[index - 1] if index else None
+def _before(statements: Sequence[Said], position: int) -> Said | None:
+    index = bisect_right([statement.position for statement in statements], position)
+    return statements[index - 1] if index else None
 
 
-def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:
-    """The scanner looked for `known.facts`, in their order."""
-    found: dict[str, list[Said]] = {}
+def read_facts(scanner: Scanner, knowledge: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:
+    """The scanner looked for `knowledge.facts`, in their order."""
+    statements: dict[str, list[Said]] = {}
     hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
-    for hit, pattern in zip(hits, known.facts, strict=True):
+    for hit, pattern in zip(hits, knowledge.facts, strict=True):
         for position, line in zip(hit.positions, hit.lines, strict=True):
             for match in re.finditer(pattern.pattern, line, re.ASCII):
-                said = Said(match[pattern.group], position, pattern.weight)
-                found.setdefault(pattern.kind, []).append(said)
-    rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
-    named = [known.families.get(s.text.partition("_v")[2], ()) for s in found.get("family", ())]
-    mes = [int(said.text, 16) for said in found.get("mes", ())]
+                statement = Said(match[pattern.group], position, pattern.weight)
+                statements.setdefault(pattern.kind, []).append(statement)
+    rocm, rocm_named = _rocm(statements.get("rocm", ()), statements.get("rocm_prose", ()))
+    named = [knowledge.families.get(s.text.partition("_v")[2], ()) for s in statements.get("family", ())]
+    mes = [int(statement.text, 16) for statement in statements.get("mes", ())]
     return LogFacts(
-        _gfx(found, models),
+        _gfx(statements, models),
         tuple(sorted({m.gfx for m in models if any(matches(m.gfx, patterns) for patterns in named)})),
-        _sorted(s for s in found.get("kernel", ()) if parse_kernel(s.text)),
-        _sorted(s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)),
+        _sorted(s for s in statements.get("kernel", ()) if parse_kernel(s.text)),
+        _sorted(s for s in statements.get("cmdline", ()) if _is_kernels(s.text, knowledge.boot_words)),
         rocm,
         rocm_named,
-        next((said.text for said in found.get("dkms", ())), ""),
+        next((statement.text for statement in statements.get("dkms", ())), ""),
         mes[-1] if mes else None,
-        _unique(found.get("unknown_parameter", ())),
-        _unique(found.get("illegal_value", ())),
-        _unique(found.get("kernel_name", ())),
-        "other_vendor" in found,
+        _unique(statements.get("unknown_parameter", ())),
+        _unique(statements.get("illegal_value", ())),
+        _unique(statements.get("kernel_name", ())),
+        "other_vendor" in statements,
     )
 
 
@@ -102,25 +102,25 @@ def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
     return any(w.startswith(m) if m.endswith("=") else w == m for w in words for m in boot_words)
 
 
-def _sorted(said: Iterable[Said]) -> tuple[Said, ...]:
-    return tuple(sorted(said, key=lambda one: one.position))
+def _sorted(statements: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple(sorted(statements, key=lambda statement: statement.position))
 
 
-def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
-    return tuple({one.text: one for one in reversed(_sorted(said))}.values())[::-1]
+def _unique(statements: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple({statement.text: statement for statement in reversed(_sorted(statements))}.values())[::-1]
 
 
-def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
+def _gfx(by_kind: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
     """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
     by_pci = {pci: model.gfx for model in models for pci in model.pci}
-    said = [s._replace(text=by_pci.get(s.text.lower(), "")) for s in found.get("pci", ())]
-    said += found.get("gfx", ())
-    said += [s._replace(text=f"gfx{s.text}") for s in found.get("isa", ())]
-    said = [s for s in said if _GFX.fullmatch(s.text)]
-    if not said:
+    statements = [s._replace(text=by_pci.get(s.text.lower(), "")) for s in by_kind.get("pci", ())]
+    statements += by_kind.get("gfx", ())
+    statements += [s._replace(text=f"gfx{s.text}") for s in by_kind.get("isa", ())]
+    statements = [s for s in statements if _GFX.fullmatch(s.text)]
+    if not statements:
         return ()
-    heaviest = max(one.weight for one in said)
-    counted = Counter(one.text for one in said if one.weight == heaviest)
+    heaviest = max(statement.weight for statement in statements)
+    counted = Counter(statement.text for statement in statements if statement.weight == heaviest)
     names = list(counted)
     if heaviest == 1:
         name, count = counted.most_common(1)[0]
@@ -133,11 +133,12 @@ def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tup
 def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | None, bool]:
     """The newest release that programs print, of the heaviest statements; None where a sentence names another
     one. And whether sentences name any at all: then the log is about a certain release, whichever."""
-    named = {parse_version(said.text) for said in prose} - {None}
+    named = {parse_version(statement.text) for statement in prose} - {None}
     if not printed:
         return None, bool(named)
-    heaviest = max(one.weight for one in printed)
-    newest = max(filter(None, (parse_version(one.text) for one in printed if one.weight == heaviest)))
+    heaviest = max(statement.weight for statement in printed)
+    releases = (parse_version(statement.text) for statement in printed if statement.weight == heaviest)
+    newest = max(filter(None, releases))
     if any(other and any(a != b for a, b in zip(newest, other, strict=False)) for other in named):
         return None, True
     return newest, bool(named)

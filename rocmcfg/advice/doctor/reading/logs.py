@@ -100,10 +100,10 @@ def _files(view: HostView) -> list[Source]:
 
 def _age(name: str) -> tuple[int, int]:
     """Numbers of logrotate count up with age, dates in its other naming count down."""
-    found = re.search(r"[.-]([0-9]{1,8})(?:\.|$)", name)
-    if found is None:
+    match = re.search(r"[.-]([0-9]{1,8})(?:\.|$)", name)
+    if match is None:
         return 0, 0
-    number = int(found[1])
+    number = int(match[1])
     return (1, number) if number < 10_000 else (1, 99_999_999 - number)
 
 
@@ -135,17 +135,18 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
 
 
 def text_of(start: bytes, name: str) -> tuple[str, str]:
-    """What a file is that begins so, and the command that prints its text; empty where that is not known."""
+    """Return what a file is that begins so, and the command that prints its text; empty where that is not
+    known."""
     file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
-    known = (row for row in _NO_TEXT if start.startswith(row[0]))
-    return next(((what, f"{command} {file}") for _, what, command in known), ("no text", ""))
+    formats = (row for row in _NO_TEXT if start.startswith(row[0]))
+    return next(((what, f"{command} {file}") for _, what, command in formats), ("no text", ""))
 
 
 def _may_be_text(start: bytes) -> bool:
-    """Whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them in a
-    log, and archives pad with them. Programs that show how far they are leave backspaces."""
-    said = start.replace(b"\0", b"")
-    return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in said) <= len(said)
+    """Return whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them
+    in a log, and archives pad with them. Programs that show how far they are leave backspaces."""
+    content = start.replace(b"\0", b"")
+    return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in content) <= len(content)
 
 
 class _Unpacked(io.RawIOBase):
@@ -188,7 +189,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
-    """What the members of a file hold, one after the other."""
+    """Yield what the members of a file hold, one after the other."""
     waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
     taken, given = len(waiting), 0
     while waiting.startswith(magic):
@@ -215,15 +216,16 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
 
 
 def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
-    """What one log refuses hides no other; a stop only where nothing could be read at all."""
+    """Read the logs that are named. A log that cannot be read hides no other; raises RocmcfgError only where
+    nothing could be read at all."""
     problems: list[Diagnostic] = []
     for path in paths:
         try:
             source = named(path)
             problems += _read(scanner, source, progress)
             if not scanner.logs[-1].size and not scanner.logs[-1].problem:
-                told = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
-                problems.append(told)
+                diagnosis = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                problems.append(diagnosis)
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:
@@ -274,6 +276,6 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
         log = scanner.read(source.name, stream, tell)
     if not log.problem:
         return []
-    said = f"{source.name} was not read to its end: {log.problem}"
+    summary = f"{source.name} was not read to its end: {log.problem}"
     hint = "what follows comes from the part that was read; copy or unpack the file again"
-    return [warning("RC8006", said, detail=f"{log.size} bytes of it were read", hint=hint)]
+    return [warning("RC8006", summary, detail=f"{log.size} bytes of it were read", hint=hint)]

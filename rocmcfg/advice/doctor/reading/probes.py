@@ -62,7 +62,7 @@ def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> P
     """`needs` are texts of which a line must hold one besides. Raises re.error for a pattern that is none."""
     ready = _ready().get(pattern)
     if ready is not None:
-        texts, *others = (tuple(map(str.encode, one)) for one in ready)
+        texts, *others = (tuple(map(str.encode, group)) for group in ready)
     else:
         texts, *others = bounded_time(pattern, lambda: required(pattern), len(pattern)) or [(b"",)]
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
@@ -72,7 +72,8 @@ def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> P
 
 @functools.cache
 def _ready() -> dict[str, list[list[str]]]:
-    """What the patterns of the program require; to read it off them takes a quarter of doctor's start."""
+    """Return what the patterns of the program require; to read it off them takes a quarter of doctor's
+    start."""
     return compiled.known(READY, b"") or {}
 
 
@@ -87,14 +88,14 @@ def texts_foreign_to(storm: bytes, probes: Sequence[Probe]) -> list[bytes] | Non
         start = min(range(max(len(text) - _KEPT, 0) + 1), key=lambda at: common[text[at]] if text else 0)
         return text[start:]
 
-    found: list[bytes] = []
-    for one in probes:
-        sets = [[rarely(text) for text in texts] for texts in (one.literals, *one.others)]
+    chosen: list[bytes] = []
+    for probe in probes:
+        sets = [[rarely(text) for text in texts] for texts in (probe.literals, *probe.others)]
         foreign = [texts for texts in sets if not any(text in storm for text in texts)]
         if not foreign:
             return None
-        found += min(foreign, key=lambda texts: sum(common[text[0]] for text in texts))
-    return found
+        chosen += min(foreign, key=lambda texts: sum(common[text[0]] for text in texts))
+    return chosen
 
 
 @functools.cache
@@ -127,11 +128,11 @@ def _is_wide(piece: str) -> bool:
     return piece in (".", r"\w", r"\S") or (piece.startswith("[") and piece not in ("[0-9]", "[0-9.]"))
 
 
-def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
-    """What is looked for in every log; with `resets` in one that must not hold any."""
-    facts = [probe("fact", fact.pattern) for fact in known.facts]
-    errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in known.errors]
-    return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in known.resets if resets]
+def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
+    """Return the probes for every log; with `resets` those for a log that must not hold any reset."""
+    facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
+    errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
+    return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
@@ -145,8 +146,8 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
 def required(pattern: str) -> list[tuple[bytes, ...]]:
     """Sets of texts: every match of the pattern holds one of each set. The most telling set comes first, the
     one whose shortest text is longest; the only one holds the empty text where none can be told."""
-    found = sorted(_sets(regex_tree.parsed(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
-    return [tuple(sorted(text.encode() for text in texts)) for texts in found]
+    sets = sorted(_sets(regex_tree.parsed(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
+    return [tuple(sorted(text.encode() for text in texts)) for texts in sets]
 
 
 def _telling(texts: frozenset[str]) -> tuple[int, int]:
@@ -158,8 +159,8 @@ def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
 
 
 def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
-    """What a sequence requires, part by part."""
-    found: list[frozenset[str]] = []
+    """Return what a sequence requires, part by part."""
+    sets: list[frozenset[str]] = []
     run = ""
     for operator, argument in parsed:
         name = str(operator)
@@ -167,14 +168,14 @@ def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
             run += chr(argument)
             continue
         if run:
-            found.append(frozenset((run,)))
+            sets.append(frozenset((run,)))
             run = ""
         inner = _of_part(name, argument)
         if inner:
-            found.append(inner)
+            sets.append(inner)
     if run:
-        found.append(frozenset((run,)))
-    return found
+        sets.append(frozenset((run,)))
+    return sets
 
 
 def _of_part(name: str, argument: Any) -> frozenset[str] | None:

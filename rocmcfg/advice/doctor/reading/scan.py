@@ -147,14 +147,14 @@ class Scanner:
         themselves in all but the digits, so that this is mostly looked up."""
         held = [literal for literal in self._literals if literal in bare]
         names = {id(hits) for literal in held for hits in self._literals[literal]}
-        found = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
+        suspects = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
         if len(self._suspects) >= _REMEMBERED:
             self._suspects.clear()
-        self._suspects[bare] = found
-        return found
+        self._suspects[bare] = suspects
+        return suspects
 
     def _forget(self) -> None:
-        """What a line may match changes with the probes that are full."""
+        """Forget what a line may match, which changes with the probes that are full."""
         self._suspects.clear()
         self._searched = []
         self._literals = {}
@@ -194,7 +194,7 @@ class Scanner:
             wanted = [hits.probe for hits in self._wanted]
             texts = texts_foreign_to(self._storm, wanted) if self._storm else None
             self._fixed = texts is not None
-            patterns = (pattern for one in wanted for pattern in _for_grep(one))
+            patterns = (pattern for probe in wanted for pattern in _for_grep(probe))
             self._searched = list(dict.fromkeys(patterns if texts is None else texts))
         mark = segment.mark if self._fixed else b"^%s$" % segment.mark
         try:

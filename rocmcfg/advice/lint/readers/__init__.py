@@ -39,7 +39,7 @@ _BUILDS = regex(
 
 
 def builds(text: str) -> bool:
-    """Whether software is compiled here, so that variables of a build mean something."""
+    """Return whether software is compiled here, so that variables of a build mean something."""
     return bool(_BUILDS.search(text))
 
 

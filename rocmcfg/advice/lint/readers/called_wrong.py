@@ -107,31 +107,31 @@ class Judgement:
         return here + place - there
 
     def against(self, start: int, stop: int) -> bool:
-        """Whether the author calls what stands from start to stop wrong, or says not to use it."""
+        """Return whether the author calls what stands from start to stop wrong, or says not to use it."""
         return self._before(self._offset(start)) or self._behind(self._offset(stop - 1) + 1)
 
     def _before(self, start: int) -> bool:
-        said = _plain(_BREAK.split(self.text[max(0, start - _NEAR) : start])[-1])
+        sentence = _plain(_BREAK.split(self.text[max(0, start - _NEAR) : start])[-1])
         for _ in range(_LISTED):
-            if _BEFORE.search(said):
+            if _BEFORE.search(sentence):
                 return True
-            other = _LIST_BEFORE.search(said)
+            other = _LIST_BEFORE.search(sentence)
             if other is None:
                 return False
-            said = said[: other.start()]
+            sentence = sentence[: other.start()]
         return False
 
     def _behind(self, stop: int) -> bool:
         window = self.text[stop : stop + _NEAR]
         paragraph = _BREAK.split(window, 1)[0]
-        line, said = _plain(paragraph.partition("\n")[0]), _plain(paragraph)
+        line, sentence = _plain(paragraph.partition("\n")[0]), _plain(paragraph)
         for _ in range(_LISTED):
-            if _SAID.match(said) or _MARKED.match(line):
+            if _SAID.match(sentence) or _MARKED.match(line):
                 return True
-            other = _LIST_BEHIND.match(said)
+            other = _LIST_BEHIND.match(sentence)
             if other is None:
                 return False
-            said, line = said[other.end() :], line[other.end() :]
+            sentence, line = sentence[other.end() :], line[other.end() :]
         return False
 
 
@@ -149,7 +149,7 @@ class MarkedLines:
         self._below = False
 
     def wrong(self, line: str) -> bool:
-        comments = [found.start() for found in _COMMENT.finditer(line[:400])]
+        comments = [match.start() for match in _COMMENT.finditer(line[:400])]
         marked = any(_MARKED.match(line[:400], start) for start in comments)
         alone = bool(comments) and not line[: comments[0]].strip()
         if alone or not line.strip():

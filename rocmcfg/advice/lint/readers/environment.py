@@ -64,46 +64,54 @@ def _read(
     if where.trust is not Trust.FILE:
         _read_example(piece, out, where, quotes)
         return
-    for one in language(piece.text):
-        if one.effect is Effect.UNSETS or one.stop <= one.start or not names.concerns(one.name):
+    for statement in language(piece.text):
+        if (
+            statement.effect is Effect.UNSETS
+            or statement.stop <= statement.start
+            or not names.concerns(statement.name)
+        ):
             continue
-        said = piece.cut(one.start, one.stop)
-        line = said.text if one.effect is Effect.SETS else ""
+        token = piece.cut(statement.start, statement.stop)
+        line = token.text if statement.effect is Effect.SETS else ""
         if not line:
-            _ignored(piece, one, out)
+            _ignored(piece, statement, out)
         elif "=" in line:
-            out.add(What.VARIABLE, said, where=where, statement=_line_of(piece, one), quotes=quotes)
-            out.told(one.value)
+            out.add(What.VARIABLE, token, where=where, statement=_line_of(piece, statement), quotes=quotes)
+            out.told(statement.value)
 
 
-def _ignored(piece: Span, one: Statement, out: Reading) -> None:
-    start = piece.text.rfind("\n", 0, one.start) + 1
-    before = piece.text[start : one.start]
+def _ignored(piece: Span, statement: Statement, out: Reading) -> None:
+    start = piece.text.rfind("\n", 0, statement.start) + 1
+    before = piece.text[start : statement.start]
     if before.strip() == "export":
-        said = f"systemd passes over this line, and {one.name} is not set: environment.d knows no export"
-        whole = piece.cut(start + len(before) - len(before.lstrip()), one.stop)
-        out.slip(whole, warning("RC7118", said, literal=piece.text[one.start : one.stop], sources=_SYSTEMD))
+        summary = (
+            f"systemd passes over this line, and {statement.name} is not set: environment.d knows no export"
+        )
+        whole = piece.cut(start + len(before) - len(before.lstrip()), statement.stop)
+        literal = piece.text[statement.start : statement.stop]
+        out.slip(whole, warning("RC7118", summary, literal=literal, sources=_SYSTEMD))
     else:
-        said = f"systemd passes over this line: an empty value leaves {one.name} as it is"
-        out.slip(piece.cut(one.start, one.stop), warning("RC7118", said, literal="", sources=_SYSTEMD))
+        summary = f"systemd passes over this line: an empty value leaves {statement.name} as it is"
+        token = piece.cut(statement.start, statement.stop)
+        out.slip(token, warning("RC7118", summary, literal="", sources=_SYSTEMD))
 
 
-def _line_of(piece: Span, one: Statement) -> tuple[int, int]:
-    end = piece.text.find("\n", one.stop)
-    line = piece.cut(piece.text.rfind("\n", 0, one.start) + 1, len(piece.text) if end < 0 else end)
+def _line_of(piece: Span, statement: Statement) -> tuple[int, int]:
+    end = piece.text.find("\n", statement.stop)
+    line = piece.cut(piece.text.rfind("\n", 0, statement.start) + 1, len(piece.text) if end < 0 else end)
     return line.place
 
 
 def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
     """No program knows a comment behind a value; whoever writes an example knows them."""
     for line in piece.lines():
-        found = _LINE.match(line.text)
+        match = _LINE.match(line.text)
         if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
             where = where._replace(once=line.at(0))
-        if found and names.concerns(found[1]):
+        if match and names.concerns(match[1]):
             text = line.text.partition(" #")[0].rstrip() if quotes else line.text
-            said = line.cut(found.start(1), len(text))
-            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes=quotes)
+            token = line.cut(match.start(1), len(text))
+            out.add(What.VARIABLE, token, where=where, statement=line.place, quotes=quotes)
 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
@@ -120,16 +128,16 @@ def _read_directives(
 ) -> None:
     """Lines that set words, or run them as a shell does."""
     for line in found_lines:
-        found = directive.match(line.text)
-        rest = line.cut(found.end()) if found else line
+        match = directive.match(line.text)
+        rest = line.cut(match.end()) if match else line
         # an example may hold several units; another instruction may stand in another stage
         here = where if where.scope else where._replace(once=line.at(0))
         separate = _SEPARATE.match(rest.text)
-        if found is None:
+        if match is None:
             lines.read_paths(line, out, where)
-        elif found["runs"] is not None and rest.text.startswith("["):  # a list in JSON
+        elif match["runs"] is not None and rest.text.startswith("["):  # a list in JSON
             lines.read_line(rest, out, where)
-        elif found["runs"] is not None:
+        elif match["runs"] is not None:
             shell.read(rest, out, where._replace(scope="", once=-1))
         elif separate and "=" not in separate[1]:  # `ENV NAME VALUE`
             _pair(rest, separate, out, here, line.place)
@@ -154,9 +162,9 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
     out.only_if_all(before, len(words))
 
 
-def _pair(line: Span, found: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
+def _pair(line: Span, match: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
     """A name, and the last group as its value; the token ends with the quote behind it."""
-    name, value = line.cut(*found.span(1)), found.span(found.lastindex or 0)
+    name, value = line.cut(*match.span(1)), match.span(match.lastindex or 0)
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         out.add(
@@ -177,17 +185,17 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
         _pair(piece, named, out, where._replace(once=piece.at(named.start())), piece.place)
     builds, outer = where.builds, -1  # where the list of a build's arguments is indented
     for line in piece.lines():
-        said = line.text.lstrip(" \t-")
-        if not said or said.startswith("#"):
+        content = line.text.lstrip(" \t-")
+        if not content or content.startswith("#"):
             continue
         if args := _ARGS.match(line.text):
             outer = args.end(1)
-        elif line.text.index(said) <= outer:
+        elif line.text.index(content) <= outer:
             outer = -1
         # another line may stand in another service
-        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in said)
-        if (found := _MAP.match(line.text)) and names.concerns(found[1]):
-            _pair(line, found, out, where, line.place)
+        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in content)
+        if (match := _MAP.match(line.text)) and names.concerns(match[1]):
+            _pair(line, match, out, where, line.place)
         else:
             for inside in _BRACES.finditer(line.text):
                 _pair(line, inside, out, where, line.place)

@@ -43,12 +43,12 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         for word in command.words:
             raw = piece.text[word.start : word.stop]
             swallowed = _NEXT.search(raw)
-            if (found := _OURS.match(raw)) and found[2] and (command.unclosed or swallowed):
-                said = f"a quote behind {found.group()} is not closed on its line"
+            if (match := _OURS.match(raw)) and match[2] and (command.unclosed or swallowed):
+                summary = f"a quote behind {match.group()} is not closed on its line"
                 why = _STOPS.format("finds no end of it")
                 if swallowed:
                     why = f"All up to the next quote is its value: {swallowed[1]} below sets nothing."
-                _slip(piece, word.start, said, why, out, where)
+                _slip(piece, word.start, summary, why, out, where)
                 return  # where anything behind it begins and ends is a guess
         _read_command(command, piece, times, out, where)
 
@@ -56,32 +56,32 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 def _read_command(command: Command, piece: Span, times: Counter[str], out: Reading, where: Where) -> None:
     words = [piece.text[word.start : word.stop] for word in command.words]
     exports = words[:1] == ["export"]
-    found = _OURS.match(words[exports]) if words[exports:] else None
-    if found is None:
+    match = _OURS.match(words[exports]) if words[exports:] else None
+    if match is None:
         return
-    name, rest, place = found[1], words[exports + 1 :], command.words[exports].start
+    name, rest, place = match[1], words[exports + 1 :], command.words[exports].start
     run = [word for word in rest if not _ASSIGNMENT.match(word) and not exports]
     lost = [word for word in rest if not _OTHER.match(word)] if "CMDLINE" in name else run
     near = names.nearest(name, _KNOWN) if name not in _KNOWN else ""
-    if found[2] is None and rest and rest[0].startswith(("=", "+=")):
-        said = f"no blank may stand before the = behind {name}"
-        _slip(piece, place, said, _STOPS.format(f"looks for a command {name}"), out, where)
-    elif found[2] and lost:
-        said = f"the value of {name} ends at the blank before {lost[0]}"
+    if match[2] is None and rest and rest[0].startswith(("=", "+=")):
+        summary = f"no blank may stand before the = behind {name}"
+        _slip(piece, place, summary, _STOPS.format(f"looks for a command {name}"), out, where)
+    elif match[2] and lost:
+        summary = f"the value of {name} ends at the blank before {lost[0]}"
         why = "A value with blanks stands in quotes."
         why += " " + _STOPS.format(f"runs {run[0]} as a command") if run else ""
-        _slip(piece, place, said, why, out, where)
-    elif found[2] and near and times[name] == 1:
-        said, why = f"nothing reads {name}", f"grub-mkconfig knows {near}."
-        remark = warning("RC7102", said, why, literal=near, sources=_SOURCE)
+        _slip(piece, place, summary, why, out, where)
+    elif match[2] and near and times[name] == 1:
+        summary, why = f"nothing reads {name}", f"grub-mkconfig knows {near}."
+        remark = warning("RC7102", summary, why, literal=near, sources=_SOURCE)
         out.slip(piece.cut(place, place + len(name)), remark)
 
 
-def _slip(piece: Span, start: int, said: str, why: str, out: Reading, where: Where) -> None:
+def _slip(piece: Span, start: int, summary: str, why: str, out: Reading, where: Where) -> None:
     """From there to the line's end; instead of it the same in quotes, where that can be told."""
     end = piece.text.find("\n", start)
     line = piece.text[start : end if end >= 0 else None].rstrip()
     plain = None if where.depth else _LINE.match(line)  # what a script prints stands in quotes of its own
     literal = f'{plain[1]}{plain[2]}"{plain[3].strip()}"' if plain else None
-    remark = warning("RC7118", said, why, literal=literal, sources=_SOURCE)
+    remark = warning("RC7118", summary, why, literal=literal, sources=_SOURCE)
     out.slip(piece.cut(start, start + len(line)), remark)

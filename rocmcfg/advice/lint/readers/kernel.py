@@ -57,11 +57,11 @@ def read_arguments(
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
-    text = _EXPANDED.sub(lambda one: "$" * len(one[0]), piece.text)
+    text = _EXPANDED.sub(lambda match: "$" * len(match[0]), piece.text)
     by_grub = by_grub and "$$" not in text and "`" not in text  # what a shell puts there is not known
-    found = list(_words_of_grub(text) if by_grub else _unquoted(text))
+    words = list(_words_of_grub(text) if by_grub else _unquoted(text))
     before = len(out.assignments)
-    for token, start, read in found:
+    for token, start, read in words:
         argument = Karg(read)
         name, stop = argument.name.strip('"'), start + len(token)
         for_init = for_init or (argument.name == "--" and argument.value is None)
@@ -84,26 +84,26 @@ def read_arguments(
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
     if by_grub and where.trust is Trust.FILE and (problem := script.command(text)).problem:
-        said = f"{problem.problem}: the kernel gets nothing of what follows"
+        summary = f"{problem.problem}: the kernel gets nothing of what follows"
         why = "GRUB reads the arguments as a line of its script."
         rest = piece.cut(problem.at, len(piece.text.rstrip()) or problem.at + 1)
-        out.slip(rest, warning("RC7118", said, why, sources=_SCRIPT))
-    out.only_if_all(before, len(found))
+        out.slip(rest, warning("RC7118", summary, why, sources=_SCRIPT))
+    out.only_if_all(before, len(words))
 
 
 def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
-    """Whether the quotes of an argument make another one of it than is meant, which is named then."""
+    """Return whether the quotes of an argument make another one of it than is meant, which is named then."""
     name = argument.name.strip('"')
     concerns = names.split_parameter(name) or names.concerns_argument(name)
     if argument.name.endswith('"') and argument.value is not None and concerns:
-        said = f"the quote behind {name} is a part of the name, and the kernel knows none such"
+        summary = f"the quote behind {name} is a part of the name, and the kernel knows none such"
         plain = span.text.partition("=")[0].strip('"')
-        out.slip(span, warning("RC7118", said, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
+        out.slip(span, warning("RC7118", summary, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
         return True
     if argument.leaves_quote_open:
-        said = "a quote is not closed: the kernel takes all that follows for a part of this argument"
+        summary = "a quote is not closed: the kernel takes all that follows for a part of this argument"
         why = "What somebody adds behind it is lost, and makes this value another one."
-        out.slip(span, warning("RC7118", said, why, sources=_NEXT_ARG))
+        out.slip(span, warning("RC7118", summary, why, sources=_NEXT_ARG))
     return False
 
 
@@ -142,15 +142,15 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     for number, line in enumerate(piece.logical_lines()):
-        if found := _OPTIONS.match(line.text):
-            options = line.cut(*found.span(found.lastindex or 0))
+        if match := _OPTIONS.match(line.text):
+            options = line.cut(*match.span(match.lastindex or 0))
             read_arguments(options, out, where, whole=True)
-            if found[2] and where.trust is Trust.FILE:
+            if match[2] and where.trust is Trust.FILE:
                 _ended_by_grub(options, out, certain=by_blscfg)
-        elif found := next(filter(None, (entry.match(line.text) for entry in entries)), None):
+        elif match := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             by_grub = _ENTRIES[0].match(line.text) is not None
             entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
-            read_arguments(line.cut(*found.span(1)), out, entry, by_grub=by_grub, whole=True)
+            read_arguments(line.cut(*match.span(1)), out, entry, by_grub=by_grub, whole=True)
 
 
 def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
@@ -186,21 +186,22 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     near = names.nearest(directive, DIRECTIVES, 1) if directive not in DIRECTIVES else directive
     module = near_module(subject, [word for word, _ in words[2:]])
     if directive == "options" and names.split_parameter(subject.partition("=")[0]):
-        said = "kmod wants a blank between module and parameter, and skips this line"
-        out.slip(second, warning("RC7118", said, literal=subject.replace(".", " ", 1), sources=_SOURCE))
+        summary = "kmod wants a blank between module and parameter, and skips this line"
+        out.slip(second, warning("RC7118", summary, literal=subject.replace(".", " ", 1), sources=_SOURCE))
         return
     if near != directive and near and module:
-        said, why = f"modprobe.d knows no directive {directive!r}", "kmod skips the line, and sets nothing."
-        out.slip(first, warning("RC7118", said, why, literal=near, sources=_SOURCE))
+        summary = f"modprobe.d knows no directive {directive!r}"
+        why = "kmod skips the line, and sets nothing."
+        out.slip(first, warning("RC7118", summary, why, literal=near, sources=_SOURCE))
     if near == "options" and module and module != canonical(subject):
-        said, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
-        out.slip(second, warning("RC7102", said, why, literal=module, sources=_SOURCE))
+        summary, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
+        out.slip(second, warning("RC7102", summary, why, literal=module, sources=_SOURCE))
     kept_out = directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
     if module == "amdgpu" and kept_out:
-        said = "this keeps amdgpu from loading by itself"
+        summary = "this keeps amdgpu from loading by itself"
         why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
         whole = line.cut(at, len(line.text.rstrip()))
-        out.slip(whole, warning("RC7109", said, why, literal="", sources=_SOURCE))
+        out.slip(whole, warning("RC7109", summary, why, literal="", sources=_SOURCE))
     elif near == "options" and module:
         read_options(line, module, words[2:], out, where)
 
@@ -210,8 +211,9 @@ def near_module(name: str, words: list[str]) -> str:
     module = canonical(name) if canonical(name) in names.modules() else names.near_module(name)
     if module == canonical(name):
         return module
-    known = catalogue.load().parameters
-    return module if any(f"{module}.{canonical(word.partition('=')[0])}" in known for word in words) else ""
+    parameters = catalogue.load().parameters
+    ids = (f"{module}.{canonical(word.partition('=')[0])}" for word in words)
+    return module if any(id in parameters for id in ids) else ""
 
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
@@ -220,16 +222,16 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
     for word, start in words:
         if word.startswith("#"):
             if where.trust is Trust.FILE:
-                said = "no comment can stand here: kmod passes its words to the module as parameters"
+                summary = "no comment can stand here: kmod passes its words to the module as parameters"
                 rest = line.cut(start, len(line.text.rstrip()))
-                out.slip(rest, warning("RC7118", said, literal="", sources=_SOURCE))
+                out.slip(rest, warning("RC7118", summary, literal="", sources=_SOURCE))
             break
         token = line.cut(start, start + len(word))
         argument = Karg(f'"{module}.{word[1:]}' if word.startswith('"') else f"{module}.{word}")
         if Karg(word).name == "--":
             if where.trust is Trust.FILE:
-                said = f"the kernel drops what stands behind this “--”, and every later option of {module}"
-                out.slip(token, warning("RC7118", said, literal="", sources=_PARSE_ARGS))
+                summary = f"the kernel drops what stands behind this “--”, and every later option of {module}"
+                out.slip(token, warning("RC7118", summary, literal="", sources=_PARSE_ARGS))
             break
         if where.trust is Trust.FILE and _slipped(token, argument, out):
             continue

@@ -62,8 +62,8 @@ def _quote_end(text: str, start: int) -> int:
 def _is_command_line(text: str) -> bool:
     """Several bare words with an argument among them that is ours."""
     words = [word.partition("=")[0].strip("\"'") for word, _ in tokens(text)]
-    known = catalogue.load().arguments
-    ours = [w for w in words if names.split_parameter(w) or w in known]
+    arguments = catalogue.load().arguments
+    ours = [w for w in words if names.split_parameter(w) or w in arguments]
     return bool(ours) and "=" in text and all(re.fullmatch(r"[\w.-]+", word) for word in words)
 
 
@@ -81,20 +81,20 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
 
 
 def _read_tokens(line: Span, out: Reading, where: Where) -> None:
-    urls = [found.span() for found in _URL.finditer(line.text)][::-1]
-    ends = [found.end() for found in _COMMAND_END.finditer(line.text)][::-1]
+    urls = [match.span() for match in _URL.finditer(line.text)][::-1]
+    ends = [match.end() for match in _COMMAND_END.finditer(line.text)][::-1]
     # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
     where = where._replace(once=line.at(0), removable=False)
-    for found in _ASSIGNED.finditer(line.text):
-        while urls and urls[-1][1] <= found.start():
+    for match in _ASSIGNED.finditer(line.text):
+        while urls and urls[-1][1] <= match.start():
             urls.pop()
-        if urls and urls[-1][0] <= found.start():
+        if urls and urls[-1][0] <= match.start():
             continue
-        while ends and ends[-1] <= found.start():
+        while ends and ends[-1] <= match.start():
             where = where._replace(once=line.at(ends.pop()))
-        name = found[1]
+        name = match[1]
         parameter = names.split_parameter(name)
-        start, stop = found.start(), _end(found, prose=where.trust is Trust.PROSE)
+        start, stop = match.start(), _end(match, prose=where.trust is Trust.PROSE)
         if parameter is not None:
             out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
         elif names.concerns(name):
@@ -103,22 +103,22 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'")
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
-        elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside
-            _read_tokens(line.cut(found.start(2) + 1, found.end(2) - 1), out, where)
+        elif match[2][:1] in ("'", '"') and "=" in match[2]:  # somebody's variable, with ours inside
+            _read_tokens(line.cut(match.start(2) + 1, match.end(2) - 1), out, where)
 
 
-def _end(found: re.Match[str], *, prose: bool) -> int:
+def _end(match: re.Match[str], *, prose: bool) -> int:
     """Without the sentence's own marks behind it, and without a word whose blank was lost."""
-    text = found.group()
+    text = match.group()
     glued = re.search(r"=\d+(?=(?!x[0-9a-f]+$)[a-z]{3,}$)", text) if prose else None
     if glued is not None:
-        return found.start() + glued.end()
-    return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
+        return match.start() + glued.end()
+    return match.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
 
 
 def read_paths(line: Span, out: Reading, where: Where) -> None:
     if "/parameters/" not in line.text:
         return
-    for found in _PARAMETER_FILE.finditer(line.text):
-        if found[1] in names.modules():
-            out.add(What.PATH, line.cut(*found.span()), name=canonical(f"{found[1]}.{found[2]}"), where=where)
+    for match in _PARAMETER_FILE.finditer(line.text):
+        if match[1] in names.modules():
+            out.add(What.PATH, line.cut(*match.span()), name=canonical(f"{match[1]}.{match[2]}"), where=where)

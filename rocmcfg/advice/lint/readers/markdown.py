@@ -35,13 +35,13 @@ _CODE_OF_OTHERS = frozenset(
 
 def read(piece: Span, out: Reading, where: Where) -> None:
     doc = where._replace(scope="", removable=False)  # a sentence would miss its token
-    said, at = Judgement(piece), 0
-    for found in _FENCED.finditer(piece.text):
-        _prose(piece.cut(at, found.start()), out, doc, said)
-        body = piece.cut(*found.span("body")).lines(ends=True)
-        _block(joined(line.cut(_lead(line.text, found["lead"])) for line in body), found["info"], out, doc)
-        at = found.end()
-    _prose(piece.cut(at), out, doc, said)
+    judgement, at = Judgement(piece), 0
+    for fence in _FENCED.finditer(piece.text):
+        _prose(piece.cut(at, fence.start()), out, doc, judgement)
+        body = piece.cut(*fence.span("body")).lines(ends=True)
+        _block(joined(line.cut(_lead(line.text, fence["lead"])) for line in body), fence["info"], out, doc)
+        at = fence.end()
+    _prose(piece.cut(at), out, doc, judgement)
 
 
 def _lead(text: str, lead: str) -> int:
@@ -77,25 +77,25 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
         readers.read_block(path, kept, out, inner)
 
 
-def _prose(piece: Span, out: Reading, where: Where, said: Judgement) -> None:
+def _prose(piece: Span, out: Reading, where: Where, judgement: Judgement) -> None:
     for line in piece.lines():
         if lines.LOG_LINE.match(line.text) or ("=" not in line.text and "/parameters/" not in line.text):
             continue
         at = 0
-        for found in _INLINE.finditer(line.text):
-            _sentence(line.cut(at, found.start()), out, where, said)
-            if not said.against(*line.range(found.start(), found.end())):
-                _inline(line.cut(found.start(2), found.end(2)), out, where._replace(trust=Trust.CODE))
-            at = found.end()
-        _sentence(line.cut(at), out, where, said)
+        for match in _INLINE.finditer(line.text):
+            _sentence(line.cut(at, match.start()), out, where, judgement)
+            if not judgement.against(*line.range(match.start(), match.end())):
+                _inline(line.cut(match.start(2), match.end(2)), out, where._replace(trust=Trust.CODE))
+            at = match.end()
+        _sentence(line.cut(at), out, where, judgement)
 
 
-def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:
+def _sentence(words: Span, out: Reading, where: Where, judgement: Judgement) -> None:
     before, slips = len(out.assignments), len(out.slips)
     lines.read_line(words, out, where._replace(trust=Trust.PROSE))
-    found, slipped = out.assignments[before:], out.slips[slips:]
-    out.assignments[before:] = [each for each in found if not said.against(each.start, each.stop)]
-    out.slips[slips:] = [each for each in slipped if not said.against(*each[:2])]
+    assignments, slipped = out.assignments[before:], out.slips[slips:]
+    out.assignments[before:] = [each for each in assignments if not judgement.against(each.start, each.stop)]
+    out.slips[slips:] = [each for each in slipped if not judgement.against(*each[:2])]
 
 
 def _inline(code: Span, out: Reading, where: Where) -> None:

@@ -29,7 +29,7 @@ _VALUE = regex(
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    code = _COMMENT.sub(lambda found: found[1] or " " * len(found[0]), piece.text)
+    code = _COMMENT.sub(lambda match: match[1] or " " * len(match[0]), piece.text)
     for begin, name, stop, closes in _settings(code):
         value = _VALUE.match(code, stop)
         if value is None or not names.concerns(code[slice(*name)]):
@@ -55,22 +55,22 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
     """Where each begins, its name's range, where its value begins, and whether a bracket closes it."""
-    for found in _SETS.finditer(code):
-        yield found.start(), found.span("name"), found.end(), found[3] is not None
+    for match in _SETS.finditer(code):
+        yield match.start(), match.span("name"), match.end(), match[3] is not None
     behind = 0
     for table in _TABLE.finditer(code):
         if table.end() < behind:  # a table in a table
             continue
         behind = _end(code, table.end())
-        for found in _ITEM.finditer(code, table.end(), behind):
-            yield found.start(), found.span("name" if found["name"] else "keyword"), found.end(), False
+        for match in _ITEM.finditer(code, table.end(), behind):
+            yield match.start(), match.span("name" if match["name"] else "keyword"), match.end(), False
 
 
 def _end(code: str, at: int) -> int:
     """Behind the brackets that open there."""
     depth = 0
-    for found in _BRACKET.finditer(code, at):
-        depth += (found[0] in "([{") - (found[0] in ")]}")
-        if depth <= 0 and (found[0] in ")]},;\n"):
-            return found.end()
+    for bracket in _BRACKET.finditer(code, at):
+        depth += (bracket[0] in "([{") - (bracket[0] in ")]}")
+        if depth <= 0 and (bracket[0] in ")]},;\n"):
+            return bracket.end()
     return len(code)

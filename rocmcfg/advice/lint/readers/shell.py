@@ -78,21 +78,29 @@ def read_profile(piece: Span, out: Reading, where: Where) -> None:
     if where.trust is not Trust.FILE:
         return
     session = shell.Environment()
-    statements = {piece.at(one.start): one for one in shell.read(piece.text, session) if one.stop > one.start}
-    for number, found in enumerate(out.assignments[before:], before):
-        one = statements.get(found.start)
-        if found.what is not What.VARIABLE or one is None or one.name != found.name:
+    statements = {
+        piece.at(statement.start): statement
+        for statement in shell.read(piece.text, session)
+        if statement.stop > statement.start
+    }
+    for number, assignment in enumerate(out.assignments[before:], before):
+        statement = statements.get(assignment.start)
+        if assignment.what is not What.VARIABLE or statement is None or statement.name != assignment.name:
             continue
-        told = one.written if one.value is None else one.value
-        out.assignments[number] = found._replace(
-            value=found.value if told is None else told, opaque=found.opaque or told is None
+        text = statement.written if statement.value is None else statement.value
+        out.assignments[number] = assignment._replace(
+            value=assignment.value if text is None else text, opaque=assignment.opaque or text is None
         )
-        known = names.variable(found.name) is not None
-        if known and one.effect is Effect.NOT_EXPORTED and session.is_exported(found.name) is False:
-            said = f"{found.name} is set for this shell alone: without `export` no program gets it"
-            token = piece.cut(one.start, one.stop)
+        catalogued = names.variable(assignment.name) is not None
+        if (
+            catalogued
+            and statement.effect is Effect.NOT_EXPORTED
+            and session.is_exported(assignment.name) is False
+        ):
+            summary = f"{assignment.name} is set for this shell alone: without `export` no program gets it"
+            token = piece.cut(statement.start, statement.stop)
             literal = f"export {token.text}"
-            out.slip(token, warning("RC7121", said, literal=literal, sources=_EXPORT))
+            out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:
@@ -107,7 +115,7 @@ def read_console(piece: Span, out: Reading, where: Where) -> None:
 
 
 def has_prompts(text: str) -> bool:
-    return any((found := _PROMPT.match(line)) and found[1] in "$❯" for line in text.split("\n"))
+    return any((prompt := _PROMPT.match(line)) and prompt[1] in "$❯" for line in text.split("\n"))
 
 
 class _Reader:
@@ -154,15 +162,16 @@ class _Reader:
         return printed
 
     def _assignments(self) -> int:
-        """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
+        """Read the assignments before a command's name, behind `export`, `sudo` and `env`; returns where the
+        name stands."""
         at, declared = 0, False
-        found: list[tuple[int, re.Match[str], bool, Where]] = []
+        assignments: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
             at += 1
         while at < len(self.words):
             text = self.words[at].text
             if assigned := _ASSIGNMENT.match(text):
-                found.append((at, assigned, declared, self.alone))
+                assignments.append((at, assigned, declared, self.alone))
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
                 self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
@@ -170,16 +179,16 @@ class _Reader:
                 break
             at += 1
         # a command that does nothing else goes with the last of them, where nothing is built on it
-        bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in found)
+        bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in assignments)
         goes = not bare or not (self.command.depth or self.command.follows in "(&|")
-        for number, assigned, declared, alone in found:
+        for number, assigned, declared, alone in assignments:
             self._assign(number, assigned, declared, alone._replace(removable=alone.removable and goes), bare)
         return at
 
-    def _assign(self, at: int, found: re.Match[str], declared: bool, alone: Where, bare: bool) -> None:
-        name, word = found[1], self.words[at]
+    def _assign(self, at: int, match: re.Match[str], declared: bool, alone: Where, bare: bool) -> None:
+        name, word = match[1], self.words[at]
         if _COMMAND_LINE.match(name):
-            self._command_line(found.group().rstrip("+="), word, found)
+            self._command_line(match.group().rstrip("+="), word, match)
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             statement = self._range(0, len(self.words) - 1) if bare else None
@@ -188,8 +197,8 @@ class _Reader:
             add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
-        """Whether nothing else stands on the lines of the command, in an example, and no comment above them,
-        which may name another file."""
+        """Return whether nothing else stands on the lines of the command, in an example, and no comment above
+        them, which may name another file."""
         text, words = self.piece.text, self.command.words
         start = words[0].start
         begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
@@ -199,15 +208,15 @@ class _Reader:
         return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
-        """Of some words, up to the quote that closes the last one."""
+        """Return the range of some words, up to the quote that closes the last one."""
         return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
-    def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
+    def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
         out, text = self.out, word.text
-        value = found.end()
+        value = match.end()
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
-        adds = found.group().endswith("+=") or itself is not None
+        adds = match.group().endswith("+=") or itself is not None
         if self.command.depth:
             kernel.read_arguments(word.cut(value), out, self.alone)
             return
@@ -257,15 +266,15 @@ class _Reader:
         exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
         words = [word for word in rest if not word.text.startswith("-")]
         if exports and words[1:] and names.concerns(words[0].text):
-            said = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
+            pair = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
             alone = not self.command.depth and self.command.follows not in "(&|"
             where = self.alone._replace(removable=alone)
             whole, opaque = self._range(0, len(self.words) - 1), words[2:] != [] or not words[1].text
             end, add = whole[1], self.out.add
-            add(What.VARIABLE, said, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
+            add(What.VARIABLE, pair, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
 
     def _boot_tool(self, first: int) -> None:
-        """What stands behind its options, which go with all that they are given."""
+        """Read what stands behind its options, which go with all that they are given."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
@@ -334,8 +343,8 @@ class _Reader:
         begin = text.text.index(value)
         value_at = text.range(begin, begin + len(value))
         self.out.assignments[before:] = [
-            found._replace(value=value, value_at=value_at, opaque="$" in value)
-            for found in self.out.assignments[before:]
+            assignment._replace(value=value, value_at=value_at, opaque="$" in value)
+            for assignment in self.out.assignments[before:]
         ]
 
 
@@ -361,10 +370,10 @@ def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
-    """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
-    text, scoped, found = word.text, where.inside(scope="", once=-1), None
-    for found in _SED.finditer(text):
+    """Read what a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
+    text, scoped, match = word.text, where.inside(scope="", once=-1), None
+    for match in _SED.finditer(text):
         # quotes, `&`, `\\1` and an assignment's own name are no arguments
-        kernel.read_arguments(word.cut(*found.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
-    if found is None and re.search(r"[aic]\\?\s", text):
+        kernel.read_arguments(word.cut(*match.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
+    if match is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)

@@ -139,8 +139,8 @@ class _Lexer:
         self.at = stop
 
     def _quoted(self, quote: str) -> None:
-        found = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
-        if found is None:  # and no later one has an end either
+        match = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
+        if match is None:  # and no later one has an end either
             self.command.unclosed |= quote in self.quotes
             self.quotes -= {quote}
             self._take(self.at, self.at + 1)
@@ -148,7 +148,7 @@ class _Lexer:
         if self.word_start < 0:
             self.word_start = self.at
         self.quoted = True
-        begin, self.at = self.at + 1, found.end()
+        begin, self.at = self.at + 1, match.end()
         if quote == '"':  # without the backslash before what it escapes, continued lines joined
             for escape in _ESCAPED.finditer(self.text, begin, self.at - 1):
                 self.parts.append((begin, escape.start()))
