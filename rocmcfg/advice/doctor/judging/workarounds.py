@@ -9,8 +9,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.judging.origin import known_here
+from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.parameters import is_default, reaches
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.checks import PASSES, PENDING, Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import DesiredSetting, Kind
@@ -114,10 +118,6 @@ def holding(
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
     """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
-    from rocmcfg.advice.doctor.judging.origin import known_here
-    from rocmcfg.files.environment import set_variables
-    from rocmcfg.knowledge import catalogue
-
     known = catalogue.load()
     found = known_here(catalogue.known_issues(), facts, known)
     state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
@@ -127,8 +127,6 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
     """Those of any host that have all the words, in any case, and concern one of the GPUs; none: any."""
-    from rocmcfg.knowledge import catalogue
-
     found = []
     for one in catalogue.known_issues():
         cure = (*map(str, one.workaround.settings), *one.workaround.steps)
@@ -206,8 +204,6 @@ def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
 
 def suggested(view: HostView, facts: Facts) -> dict[str, str]:
     """The profiles of the GPUs that are here, by the profile that they extend."""
-    from rocmcfg.knowledge import profiles
-
     try:
         here = profiles.load(view, profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx]))
     except RocmcfgError:
@@ -218,9 +214,6 @@ def suggested(view: HostView, facts: Facts) -> dict[str, str]:
 def by_profile(view: HostView, match: Match, facts: Facts, known: Catalogue) -> dict[Spelling, str]:
     """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
     option --with and the text. A setting whose conditions do not hold here is not among them."""
-    from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import profiles
-
     name = match.issue.workaround.profile
     if not name or not match.told:
         return {}
