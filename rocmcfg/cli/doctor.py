@@ -15,6 +15,8 @@ from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.spelling import closest
+from rocmcfg.model.version import parse_kernel, parse_version
 
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.match import Match
@@ -120,7 +122,6 @@ def _cured(issue: KnownIssue) -> str:
 def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
     """Raises Misuse for what is no GPU target or no version, with what to write."""
     from rocmcfg.advice.doctor.judging.origin import Options
-    from rocmcfg.model.version import parse_kernel, parse_version
 
     if kernel and parse_kernel(kernel) is None:
         raise Misuse(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints", "--kernel")
@@ -134,7 +135,6 @@ def targets(names: Sequence[str]) -> tuple[str, ...]:
     """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
     from rocmcfg.change.planning import profile_names
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.spelling import closest
 
     targets_ = {model.gfx for model in gpu_models()}
     chosen = []

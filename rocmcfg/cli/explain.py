@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.doctor import doctor
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.spelling import hexint
 
 if TYPE_CHECKING:
     from rocmcfg.advice.explain.explanation import Caution, Explanation, OnKernel
@@ -40,7 +42,6 @@ def explain(
     setting; a line of a log goes to doctor.
     """
     from rocmcfg.advice.doctor.reading.logs import is_line
-    from rocmcfg.cli.doctor import doctor
     from rocmcfg.workflow import explaining
 
     host, name = hosts.open_host(printer, root), " ".join(names)
@@ -213,7 +214,6 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared is None or what.default is None:
         return
     from rocmcfg.advice.explain.explanation import on_or_off
-    from rocmcfg.model.spelling import hexint
 
     changed = [bit for bit in what.bits if bit.on != bit.default]
     if what.compared != what.default:

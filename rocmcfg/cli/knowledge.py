@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, counted
+from rocmcfg.host.signatures import signing
+from rocmcfg.knowledge.bundle import is_name
 from rocmcfg.model.diagnostic import ExitCode
+from rocmcfg.workflow import sharing
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.sharing import Added
@@ -18,8 +21,6 @@ if TYPE_CHECKING:
 
 def check(printer: Printer, *, root: str = opt.ROOT) -> None:
     """List what this host adds, and check it."""
-    from rocmcfg.workflow import sharing
-
     checked, problems = sharing.check(hosts.open_host(printer, root))
     printer.document([], checked)
     rows = [("Known issues", f"{checked.issues}"), ("Version", checked.version)]
@@ -80,10 +81,6 @@ def export(
 
     It holds what is in /etc/rocmcfg/knowledge.d.
     """
-    from rocmcfg.host.signatures import signing
-    from rocmcfg.knowledge.bundle import is_name
-    from rocmcfg.workflow import sharing
-
     if not is_name(name):
         raise Misuse(f"{name!r}: small letters, digits and hyphens", "--name")
     if file == "-":
@@ -107,8 +104,6 @@ def install(
     /etc/rocmcfg/allowed_signers names who may sign. A bundle that is unsigned, broken or
     older than the one that is there is refused; the one before it is kept.
     """
-    from rocmcfg.workflow import sharing
-
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
     installed = sharing.install(host, file)
@@ -129,8 +124,6 @@ def remove(
 
     Nothing takes its place, not the one that it replaced either.
     """
-    from rocmcfg.workflow import sharing
-
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
     removed = sharing.remove(host, name)

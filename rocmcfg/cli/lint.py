@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.doctor import targets
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
 from rocmcfg.host.files import is_piped_in
@@ -47,7 +48,6 @@ def lint(
 
     A line that says "rocmcfg: ignore" is left alone.
     """
-    from rocmcfg.cli.doctor import targets
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())

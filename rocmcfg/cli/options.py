@@ -13,14 +13,12 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rocmcfg.cli.printer import Misuse
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.request import Request
-
-if TYPE_CHECKING:
-    from rocmcfg.model.trial import Terms
+from rocmcfg.model.trial import Terms
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
 
@@ -297,8 +295,6 @@ class TrialTerms(NamedTuple):
 
     def terms(self) -> Terms | None:
         """What is asked of a trial; None for no trial. Raises Misuse for what makes no sense."""
-        from rocmcfg.model.trial import Terms
-
         after, check = self.confirm_after, self.health_check
         if not self.trial:
             if after or check:

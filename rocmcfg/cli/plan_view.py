@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.judging.conditions import UNTOLD
+from rocmcfg.loaders import registry
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.desired import DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
@@ -121,8 +122,6 @@ def _kinds(settings: Sequence[DesiredSetting]) -> str:
 
 
 def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
-    from rocmcfg.loaders import registry
-
     if planned.trial:
         return
     made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.doctor import named_machine
 from rocmcfg.cli.printer import Misuse, Printer
 
 
@@ -23,7 +24,6 @@ def render(
     What is needed is decided for the machine of --gfx, --kernel and --rocm, where
     one of them is given, and else for this host, if it has an AMD GPU.
     """
-    from rocmcfg.cli.doctor import named_machine
     from rocmcfg.workflow import rendering
 
     if not format:

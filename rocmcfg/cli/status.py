@@ -13,6 +13,7 @@ from rocmcfg.cli.printer import Printer
 from rocmcfg.model.checks import OFFLINE, PASSES, PENDING, CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import has_errors
 from rocmcfg.model.request import Request
+from rocmcfg.model.trial import Stage
 
 if TYPE_CHECKING:
     from rocmcfg.change.trial.standing import TrialOnRecord
@@ -113,8 +114,6 @@ def _applied(status: Status) -> str:
 def _trial(status: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
     from datetime import timedelta
-
-    from rocmcfg.model.trial import Stage
 
     tried = standing.trial
     name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in (*tried.settings, *tried.kept))

@@ -6,6 +6,7 @@ initramfs generator syncs no more.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -45,8 +46,6 @@ def settle(place: Place) -> None:
 
 def _syncfs(descriptor: int) -> None:
     try:
-        import ctypes
-
         library = ctypes.CDLL(None, use_errno=True)
         failed = library.syncfs(descriptor)
     except (ImportError, AttributeError, MemoryError):  # a Python or a C library without it, or SELinux

@@ -6,6 +6,7 @@ import errno
 import os
 import pwd
 import re
+import syslog
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -237,8 +238,6 @@ class LocalHost(LocalView):
         """Write one line to the host's own journal or syslog; nothing on an offline root. Never raises."""
         if self.offline:
             return
-        import syslog
-
         # of a name that is no UTF-8, or of a line break in it, syslog would make an error or a second line
         line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
         syslog.openlog("rocmcfg", syslog.LOG_PID, syslog.LOG_AUTHPRIV)

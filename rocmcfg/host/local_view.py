@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import grp
 import os
 import stat
 from collections.abc import Callable, Hashable, Sequence
@@ -216,8 +217,6 @@ class LocalView:
         meta = self._stat(path)
         if meta is None or self.offline or os.access(path, os.R_OK | os.W_OK):
             return None
-        import grp
-
         with suppress(KeyError):
             return grp.getgrgid(meta.st_gid).gr_name
         return str(meta.st_gid)

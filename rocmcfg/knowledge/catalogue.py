@@ -11,7 +11,7 @@ import functools
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import compiled, drop_ins
@@ -28,9 +28,7 @@ from rocmcfg.model.catalogue import (
     Trap,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue
 
 T = TypeVar("T")
 _ISSUES = "knowledge/data/issues"
@@ -147,8 +145,6 @@ def status_codes() -> dict[str, Any]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
-    from rocmcfg.model.issue import KnownIssue
-
     return noun(KnownIssue, row, id=id)
 
 

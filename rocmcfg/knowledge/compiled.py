@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rocmcfg.host.files import read_own_file
+from rocmcfg.knowledge import toml
 from rocmcfg.model.spelling import split
 from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
 
@@ -33,8 +34,6 @@ def packaged(name: str) -> dict[str, Any]:
     content = read_own_file(os.path.join(PACKAGE, name))
     document = known(name, content)
     if document is None:
-        from rocmcfg.knowledge import toml
-
         document = toml.loads(content.decode("utf-8"))
     return document
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge import bundle, toml
+from rocmcfg.knowledge.duplicates import duplicates
 from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE, MOST_OF_A_FILE, TABLES, is_file
 from rocmcfg.model.diagnostic import Diagnostic, cut, warning
 from rocmcfg.model.named_tuple import NamedTuple
@@ -79,8 +81,6 @@ def _folder(view: HostView, folder: str) -> Layer:
 def _bundles(view: HostView) -> Iterator[Layer]:
     """The newest of each name that can be read; the one before it where that is damaged."""
     for name in (n for n in view.names(BUNDLES) if n.endswith(".json")):
-        from rocmcfg.knowledge import bundle
-
         path = f"{BUNDLES}/{name}"
         for file in (path, path + bundle.BEFORE):
             content = read_trusted(view, file, MOST_OF_A_BUNDLE)
@@ -143,8 +143,6 @@ def added(
     """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
     declares, with the keys that are `needed` and no other than some shipped row has. `rows_of` finds the rows
     in a document."""
-    from rocmcfg.knowledge.duplicates import duplicates
-
     own: dict[str, Any] = {}
     owners: dict[str, Layer] = {}
     file = f"{name}.toml"
@@ -220,8 +218,6 @@ def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[st
 
 
 def _document(layer: Layer, name: str) -> dict[str, Any] | None:
-    from rocmcfg.knowledge import toml
-
     found = toml.parse(layer.files[name], layer.called(name))
     if isinstance(found, Diagnostic):
         left_out(found.location, found.summary)

@@ -3,15 +3,11 @@ the paths in each group of `marks` one must exist. Sources: the manuals of proje
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 from rocmcfg.loaders.grub import STEAMOS
+from rocmcfg.model.facts import Detection
 from rocmcfg.model.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from rocmcfg.model.facts import Detection
 
 
 class Row(NamedTuple):
@@ -70,8 +66,6 @@ CHAINS = (
 
 def decisive(view: HostView) -> Detection | None:
     """Return the detection of a chain that excludes every other one; None where there is none."""
-    from rocmcfg.model.facts import Detection
-
     for name, title, groups, manual, unless, renders, alone in CHAINS:
         marks = [next(filter(view.exists, group), "") for group in groups]
         if all(marks) and not (unless and all(map(view.exists, unless))):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.loaders import registry
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.request import command_line
 from rocmcfg.records.journal import digest
@@ -26,8 +27,6 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     """Say what became of a file, and what to do."""
     if _taken_back(view, path):
-        from rocmcfg.loaders import registry
-
         programs = (tool for tool in receipt.activations if registry.entry_writer(tool) is None)
         due = " and ".join(sorted(programs))
         until = f"the next boot may have the settings still, until {due} has been run; " if due else ""

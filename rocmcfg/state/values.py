@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.files import modprobe
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
+from rocmcfg.model.facts import Detection, Driver, Facts, Kernel
 from rocmcfg.model.kargs import Karg, canonical, last, split
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.spelling import parameter, same, well_named
@@ -21,7 +22,6 @@ from rocmcfg.model.trial import MARKER
 if TYPE_CHECKING:
     from rocmcfg.loaders.shared.contract import Observed
     from rocmcfg.model.catalogue import Catalogue
-    from rocmcfg.model.facts import Detection, Facts, Kernel
 
 
 class RunningValue(NamedTuple):
@@ -105,8 +105,6 @@ class Configured(NamedTuple):
 
 
 def read_configured(view: HostView, facts: Facts) -> Configured:
-    from rocmcfg.model.facts import Driver
-
     loader = facts.boot.loader
     seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.change.planning.refusals import judged_on, request_without
+from rocmcfg.change.transaction import undo_script
+from rocmcfg.change.transaction.lost_records import record_due
 from rocmcfg.change.trial import record as trial
+from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.host.view import Host, Locked
 from rocmcfg.host.waiting import when_free
+from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders import registry
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
@@ -40,7 +45,6 @@ def apply(
     what happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
-    from rocmcfg.change.transaction.lost_records import record_due
     from rocmcfg.change.trial.ends import Confirmation
     from rocmcfg.change.trial.plan import OfOneBoot
 
@@ -108,11 +112,6 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 
 
 def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
-    from rocmcfg.change.planning.refusals import judged_on
-    from rocmcfg.change.transaction import undo_script
-    from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.knowledge import catalogue
-
     try:
         applied = receipt.load(host)
     except receipt.BadReceipt as problem:
@@ -136,8 +135,6 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
 def _withdraw(
     host: Host, applied: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
-    from rocmcfg.change.planning.refusals import request_without
-
     request = request_without(applied, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
     approved = Approved(applied.profiles, tuple(s for s in applied.settings if s.id not in harmful))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rocmcfg.advice.doctor import log_lines
 from rocmcfg.advice.doctor.judging import origin, workarounds
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import Options, Origin
@@ -15,7 +16,10 @@ from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.advice.doctor.reading.logs import read_host, read_named
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.advice.doctor.reading.segments import LogRead
+from rocmcfg.facts.system import read_hardware
+from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import catalogue, diagnosis
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
@@ -24,7 +28,9 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.version import format_version
+from rocmcfg.records.receipt import load as load_receipt
 from rocmcfg.state.values import Running
+from rocmcfg.workflow.planning import collect_facts
 
 
 class LogMachine(NamedTuple):
@@ -77,8 +83,6 @@ class Diagnosis(NamedTuple):
 
     @property
     def knowledge_version(self) -> str:
-        from rocmcfg.knowledge import catalogue
-
         return catalogue.version()
 
     @property
@@ -111,8 +115,6 @@ def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, ev
     """The known issues of this host's GPUs, on its running kernel and ROCm; with `words`, `gfx` or `every`
     those of any host that have the words and concern one of the GPUs."""
     from rocmcfg.advice.doctor.host_checks import in_effect
-    from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.workflow.planning import collect_facts
 
     facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
     if words or gfx or every:
@@ -132,12 +134,7 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
-    from rocmcfg.advice.doctor import host_checks, log_lines
-    from rocmcfg.facts.system import read_hardware
-    from rocmcfg.files.environment import set_variables
-    from rocmcfg.knowledge import catalogue, diagnosis
-    from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.workflow.planning import collect_facts
+    from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))

@@ -16,6 +16,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, info
 from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import parse
+from rocmcfg.records.receipt import load_quietly
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
 HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of machines with nothing wrong
@@ -87,8 +88,6 @@ def pattern_of(sample: str) -> str:
 
 
 def _applied(view: HostView) -> list[str]:
-    from rocmcfg.records.receipt import load_quietly
-
     receipt = load_quietly(view)
     return [setting.spelled for setting in receipt.settings] if receipt else []
 

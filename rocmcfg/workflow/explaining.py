@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from rocmcfg.advice.explain import subjects
 from rocmcfg.advice.explain.explain import as_parameter, explain
 from rocmcfg.advice.explain.explanation import Explanation, Question
+from rocmcfg.change.planning import profile_names, setting_names
+from rocmcfg.facts.kernels import named_kernel
+from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import CheckStatus
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
@@ -25,6 +30,7 @@ from rocmcfg.model.spelling import closest, split
 from rocmcfg.records import receipt
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
+from rocmcfg.workflow.planning import collect_facts
 
 _RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
@@ -60,9 +66,6 @@ def explain_name(
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
     `environment` is the caller's, to say what a variable holds now."""
-    from rocmcfg.change.planning import setting_names
-    from rocmcfg.workflow.planning import collect_facts
-
     if text.startswith("Cijk_"):
         return _kernel_name(text)
     subject = _subject(view, text)
@@ -103,8 +106,6 @@ def explain_line(
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
     knows in it; None where the line is the name of one thing. `each` word was asked about,
     else what is nobody's of ours is passed over."""
-    from rocmcfg.change.planning import profile_names
-
     if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     explained: list[Explained] = []
@@ -124,11 +125,6 @@ def explain_line(
 
 def _subject(view: HostView, text: str) -> Explanation | None:
     """What is no setting and has an id; None for everything else."""
-    from rocmcfg.advice.explain import subjects
-    from rocmcfg.change.planning import profile_names, setting_names
-    from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.workflow.planning import collect_facts
-
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
@@ -166,8 +162,6 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
 
 def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
-    from rocmcfg.knowledge.kernel_names import decode
-
     decoded = decode(text)
     if decoded is None:
         hint = "copy it from the log as it is: Cijk_Ailk_Bljk_…"
@@ -181,8 +175,6 @@ def _kernel_name(text: str) -> Explained:
 
 
 def _kernels(facts: Facts, versions: Sequence[str], knowledge: Catalogue) -> tuple[Kernel, ...]:
-    from rocmcfg.facts.kernels import named_kernel
-
     if versions:
         return tuple(named_kernel(version, "RC6002") for version in versions)
     newest = max(b for p in knowledge.parameters.values() for b in p.builds)
@@ -198,8 +190,6 @@ def _values(
 ) -> tuple[str | None, str, str | None]:
     name = explanation.name.partition(".")[2]
     if explanation.kind == "variable":
-        from rocmcfg.files.environment import set_variables
-
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)
     if explanation.kind == "argument":

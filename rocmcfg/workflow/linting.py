@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from rocmcfg.advice.doctor.judging.origin import known_here
 from rocmcfg.advice.lint import proposal, superseded
 from rocmcfg.advice.lint.check import Verdict, check, mended, verdicts
 from rocmcfg.advice.lint.checked import Checked
@@ -15,6 +16,9 @@ from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.source import decode, is_binary
 from rocmcfg.advice.lint.wording import Knowledge, spelled
+from rocmcfg.facts.gpus import read_gpus
+from rocmcfg.facts.kernels import named_kernel, read_kernels
+from rocmcfg.files import environment, modprobe
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
@@ -29,6 +33,7 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.state.values import Configured, read_configured
+from rocmcfg.workflow.planning import collect_facts
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
@@ -89,8 +94,6 @@ def lint(
 ) -> Linted:
     """`files` are paths of the caller, `-` the standard input; without any, the host's own are read. `gfx`
     and `kernels` stand in for this host's GPUs and kernels. Raises RocmcfgError where one of them is none."""
-    from rocmcfg.facts.kernels import named_kernel
-
     gpus = tuple(_gpu(name) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
@@ -160,9 +163,6 @@ def _purposes(
     if stated:
         issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
     elif settings:
-        from rocmcfg.advice.doctor.judging.origin import known_here
-        from rocmcfg.workflow.planning import collect_facts
-
         issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
     for text, setting in settings.items():
         for one, cure in ((one, one.workaround) for one in issues):
@@ -190,9 +190,6 @@ def _check(
 
 
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
-    from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.facts.kernels import read_kernels
-
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
     kernels = asked.kernels or tuple(
@@ -211,8 +208,6 @@ def _base(view: HostView) -> Callable[[str], str | None]:
 
     @functools.cache
     def configured() -> Configured | None:
-        from rocmcfg.workflow.planning import collect_facts
-
         try:
             return read_configured(view, collect_facts(view, name_system=False))
         except RocmcfgError:
@@ -278,8 +273,6 @@ def _of_caller(view: HostView) -> list[tuple[str, str]]:
 
 
 def _host_paths(view: HostView) -> list[str]:
-    from rocmcfg.files import environment, modprobe
-
     return [
         "/etc/default/grub",
         *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rocmcfg.change.planning import combine
+from rocmcfg.change.planning.combine import parse_set
+from rocmcfg.facts.gpus import read_gpus
+from rocmcfg.facts.kernels import read_kernels, running_release
+from rocmcfg.facts.rocm import read_pytorch, read_rocm
+from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
 from rocmcfg.host.view import HostView, Snapshot, Unreadable
+from rocmcfg.judging.hand_overs import hand_overs_first
+from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge.catalogue import gpu_models
+from rocmcfg.loaders import detection
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
@@ -56,12 +66,6 @@ def collect_facts(
     about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
     system's. `name_system`: to name the distribution takes a tenth of a start."""
     from rocmcfg import initramfs
-    from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.facts.kernels import read_kernels, running_release
-    from rocmcfg.facts.rocm import read_pytorch, read_rocm
-    from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
-    from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.loaders import detection
 
     rocm, rocm_source = read_rocm(view)
     return Facts(
@@ -82,12 +86,9 @@ def collect_facts(
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
     from rocmcfg.change.planning.automatic import expand_auto
-    from rocmcfg.change.planning.combine import parse_set
     from rocmcfg.change.planning.plan import Known, make_plan
     from rocmcfg.change.planning.resolve import modules_of
-    from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.judging.hand_overs import hand_overs_first
-    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.knowledge import profiles
 
     view = Snapshot(view)
     gpus = read_gpus(view, catalogue.gpu_models())
@@ -118,9 +119,6 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 def misspelt(request: Request) -> list[Diagnostic]:
     """What is wrong with the words of a request on any host."""
-    from rocmcfg.change.planning import combine
-    from rocmcfg.knowledge import catalogue
-
     return combine.misspelt(request, catalogue.load())
 
 
@@ -149,7 +147,6 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     """What it takes to have exactly these settings; no profile is read. Raises as `plan`."""
     from rocmcfg.change.planning.plan import Known, plan_of_approved
     from rocmcfg.change.planning.resolve import modules_of
-    from rocmcfg.knowledge import catalogue
 
     view = Snapshot(view)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import rocmcfg
 from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.change.planning.automatic import expand_auto
+from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.facts.system import UNKNOWN
 from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.loaders.shared.specials import not_handed_on
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
@@ -14,6 +18,8 @@ from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.version import parse_kernel
+from rocmcfg.state.values import Effective, read_configured
+from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 
 
 @published("format", "reader", "use", "text", "settings=settings.spelled", "skipped")
@@ -32,14 +38,8 @@ class Rendered(NamedTuple):
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
     """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
     an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
-    from rocmcfg.change.planning.automatic import expand_auto
-    from rocmcfg.change.planning.resolve import resolve
     from rocmcfg.change.rendering.formats import FORMATS, of_settings
     from rocmcfg.change.rendering.formats import render as rendered
-    from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.loaders.shared.specials import not_handed_on
-    from rocmcfg.state.values import Effective, read_configured
-    from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors
 
     knowledge = catalogue.load()
     given, facts = machine != Options(), _said(machine, knowledge)

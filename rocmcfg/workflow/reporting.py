@@ -7,21 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import rocmcfg
+from rocmcfg.advice.doctor.judging.origin import Options
+from rocmcfg.advice.doctor.reading.logs import Source, named, of_host
 from rocmcfg.advice.report.markdown import markdown, pack
 from rocmcfg.advice.report.redact import redactor_of
+from rocmcfg.facts.system import read_hardware, read_os
 from rocmcfg.files.environment import Assignment, for_everybody
 from rocmcfg.host.files import write_callers_file
 from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.regex import regex
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
+from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
+from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.verifying import verify
 
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.log_lines import LogLines
-    from rocmcfg.advice.doctor.reading.logs import Source
-    from rocmcfg.workflow.diagnosing import Diagnosis
 
 # Packages whose version decides what a GPU does, by the tool that knows them.
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
@@ -62,12 +67,6 @@ def _gather(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
-    from rocmcfg.advice.doctor.judging.origin import Options
-    from rocmcfg.facts.system import read_hardware, read_os
-    from rocmcfg.knowledge import catalogue
-    from rocmcfg.workflow.diagnosing import diagnose
-    from rocmcfg.workflow.planning import collect_facts
-
     knowledge = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
@@ -116,8 +115,6 @@ def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
 def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
     GPU. What was piped in is gone, but for its excerpt in the report."""
-    from rocmcfg.advice.doctor.reading.logs import named, of_host
-
     for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
         read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]
         if texts := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
@@ -162,8 +159,6 @@ def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
     """What is applied, and how it stands; else why that cannot be told."""
-    from rocmcfg.workflow.verifying import verify
-
     try:
         return verify(view), ""
     except RocmcfgError as problem:

@@ -6,10 +6,14 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.advice.doctor.judging.workarounds import IssueHere, holding, issues_of
+from rocmcfg.change.planning.refusals import foreign_trouble
 from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.conditions import decide
+from rocmcfg.judging.names import argument, variable
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.checks import CheckStatus, Overall, VerificationReport
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -67,8 +71,6 @@ class Status(NamedTuple):
 
 def status(view: HostView) -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.knowledge import catalogue, profiles
-
     facts = collect_facts(view)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
@@ -92,8 +94,6 @@ def status(view: HostView) -> Status:
         problems += problem.diagnostics
     parameters = set_parameters(view, catalogue.load().modules(), facts.boot.loader)
     if parameters:
-        from rocmcfg.change.planning.refusals import foreign_trouble
-
         problems += foreign_trouble(read_configured(view, facts), facts, catalogue.load())
     loaded, unread = _applied_profiles(view, applied) if applied else ((), ())
     problems += unread
@@ -123,7 +123,6 @@ def status(view: HostView) -> Status:
 
 def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
     """Of the kernel, for this boot or the next one, as far as some value of them harms or does nothing."""
-    from rocmcfg.judging.names import argument
 
     def value(karg: Karg | None) -> str | None:
         bare = karg is not None and karg.value is None and not karg.untold
@@ -139,8 +138,6 @@ def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
 
 
 def _variables(view: HostView) -> Iterator[SetParameter]:
-    from rocmcfg.judging.names import variable
-
     assignments = {
         assignment.name: assignment
         for assignment in environment.for_everybody(view)
@@ -166,8 +163,6 @@ def _reboot_due(view: HostView, applied: Receipt | None) -> bool:
 
 def _applied_profiles(view: HostView, applied: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:
     """The profiles that are applied, as they are now, and a word of each that cannot be read any more."""
-    from rocmcfg.knowledge import profiles
-
     paths = [name for name in applied.request.profiles if profiles.is_path(name)]  # files, as they were named
     labels = {profiles.label(path) for path in paths}
     loaded: list[Profile] = []
@@ -189,9 +184,6 @@ def _unnecessary(
 ) -> tuple[Unnecessary, ...]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
     said of what --unconditional put there."""
-    from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import catalogue
-
     of_profiles = {s.id for s in applied.settings if s.profile}  # what --set asks for has no condition
     command = command_line(applied.request, view.root)
     unnecessary: dict[str, Unnecessary] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rocmcfg.change.planning.refusals import refused
+from rocmcfg.change.planning.resolve import modules_of
 from rocmcfg.change.transaction import noting, programs, recovery
 from rocmcfg.change.transaction.programs import Progress
 from rocmcfg.change.transaction.undo import (
@@ -18,6 +20,7 @@ from rocmcfg.change.transaction.undo import (
 from rocmcfg.change.trial import ends, record, standing
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.records import journal, receipt
@@ -62,9 +65,6 @@ def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> l
     """Say which of these settings would keep the driver of a kernel that is installed now from loading."""
     if not settings:
         return []
-    from rocmcfg.change.planning.refusals import refused
-    from rocmcfg.change.planning.resolve import modules_of
-    from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.planning import collect_facts
 
     facts = collect_facts(view, modules=modules_of(settings), name_system=False)

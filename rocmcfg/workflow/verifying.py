@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.change.trial import record as trial
+from rocmcfg.facts import gpus, kernels
+from rocmcfg.facts.gpus import read_gpus
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model import spelling
@@ -38,7 +40,6 @@ def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Dia
         parameter = knowledge.parameters.get(each.name)
         if parameter and any(trap.kind == "limited" for trap in parameter.traps):
             from rocmcfg.change.planning.wording import worded
-            from rocmcfg.facts import gpus, kernels
             from rocmcfg.judging.judge import judge
 
             running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
@@ -94,7 +95,6 @@ def _verify_profiles(
 ) -> VerificationReport:
     from rocmcfg.change.planning.automatic import expand_auto
     from rocmcfg.change.planning.plan import Known, make_plan
-    from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow.planning import collect_facts, errors_first
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -229,7 +230,8 @@ def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         reads.append(view)
         return read(view, models)
 
-    monkeypatch.setattr(gpus, "read_gpus", counted)
+    for module in [m for m in sys.modules.values() if getattr(m, "read_gpus", None) is read]:
+        monkeypatch.setattr(module, "read_gpus", counted)
     root = debian_grub_host(tmp_path)
     for asked in ("plan", "env"):
         reads.clear()

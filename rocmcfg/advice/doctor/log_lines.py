@@ -9,6 +9,7 @@ from typing import Literal
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.advice.doctor.reading.scan import Hits, Scanner
+from rocmcfg.judging.judge import of_the_name
 from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -97,7 +98,6 @@ def _place(statement: Said, scanner: Scanner) -> str:
 def unknown_parameter(module: str, name: str, place: str, catalogue: Catalogue) -> Diagnostic:
     """Return the diagnostic of a parameter that the kernel ignores, with what to write in its place, as far
     as anybody can tell."""
-    from rocmcfg.judging.judge import of_the_name
     from rocmcfg.judging.words import words
 
     setting, anybody = parameter(f"{module}.{name}"), Machine()

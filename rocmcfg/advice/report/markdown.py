@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+
 from rocmcfg.host.files import read_own_file
 
 _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.md.j2")
@@ -16,8 +18,6 @@ _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.md.j2")
 
 def markdown(content: Mapping[str, Any], redact: Callable[[str], str]) -> str:
     """The whole text: the template says what it is made of. What came from the host is redacted there."""
-    from jinja2 import Environment, StrictUndefined
-
     jinja = Environment(
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -302,6 +303,4 @@ def script(listed: Sequence[Fact] | None) -> str:
 
 def quoted(word: str) -> str:
     """Return a word that every POSIX shell reads as itself."""
-    import shlex
-
     return shlex.quote(word)

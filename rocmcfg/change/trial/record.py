@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
@@ -12,10 +11,8 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.steps import Event, Journal, JournalState, TrialEvent
 from rocmcfg.state.values import trial_token
-
-if TYPE_CHECKING:
-    from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = journal.TRIAL
 
@@ -70,8 +67,6 @@ def stage(view: HostView, trial: Trial) -> Stage:
 
 def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
     """Return what is noted of the trial in its journal; nothing without the right to read that."""
-    from rocmcfg.records.steps import TrialEvent
-
     try:
         transaction = journal.read(view, trial.transaction)
     except (Unreadable, journal.BadJournal):
@@ -81,8 +76,6 @@ def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
 
 def begun(events: Iterable[TrialEvent]) -> str:
     """Return the id of the boot that was seen to be the trial's first; empty where none was."""
-    from rocmcfg.records.steps import Event
-
     return next((line.boot_id or "" for line in events if line.event is Event.BEGUN), "")
 
 
@@ -114,8 +107,6 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
 def newest(view: HostView) -> Journal | None:
     """Return the journal of the trial on record: nothing is applied after a trial but its confirmation. None
     where the newest transaction in force is no trial."""
-    from rocmcfg.records.steps import JournalState
-
     for transaction in journal.read_all(view):
         if transaction.state is JournalState.COMMITTED:
             return transaction if transaction.header.trial is not None else None

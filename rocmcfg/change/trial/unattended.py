@@ -11,6 +11,7 @@ from rocmcfg.advice.doctor.log_lines import LogLines
 from rocmcfg.advice.doctor.reading.segments import LogRead
 from rocmcfg.change.trial import record
 from rocmcfg.facts.gpus import driver_of
+from rocmcfg.facts.logins import somebody_logged_in
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.model.trial import Trial
@@ -103,8 +104,6 @@ def in_log(
 
 def no_login(view: HostView) -> Iterator[str]:
     """Yield why nobody is known to have logged in."""
-    from rocmcfg.facts.logins import somebody_logged_in
-
     logged_in = somebody_logged_in(view)
     if logged_in is None:
         yield "whether anybody logged in cannot be told: the journal of this boot cannot be read"

@@ -9,8 +9,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.judging.origin import known_here
+from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.parameters import is_default, reaches
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.checks import PASSES, PENDING, Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import DesiredSetting, Kind
@@ -115,10 +119,6 @@ def holding(
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
     """Return the issues that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's
     settings."""
-    from rocmcfg.advice.doctor.judging.origin import known_here
-    from rocmcfg.files.environment import set_variables
-    from rocmcfg.knowledge import catalogue
-
     knowledge = catalogue.load()
     issues = known_here(catalogue.known_issues(), facts, knowledge)
     state = HostState(Running(view), set_variables(view, {}) if issues else {}, applied)
@@ -130,8 +130,6 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
     """Return the issues of any host that have all the words, in any case, and concern one of the GPUs; none:
     any."""
-    from rocmcfg.knowledge import catalogue
-
     issues = []
     for issue in catalogue.known_issues():
         cure = (*map(str, issue.workaround.settings), *issue.workaround.steps)
@@ -209,8 +207,6 @@ def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
 
 def suggested(view: HostView, facts: Facts) -> dict[str, str]:
     """The profiles of the GPUs that are here, by the profile that they extend."""
-    from rocmcfg.knowledge import profiles
-
     try:
         here = profiles.load(view, profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx]))
     except RocmcfgError:
@@ -221,9 +217,6 @@ def suggested(view: HostView, facts: Facts) -> dict[str, str]:
 def by_profile(view: HostView, match: Match, facts: Facts, catalogue: Catalogue) -> dict[Spelling, str]:
     """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
     option --with and the text. A setting whose conditions do not hold here is not among them."""
-    from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import profiles
-
     name = match.issue.workaround.profile
     if not name or not match.told:
         return {}
