@@ -41,13 +41,13 @@ class Declaration(NamedTuple):
 
     def reasons(self, text: str | None) -> list[str]:
         """Why it would not take the text, for each of its types that does not."""
-        found = []
+        refusals = []
         for type in self.types:
             try:
                 stored(_known(type), text)
             except IllegalValue as problem:
-                found.append(str(problem))
-        return found
+                refusals.append(str(problem))
+        return refusals
 
     def reads_back(self, text: str | None) -> str:
         """What sysfs shows of it then; two texts where its type is not known."""
@@ -77,8 +77,8 @@ def declarations(
     """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
     anything are left out. `seen` is whether sysfs of the running kernel has it."""
     if machine.kernels:
-        found = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
-        return [one for one in found if one is not None]
+        declared = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
+        return [declaration for declaration in declared if declaration is not None]
     parameter = catalogue.parameters.get(id)
     epochs: Sequence[Epoch] = parameter.epochs if parameter is not None else ()
     return [Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True) for e in epochs]

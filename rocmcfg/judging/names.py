@@ -43,20 +43,20 @@ def may_be_intended(id: str) -> bool:
 
 def variable(name: str) -> Variable | None:
     """What is known of it, also as NAME_<n> where that exists."""
-    known = catalogue.load().variables
-    found = known.get(name)
-    if found is None and (indexed := _INDEXED.match(name)):
-        base = known.get(indexed[1])
-        found = base if base is not None and base.indexed else None
-    space = None if found is not None else namespace(name)
+    variables = catalogue.load().variables
+    entry = variables.get(name)
+    if entry is None and (indexed := _INDEXED.match(name)):
+        base = variables.get(indexed[1])
+        entry = base if base is not None and base.indexed else None
+    space = None if entry is not None else namespace(name)
     if space is not None and name in space.names:
         return Variable(name, f"{space.reader} reads it; nothing more is known of it.", space.reader)
-    return found
+    return entry
 
 
 def namespace(name: str) -> Namespace | None:
     """The library to which variables that begin like this one belong, where all its names are known."""
-    return next((one for one in catalogue.namespaces() if name.startswith(one.prefix)), None)
+    return next((space for space in catalogue.namespaces() if name.startswith(space.prefix)), None)
 
 
 @functools.cache
@@ -74,8 +74,10 @@ def reads_not(name: str) -> Namespace | None:
 @functools.cache
 def argument(name: str) -> KernelArgument | None:
     """What is known of an argument of the kernel; `-` and `_` are the same in its name."""
-    known = catalogue.load().arguments
-    return known.get(name) or next((a for a in known.values() if canonical(a.name) == canonical(name)), None)
+    arguments = catalogue.load().arguments
+    return arguments.get(name) or next(
+        (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
+    )
 
 
 @functools.cache
@@ -104,10 +106,10 @@ def concerns_argument(name: str) -> bool:
 
 def mentions_anything(text: str) -> bool:
     """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
-    known = catalogue.load()
-    prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
+    knowledge = catalogue.load()
+    prefixes = {f"{name.partition('_')[0]}_" for name in knowledge.variables if "_" in name}
     prefixes |= {space.prefix for space in catalogue.namespaces()}
-    marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
+    marks = {*modules(), *prefixes, *knowledge.variables, *knowledge.arguments, *knowledge.traps, "amd"}
     return any(mark in text for mark in marks)
 
 
@@ -118,8 +120,8 @@ def near_variable(name: str) -> str:
         return ""
     words = name.split("_")
     space = namespace(name)
-    known = [v.name for v in catalogue.load().variables.values() if not v.unknown]
-    candidates = [v for v in known if v.partition("_")[0] in (words[0], "")]
+    variables = [v.name for v in catalogue.load().variables.values() if not v.unknown]
+    candidates = [v for v in variables if v.partition("_")[0] in (words[0], "")]
     candidates += sorted(space.names) if space else []
     swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
     return swapped[0] if swapped else nearest(name, candidates)
@@ -136,14 +138,14 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
     if allowed < 0:
         allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
     digits = re.sub(r"\D", "", name)
-    found = [
+    neighbours = [
         (distance, candidate)
         for candidate in candidates
         if abs(len(candidate) - len(name)) <= allowed
         and re.sub(r"\D", "", candidate) == digits
         and 0 < (distance := slips(name, candidate, allowed)) <= allowed
     ]
-    return min(found)[1] if found else ""
+    return min(neighbours)[1] if neighbours else ""
 
 
 def slips(a: str, b: str, limit: int) -> int:
@@ -164,10 +166,10 @@ def bare_parameter(text: str) -> str:
     plain = canonical(name)
     if not equals or not value or not re.fullmatch(r"[\w.,:;@%+/-]+", value) or not _is_distinct(plain):
         return ""
-    known = catalogue.load()
-    if plain in known.traps:
+    knowledge = catalogue.load()
+    if plain in knowledge.traps:
         return MODULE_OF_TRAPS
-    return next((p.module for p in known.parameters.values() if p.name == plain), "")
+    return next((p.module for p in knowledge.parameters.values() if p.name == plain), "")
 
 
 def _is_distinct(name: str) -> bool:
