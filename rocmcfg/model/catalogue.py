@@ -37,14 +37,14 @@ class Hardware(NamedTuple):
 
     def words(self) -> str:
         """`integrated GPUs (APUs) other than gfx1103`, as it stands behind "on"."""
-        said = ", ".join(self.gfx)
+        phrase = ", ".join(self.gfx)
         if self.apu is not None:
             kind = "integrated GPUs (APUs)" if self.apu else "graphics cards"
-            said = f"{kind} of {said}" if said else kind
-        said = said or "GPUs"
+            phrase = f"{kind} of {phrase}" if phrase else kind
+        phrase = phrase or "GPUs"
         if self.not_gfx:
-            said += " other than " + ", ".join(self.not_gfx)
-        return said + (" with a built-in panel" if self.panel else "")
+            phrase += " other than " + ", ".join(self.not_gfx)
+        return phrase + (" with a built-in panel" if self.panel else "")
 
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -162,16 +162,16 @@ class Parameter(NamedTuple):
         below = [b for b in self.builds if b <= version]
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
-        found = [next((e for e in self.epochs if e.first <= b <= e.last), None) for b in neighbours]
+        epochs = [next((e for e in self.epochs if e.first <= b <= e.last), None) for b in neighbours]
         if self.taints_since is not None and version not in self.builds:
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
-            found = [e and e._replace(taints=tainted) for e in found]
-        typed = present = None not in found
+            epochs = [e and e._replace(taints=tainted) for e in epochs]
+        typed = present = None not in epochs
         if not present and version.reached(self.removed):
-            found, typed = [], True
+            epochs, typed = [], True
         elif not present:
             present = version.reached(self.since)
-        variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
+        variants = tuple(dict.fromkeys(epoch for epoch in epochs if epoch is not None))
         return Standing(variants, (present or not variants) and not self.config, typed)
 
 

@@ -72,7 +72,7 @@ class RocmcfgError(Exception):
         self.diagnostics = diagnostics
         if exit_code is not None:
             self.exit_code = exit_code
-        elif self.exit_code is ExitCode.ERROR and any(one.id in _USAGE for one in diagnostics):
+        elif self.exit_code is ExitCode.ERROR and any(diagnostic.id in _USAGE for diagnostic in diagnostics):
             self.exit_code = ExitCode.USAGE
 
 

@@ -123,18 +123,18 @@ class BootChain(NamedTuple):
     def evidence(self) -> tuple[str, ...]:
         return self.loader.evidence if self.loader else ()
 
-    def against(self, one: Detection) -> tuple[str, ...]:
+    def against(self, candidate: Detection) -> tuple[str, ...]:
         """Why one of the candidates is not what boots, or cannot be configured."""
-        found = []
+        reasons = []
         if self.loader is None:
-            found.append("nothing proves that it boots")
-        elif one is not self.loader and one.proof:
-            found.append(f"{self.loader.title} comes first where both were started")
-        elif one is not self.loader and self.loader.proof:
-            found.append(f"{self.loader.evidence[-1]}")
-        elif one is not self.loader:
-            found.append("another one was asked for")
-        return (*found, *(() if one.supported else ("rocmcfg cannot configure it",)))
+            reasons.append("nothing proves that it boots")
+        elif candidate is not self.loader and candidate.proof:
+            reasons.append(f"{self.loader.title} comes first where both were started")
+        elif candidate is not self.loader and self.loader.proof:
+            reasons.append(f"{self.loader.evidence[-1]}")
+        elif candidate is not self.loader:
+            reasons.append("another one was asked for")
+        return (*reasons, *(() if candidate.supported else ("rocmcfg cannot configure it",)))
 
 
 @published("version=text", "rocm=rocm_text", "path=source")
@@ -236,7 +236,7 @@ class Machine(NamedTuple):
 
     def releases(self, kernels: str) -> str:
         """Those of its kernels that may be in a range; the range itself where none is known."""
-        there = (one.release for one in self.kernels if Machine((one,)).runs(kernels) is not False)
+        there = (kernel.release for kernel in self.kernels if Machine((kernel,)).runs(kernels) is not False)
         return ", ".join(there) or kernels
 
 

@@ -74,7 +74,7 @@ def tokens(text: str) -> list[tuple[str, int]]:
     """Arguments with the offset at which each starts; blanks inside double quotes, of which the last may be
     left open, do not separate. Blanks are those of the kernel (lib/ctype.c), which reads bytes: of a no-break
     space, as copying from a page gives it, the second one is a blank and the first one stays in the value."""
-    return [(found[0], found.start()) for found in re.finditer(_ARGUMENT, text, re.ASCII)]
+    return [(match[0], match.start()) for match in re.finditer(_ARGUMENT, text, re.ASCII)]
 
 
 def last(kargs: Sequence[Karg], name: str) -> Karg | None:
@@ -105,8 +105,8 @@ def separator(kargs: Iterable[Karg]) -> Karg | None:
 
 def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
     """Those before a `--`."""
-    found = separator(kargs)
-    return tuple(kargs) if found is None else tuple(kargs[: kargs.index(found)])
+    marker = separator(kargs)
+    return tuple(kargs) if marker is None else tuple(kargs[: kargs.index(marker)])
 
 
 def adds_up(name: str) -> bool:

@@ -23,9 +23,9 @@ class _Later:
         self._given = given
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(re.compile(*self._given), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 def compiled(text: str) -> re.Pattern[str]:

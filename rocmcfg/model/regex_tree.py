@@ -12,8 +12,8 @@ _OFTEN = 8  # repeats of what can match in several ways, from which on the ways 
 
 def parsed(pattern: str) -> Sequence[Any]:
     """Pairs of an operator and its argument. Raises re.error and RecursionError."""
-    found: Sequence[Any] = _parser().parse(pattern)
-    return found
+    nodes: Sequence[Any] = _parser().parse(pattern)
+    return nodes
 
 
 def _parser() -> Any:

@@ -213,12 +213,12 @@ def feature(name: str, enabled: bool) -> Spelling:
 _LONGEST = 128  # characters of a name; a path takes 255
 
 
-def well_named(asked: Spelling) -> bool:
+def well_named(spelling: Spelling) -> bool:
     """Whether its name, and that of its module, may stand in a file or in a path."""
-    names = SAFE_VARIABLE if asked.kind is Kind.ENV else SAFE_NAME
-    if len(asked.name) > _LONGEST:
+    names = SAFE_VARIABLE if spelling.kind is Kind.ENV else SAFE_NAME
+    if len(spelling.name) > _LONGEST:
         return False
-    return bool(names.match(asked.name) and (not asked.module or SAFE_MODULE.match(asked.module)))
+    return bool(names.match(spelling.name) and (not spelling.module or SAFE_MODULE.match(spelling.module)))
 
 
 def split(text: str) -> Spelling:
@@ -228,9 +228,9 @@ def split(text: str) -> Spelling:
     given = value if equals else None
     scope, dot, name = key.partition(".")
     if scope in _SCOPES and dot:
-        asked = Spelling(_SCOPES[scope], name, given)
-        switched = _SWITCH.get(value.lower()) if asked.kind is Kind.FEATURE else None
-        return asked if switched is None else feature(name, switched)
+        spelling = Spelling(_SCOPES[scope], name, given)
+        switched = _SWITCH.get(value.lower()) if spelling.kind is Kind.FEATURE else None
+        return spelling if switched is None else feature(name, switched)
     return parameter(key if dot else f".{key}", given)
 
 
@@ -245,8 +245,8 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         return error("RC2001", f"--set {text!r} does not say what to set", hint=hint)
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
-    asked = split(text)
-    if not SAFE_MODULE.match(scope) or not well_named(asked._replace(name=name)):
+    spelling = split(text)
+    if not SAFE_MODULE.match(scope) or not well_named(spelling._replace(name=name)):
         hint = "names are letters, digits and _, those of kernel arguments and parameters also . and -"
         return error("RC2002", f"--set {key!r}: not a name", location="--set", hint=hint)
     if equals and not SAFE_VALUE.match(value):
@@ -255,7 +255,7 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
     if scope == "profile" and re.fullmatch("[0-9]{1,10}", value):
         return ProfileValue(name, int(value))
     wanted = {"profile": "a whole number", "feature": "true or false"}.get(scope)
-    if wanted is not None and asked.value not in ("true", "false"):
-        said = f"--set {key} takes {wanted}, not {value!r}"
-        return error("RC2002", said, location="--set", hint=f"`rocmcfg explain {key}` says what of")
-    return asked
+    if wanted is not None and spelling.value not in ("true", "false"):
+        summary = f"--set {key} takes {wanted}, not {value!r}"
+        return error("RC2002", summary, location="--set", hint=f"`rocmcfg explain {key}` says what of")
+    return spelling

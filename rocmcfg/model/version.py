@@ -88,17 +88,17 @@ class VersionRange(NamedTuple):
     conditions: tuple[tuple[str, Version], ...]
 
     def contains(self, version: Version) -> bool:
-        asked = comparable(version)
-        return all(_HOLDS[sign](asked, comparable(bound)) for sign, bound in self.conditions)
+        parts = comparable(version)
+        return all(_HOLDS[sign](parts, comparable(bound)) for sign, bound in self.conditions)
 
     def between(self, low: Version, high: Version) -> bool | None:
         """Whether it contains a version that lies between the two, both included; None where that may or may
         not be. The answer changes at the bounds alone, so that each is asked, and the release behind it."""
-        asked = [low, high]
+        probes = [low, high]
         for _, bound in self.conditions:
             padded = bound + (0,) * (3 - len(bound))
-            asked += [bound, (*padded[:-1], padded[-1] + 1)]
-        within = (one for one in asked if comparable(low) <= comparable(one) <= comparable(high))
+            probes += [bound, (*padded[:-1], padded[-1] + 1)]
+        within = (probe for probe in probes if comparable(low) <= comparable(probe) <= comparable(high))
         answers = {self.contains(version) for version in within}
         return answers.pop() if len(answers) == 1 else None
 

@@ -45,7 +45,7 @@ def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
     ]
     none = "no profile is for " + ", ".join(fitting[()]) if () in fitting else ""
     if not choices:
-        raise profiles.NoSuchProfile(name, names[1:], said=none)
+        raise profiles.NoSuchProfile(name, names[1:], reason=none)
     raise fail("RC1019", f"{name!r} fits GPUs of different profiles", detail=none, hint="\n".join(choices))
 
 
