@@ -124,13 +124,9 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     spelling = parse(text)
     if not isinstance(spelling, Spelling):
         return spelling
-    value = (
-        spelling.enabled
-        if spelling.kind is Kind.FEATURE
-        else True
-        if spelling.value is None
-        else spelling.value
-    )
+    value = True if spelling.value is None else spelling.value
+    if spelling.kind is Kind.FEATURE:
+        value = spelling.enabled
     because = "asked for on the command line"
     return Setting(spelling.kind, spelling.name, value, spelling.module, because, location="--set")
 
