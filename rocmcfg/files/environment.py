@@ -26,7 +26,7 @@ def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether nobody added, changed or took away a line of a `user_file`."""
+    """Say whether nobody added, changed or took away a line of a `user_file`."""
     match = _SUMMED.fullmatch(content)
     return match is not None and match[1].decode() == _checksum(match[2])
 
@@ -42,7 +42,7 @@ def environment_d(view: HostView) -> tuple[str, ...]:
 
 
 def profile_d(view: HostView) -> tuple[str, ...]:
-    """What login shells source, in order of name (/etc/profile)."""
+    """Return the files that login shells source, in order of name (/etc/profile)."""
     return drop_ins(view, ("/etc/profile.d",), ".sh")
 
 
@@ -55,14 +55,15 @@ class Assignment(NamedTuple):
 
 
 def untold(name: str, source: str, hint: str) -> Diagnostic:
-    """That nobody can tell what a file makes of a variable, without running it."""
+    """Return the warning that nobody can tell what a file makes of a variable without running it."""
     summary = f"what {source} makes of {name} cannot be told"
     detail = "a condition, another program or a variable of the session decides it, or releases differ in it"
     return warning("RC3307", summary, detail=detail, location=source, hint=hint)
 
 
 def sourced_by(view: HostView) -> Callable[[str], str | None]:
-    """How a script that another one sources is read; None where it is not there or may not be read."""
+    """Return the reader of a script that another one sources; it returns None where it is not there or may
+    not be read."""
 
     def text(path: str) -> str | None:
         try:
@@ -74,7 +75,7 @@ def sourced_by(view: HostView) -> Callable[[str], str | None]:
 
 
 def last_of(statements: Iterable[Statement], path: str) -> dict[str, Assignment]:
-    """What a file sets, by name: the last of each name counts."""
+    """Return what a file sets, by name: the last of each name counts."""
     assignments: dict[str, Assignment] = {}
     for statement in statements:
         if statement.effect is Effect.FORGETS:
@@ -137,8 +138,8 @@ _COMPOUND = regex(r"^(?:if|for)\b(?:.*\n(?!(?:fi|done)\b))*.*\n(?:fi|done)\b.*$"
 
 
 def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> dict[str, Assignment]:
-    """What a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two readers
-    give a variable two values, neither is the value."""
+    """Return what a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two
+    readers give a variable two values, neither is the value."""
     text = text_or_empty(view, path)
     if path != _PAM:
         return last_of(env_file.read_environment_d(text, before), path)
@@ -153,8 +154,8 @@ def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> 
 
 
 def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
-    """What login shells source, in turn: scripts, or parts of them. The command of /etc/profile that names
-    the folder of the others sources those."""
+    """Yield what login shells source, in turn: scripts, or parts of them. The command of /etc/profile that
+    names the folder of the others sources those."""
     text = text_or_empty(view, _PROFILE)
     sources = next((match for match in _COMPOUND.finditer(text) if _FOLDER.search(match.group())), None)
     start, end = sources.span() if sources else (len(text), len(text))

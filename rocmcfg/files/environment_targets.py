@@ -156,7 +156,8 @@ def is_name(name: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
-    """Those that always get variables, and each of these names once; one that is none counts for nothing."""
+    """Return the targets that always get variables, and the target of each of these names once; a name
+    without a target counts for nothing."""
     units = sorted({match[1] for name in names if (match := _SPELLED.fullmatch(name))})
     fixed = (target for target in FIXED if target.name in names)
     return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
@@ -189,7 +190,7 @@ def unit_files(view: HostView) -> tuple[str, ...]:
 
 
 def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
-    """What is ours in the target's file: all of it, or the lines between our marks."""
+    """Return what is ours in the target's file: all of it, or the lines between our marks."""
     if not settings:
         return None
     lines = "".join(map(target.written, settings))
@@ -199,7 +200,7 @@ def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
 def problems(
     view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
 ) -> Iterable[Diagnostic]:
-    """Why a reader would not get them, asked before anything is written."""
+    """Yield why a reader would not get the variables, before anything is written."""
     for target in chosen(names) if settings else ():
         here = not target.needs or any(map(view.exists, target.needs))
         if here and target is ENVIRONMENT:
@@ -279,7 +280,8 @@ def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignm
 
 
 def _weight(assignment: Assignment, ours: Mapping[str, str | None]) -> int:
-    """Of what several readers have: another value weighs more than one that cannot be told, or the same."""
+    """Return how much a reader's value counts where several have one: another value weighs more than one that
+    cannot be told, or than the same."""
     return 1 if assignment.value is None else 2 * (assignment.value != ours.get(assignment.name))
 
 
@@ -342,7 +344,8 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
 
 
 def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
-    """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
+    """Yield the programs that make changes to these files take effect. A manager that does not run reads them
+    as it starts."""
     if GENTOO.path in paths:
         yield env_update.activation(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):

@@ -66,9 +66,9 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
 
 
 def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bool:
-    """Whether a value has the form that the type of its parameter, or the grammar of the argument, allows: a
-    known name carries any text to the boot loader. A variable's value reaches programs alone, and is judged
-    by what it hands over."""
+    """Say whether a value has the form that the type of its parameter, or the grammar of the argument,
+    allows: a known name carries any text to the boot loader. A variable's value reaches programs alone, and
+    is judged by what it hands over."""
     if text is None or setting.kind in (Kind.ENV, Kind.FEATURE) or not isinstance(setting.value, str | tuple):
         return True
     if setting.kind is Kind.KARG and setting.name in catalogue.arguments:
@@ -79,8 +79,8 @@ def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bo
 
 
 def _fits(parameter: Parameter | None, text: str) -> bool:
-    """Of a parameter that the catalogue does not have, or whose text has no known grammar: a number or a
-    switch."""
+    """Say whether a text is a number or a switch, or fits the grammar of its parameter, where the catalogue
+    has one."""
     if truth(text) is not None:
         return True
     types = {epoch.type for epoch in parameter.epochs} if parameter is not None else set()

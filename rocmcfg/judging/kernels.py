@@ -40,7 +40,7 @@ class Declaration(NamedTuple):
         return tuple(dict.fromkeys(variant.default for variant in self.variants)) if self.types else ()
 
     def reasons(self, text: str | None) -> list[str]:
-        """Why it would not take the text, for each of its types that does not."""
+        """Return why the parameter would not take the text, for each of its types that does not."""
         refusals = []
         for type in self.types:
             try:
@@ -50,7 +50,7 @@ class Declaration(NamedTuple):
         return refusals
 
     def reads_back(self, text: str | None) -> str:
-        """What sysfs shows of it then; two texts where its type is not known."""
+        """Return what sysfs shows of the parameter then; two texts where its type is not known."""
         shown = []
         for type in self.types:
             try:
@@ -60,7 +60,7 @@ class Declaration(NamedTuple):
         return " or ".join(dict.fromkeys(shown)) if text is not None else ""
 
     def refuses(self, text: str | None) -> bool:
-        """Whether it would not take the text whichever of its types is the right one."""
+        """Say whether the parameter would not take the text whichever of its types is the right one."""
         return bool(self.types) and len(self.reasons(text)) == len(self.types)
 
 

@@ -36,13 +36,13 @@ def split_parameter(name: str) -> tuple[str, str] | None:
 
 @functools.cache
 def may_be_intended(id: str) -> bool:
-    """Whether words beside a parameter can tell that its author means what a trap warns of."""
+    """Say whether words beside a parameter can tell that its author means what a trap warns of."""
     parameter = catalogue.load().parameters.get(id)
     return parameter is not None and any(trap.intended for trap in parameter.traps)
 
 
 def variable(name: str) -> Variable | None:
-    """What is known of it, also as NAME_<n> where that exists."""
+    """Return what is known of a variable, also as NAME_<n> where that exists."""
     variables = catalogue.load().variables
     entry = variables.get(name)
     if entry is None and (indexed := _INDEXED.match(name)):
@@ -73,7 +73,7 @@ def reads_not(name: str) -> Namespace | None:
 
 @functools.cache
 def argument(name: str) -> KernelArgument | None:
-    """What is known of an argument of the kernel; `-` and `_` are the same in its name."""
+    """Return what is known of an argument of the kernel; `-` and `_` are the same in its name."""
     arguments = catalogue.load().arguments
     return arguments.get(name) or next(
         (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
@@ -96,7 +96,7 @@ def near_module(name: str) -> str:
 
 @functools.cache
 def concerns_argument(name: str) -> bool:
-    """Whether an argument is one to judge: known, or so near to something known that it may be a slip."""
+    """Say whether an argument is one to judge: known, or so near to something known that it may be a slip."""
     module, dot, _ = name.partition(".")
     if argument(name) is not None or near_argument(name) is not None or (dot and near_module(module)):
         return True
@@ -105,7 +105,7 @@ def concerns_argument(name: str) -> bool:
 
 
 def mentions_anything(text: str) -> bool:
-    """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
+    """Say whether a text holds any word that a name of ours begins with. Large texts most often do not."""
     knowledge = catalogue.load()
     prefixes = {f"{name.partition('_')[0]}_" for name in knowledge.variables if "_" in name}
     prefixes |= {space.prefix for space in catalogue.namespaces()}
@@ -128,7 +128,8 @@ def near_variable(name: str) -> str:
 
 
 def concerns(name: str) -> bool:
-    """Whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks it."""
+    """Say whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks
+    it."""
     return variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
 
 

@@ -151,7 +151,8 @@ def _in_hexadecimal(
 def _refused(
     text: str | None, parameter: Parameter | None, present: Sequence[Declaration]
 ) -> Iterator[Verdict]:
-    """What stops the module from loading: for certain where every type that a kernel may have refuses it."""
+    """Yield what stops the module from loading: for certain where every type that a kernel may have refuses
+    it."""
     sources = parameter.sources if parameter is not None else ()
     certain = [kernel for kernel in present if kernel.typed and kernel.refuses(text)]
     if any(kernel.span for kernel in certain) and len(certain) < len(present):
@@ -205,7 +206,8 @@ def starting_mask(
 
 
 def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
-    """Of the newest kernel that has the parameter; where none is known, of the newest that was read."""
+    """Return the default of the newest kernel that has the parameter; where no kernel is known, of the newest
+    one that was read."""
     for version in reversed([kernel.version for kernel in kernels] or [max(parameter.builds)]):
         if variants := parameter.on(version).variants:
             return as_number(variants[-1].default)
@@ -213,7 +215,7 @@ def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
 
 
 def is_default(setting: Spelling, kernels: Sequence[Kernel], catalogue: Catalogue) -> bool:
-    """Of a number or a feature: whether it is so unless somebody says otherwise."""
+    """Say whether a number or a feature is as it would be if nobody set it."""
     feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     parameter = catalogue.parameters.get(feature.parameter if feature else setting.id)
     default = default_mask(parameter, kernels) if parameter else None
@@ -221,7 +223,8 @@ def is_default(setting: Spelling, kernels: Sequence[Kernel], catalogue: Catalogu
 
 
 def reaches(setting: Spelling, id: str, text: str | None, catalogue: Catalogue) -> bool:
-    """Whether this value does what is `asked`, which may be a feature of the mask."""
+    """Say whether the value `text` of the parameter `id` does what a setting asks for, which may be a feature
+    of the mask."""
     feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     if feature is not None and id == feature.parameter:
         return feature.is_on(as_number(text)) is setting.enabled
@@ -272,9 +275,9 @@ def _of_a_mask(
 def _meant(
     setting: Spelling, parameter: Parameter, catalogue: Catalogue, mask: int, default: int, on: list[Feature]
 ) -> Spelling | None:
-    """What the author of the mask had in mind, where that can be told. Of a mask that goes from post to post
-    it is known what is in it by accident. Where no bit of the default is left, somebody took the number for a
-    list of additions. Every other mask is taken to be meant as it is."""
+    """Return what the author of the mask had in mind, where that can be told. Of a mask that goes from post
+    to post it is known what is in it by accident. Where no bit of the default is left, somebody took the
+    number for a list of additions. Every other mask is taken to be meant as it is."""
     accidents = parameter.copied.get(mask)
     if accidents is not None:
         for name in catalogue.features.keys() & accidents:

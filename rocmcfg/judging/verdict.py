@@ -71,7 +71,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_grave(self) -> bool:
-        """Whether it is a trap that is sure to do harm, or the opposite of what is meant."""
+        """Say whether the verdict is a trap that is sure to do harm, or the opposite of what is meant."""
         return self.holds is True and self.trap_kind in GRAVE
 
 
@@ -88,7 +88,7 @@ _SAID_OF_TRAPS: dict[TrapKind, str] = {
 
 
 def said_of(trap: ValueTrap) -> str:
-    """What its value does, as it stands behind the value."""
+    """Return what the value of a trap does, to be read behind the value."""
     return _SAID_OF_TRAPS[trap.kind] + (f": {trap.does}" if trap.does else "")
 
 
@@ -97,7 +97,7 @@ def meets(trap: ValueTrap, value: str | None) -> bool:
 
 
 def is_one_of(value: str, word: str) -> bool:
-    """Whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
+    """Say whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
     number = as_number(value)
     low, dots, high = word.partition("..")
     if dots and number is not None:
@@ -106,8 +106,8 @@ def is_one_of(value: str, word: str) -> bool:
 
 
 def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
-    """Whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap on
-    all GPUs but a few is taken to hold."""
+    """Say whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap
+    on all GPUs but a few is taken to hold."""
     if machine.runs(trap.kernel) is False:
         return False
     acts_on = trap.acts_on

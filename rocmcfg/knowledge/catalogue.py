@@ -84,7 +84,7 @@ def load() -> Catalogue:
 
 
 def read_all() -> None:
-    """So that all that is wrong in what a host adds has been found."""
+    """Read everything, so that all that is wrong in what a host adds has been found."""
     knowledge = load()
     for table in (knowledge.parameters, knowledge.variables):
         tuple(table.values())
@@ -93,7 +93,7 @@ def read_all() -> None:
 
 
 def version() -> str:
-    """Of what came with the program, as a checksum, and of what the host adds."""
+    """Return the checksum of what came with the program and those of what the host adds."""
     sums = [compiled.checksum()]
     sums += (zlib.crc32(b"".join(layer.files[n] for n in sorted(layer.files))) for layer in drop_ins.layers())
     return "+".join(f"{checksum:08x}" for checksum in sums)
@@ -142,7 +142,8 @@ def diagnostics() -> dict[str, tuple[str, ...]]:
 
 
 def status_codes() -> dict[str, Any]:
-    """What ROCr and HIP return, by name: `number`, and what it `prints` and `means` where that is known."""
+    """Return the codes that ROCr and HIP return, by name: `number`, and what it `prints` and `means` where
+    that is known."""
     return _data("status_codes")
 
 

@@ -92,7 +92,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:
-    """What was made of the file `name` when it was the same as `content`; None where that is not at hand."""
+    """Return what was made of the file `name` when it was the same as `content`; None where that is not at
+    hand."""
     sums, _, text = _lines().get(name.encode(), b"").partition(b"\t")
     if sums != checksums(content, text):
         return None
@@ -111,7 +112,7 @@ def checksums(content: bytes, text: bytes) -> bytes:
 
 
 def checksum() -> int:
-    """Of all files that came with the program; 0 where they were not made ready."""
+    """Return the checksum of all files that came with the program; 0 where they were not made ready."""
     return zlib.crc32(b"".join(line[:17] for line in _lines().values()))
 
 

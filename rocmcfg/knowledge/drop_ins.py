@@ -48,7 +48,7 @@ def use(*layers: Layer) -> None:
 
 
 def problems() -> tuple[Diagnostic, ...]:
-    """Why something is left out, as far as it was asked for."""
+    """Return why something is left out, as far as it was asked for."""
     return tuple(_problems)
 
 

@@ -42,7 +42,7 @@ def _sentence(text: str) -> str:
 
 
 def _must(hold: Callable[[str], object], else_said: str) -> AfterValidator:
-    """What is said stands behind the text."""
+    """Return a check that `hold` holds of a text; `else_said` is read behind the text."""
 
     def checked(text: str) -> str:
         if not hold(text):

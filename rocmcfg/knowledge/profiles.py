@@ -69,8 +69,8 @@ def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
 
 
 def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tuple[Diagnostic, ...]]:
-    """What is right in the named profiles, and all that is wrong. Where anything is wrong they must not be
-    used but to look for more. Raises NoSuchProfile."""
+    """Return what is right in the named profiles, and all that is wrong. Where anything is wrong they must
+    not be used but to look for more. Raises NoSuchProfile."""
     problems: list[Diagnostic] = []
     loaded = []
     for name in dict.fromkeys(wanted):
@@ -167,12 +167,12 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
 
 
 def is_path(name: str) -> bool:
-    """Whether the name is that of a caller's file, and of no profile."""
+    """Say whether the name is that of a caller's file, and of no profile."""
     return "/" in name or name.endswith(".toml")
 
 
 def label(name: str) -> str:
-    """What a profile is called: a file by its name without the ending."""
+    """Return what a profile is called: a file by its name without the ending."""
     return os.path.splitext(os.path.basename(name))[0] if is_path(name) else name
 
 
@@ -213,8 +213,8 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
 
 
 def _of_local(view: HostView, place: str) -> Doubt | None:
-    """Whether root may follow a local profile. Asked after it was read: whoever had a way to write it has a
-    part of its path, which is found weak whatever they do to it meanwhile."""
+    """Return why root may not follow a local profile, or None. Call this after the profile was read: whoever
+    had a way to write it has a part of its path, which is found weak whatever they do to it meanwhile."""
     try:
         weak = view.weakness(place)
         why = weak.words(here=not view.offline) if weak is not None else ""

@@ -119,7 +119,8 @@ def keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _lines_alone(text: re.Match[str]) -> str:
-    """Of a text of several lines its line breaks, so that those below keep their numbers; all else whole."""
+    """Return the line breaks of a text of several lines, so that the lines below keep their numbers; return
+    any other text whole."""
     return "\n" * text[0].count("\n") if text[1] else text[0]
 
 

@@ -28,7 +28,8 @@ class Hardware(NamedTuple):
     panel: bool = False
 
     def covers(self, gfx: str, integrated: bool) -> bool:
-        """Whether one GPU is among it. A panel is not looked for: a graphics card is taken to have none."""
+        """Say whether one GPU is among the hardware. A panel is not looked for: a graphics card is taken to
+        have none."""
         if self.apu is not None and self.apu != integrated:
             return False
         if (self.panel and not integrated) or matches(gfx, self.not_gfx):
@@ -305,7 +306,7 @@ class Variable(NamedTuple):
     strict: bool = False
 
     def takes(self, text: str) -> bool:
-        """Whether a value is among those that are documented. An empty one takes the variable away."""
+        """Say whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
         if not self.pattern:
@@ -327,7 +328,7 @@ class Trap(NamedTuple):
     times: int = 1
 
     def spelt(self, value: str | None) -> Spelling:
-        """What to write in its place; without a value where that says nothing."""
+        """Return what to write in place of the name; without a value where that says nothing."""
         if value is None or self.instead.value is not None:
             return self.instead
         if self.instead.kind is Kind.FEATURE:
@@ -382,5 +383,5 @@ class Catalogue(NamedTuple):
     hand_overs: Mapping[str, tuple[HandOver, ...]]
 
     def modules(self) -> tuple[str, ...]:
-        """Those whose parameters people set for a Radeon, in the order of the data."""
+        """Return the modules whose parameters people set for a Radeon, in the order of the data."""
         return tuple(dict.fromkeys(id.partition(".")[0] for id in self.parameters))

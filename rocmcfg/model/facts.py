@@ -85,7 +85,7 @@ class Detection(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why it is not `supported`, to be read behind its title."""
+        """Return why the program is not `supported`, to be read behind its title."""
         if self.lacks:
             return f"and {self.lacks} is missing"
         return f"and {self.unclear}" if self.unclear else "which rocmcfg cannot configure yet"
@@ -124,7 +124,7 @@ class BootChain(NamedTuple):
         return self.loader.evidence if self.loader else ()
 
     def against(self, candidate: Detection) -> tuple[str, ...]:
-        """Why one of the candidates is not what boots, or cannot be configured."""
+        """Return why one of the candidates is not what boots, or cannot be configured."""
         reasons = []
         if self.loader is None:
             reasons.append("nothing proves that it boots")
@@ -221,13 +221,14 @@ class Machine(NamedTuple):
         return ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in self.named))
 
     def has(self, hardware: Hardware | None) -> bool | None:
-        """Whether one of its GPUs is among the hardware; None for hardware stands for all."""
+        """Say whether one of the machine's GPUs is among the hardware; None for hardware stands for all."""
         if hardware is None or any(hardware.covers(gpu.gfx or "", gpu.integrated) for gpu in self.named):
             return True
         return None if len(self.named) < max(len(self.gpus), 1) else False
 
     def runs(self, kernels: str) -> bool | None:
-        """Whether one of its kernels is in a range such as ">=6.16"; an empty range holds all."""
+        """Say whether one of the machine's kernels is in a range such as ">=6.16"; an empty range holds
+        all."""
         if not kernels:
             return True
         wanted = parse_range(kernels)
@@ -235,7 +236,7 @@ class Machine(NamedTuple):
         return True if True in answers else None if None in answers or not answers else False
 
     def releases(self, kernels: str) -> str:
-        """Those of its kernels that may be in a range; the range itself where none is known."""
+        """Return the machine's kernels that may be in a range; the range itself where none is known."""
         there = (kernel.release for kernel in self.kernels if Machine((kernel,)).runs(kernels) is not False)
         return ", ".join(there) or kernels
 

@@ -42,7 +42,7 @@ class Karg(NamedTuple):
 
     @property
     def leaves_quote_open(self) -> bool:
-        """Whether the kernel takes what is written behind it for a part of it."""
+        """Say whether the kernel takes what is written behind the argument for a part of it."""
         return self.text.count('"') % 2 == 1
 
 
@@ -84,7 +84,7 @@ def last(kargs: Sequence[Karg], name: str) -> Karg | None:
 
 
 def contains(kargs: Iterable[Karg], text: str) -> bool:
-    """Whether an argument of this name and exactly this value is among them, at any place; of one with a
+    """Say whether an argument of this name and exactly this value is among them, at any place; of one with a
     variable in it, whether it is written so."""
     wanted = Karg(text)
     return any(
@@ -104,7 +104,7 @@ def separator(kargs: Iterable[Karg]) -> Karg | None:
 
 
 def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """Those before a `--`."""
+    """Return the arguments before a `--`."""
     marker = separator(kargs)
     return tuple(kargs) if marker is None else tuple(kargs[: kargs.index(marker)])
 

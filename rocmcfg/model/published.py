@@ -44,12 +44,12 @@ def published(*names: str) -> Callable[[Noun], Noun]:
 
 
 def is_text(noun: type) -> bool:
-    """Whether a document has the `str` of a noun: where its class says how it is spelled."""
+    """Say whether a document has the `str` of a noun: where its class says how it is spelled."""
     return "__str__" in vars(noun)
 
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
-    """What a noun publishes; None for a class that is no noun."""
+    """Return what a noun publishes; None for a class that is no noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
     return None if names is None else tuple(entry for text in names for entry in _entries(text))
 

@@ -24,8 +24,9 @@ def _parser() -> Any:
 
 
 def repeats_a_repeat(pattern: str) -> bool:
-    """Whether it repeats, often, what repeats or has alternatives itself, at any depth: `((a+)b?)+` tries
-    every way to part a line. Raises ValueError for what is nested too deep to be looked through."""
+    """Say whether the pattern repeats, often, what repeats or has alternatives itself, at any depth:
+    `((a+)b?)+` tries every way to part a line. Raises ValueError for what is nested too deep to be looked
+    through."""
     try:
         return _any_repeat(parsed(pattern), within=False)
     except RecursionError as problem:

@@ -49,7 +49,7 @@ class IllegalValue(ValueError):
 
 
 def unsafe_reason(text: str) -> str:
-    """Why a text must not reach a boot file, naming the first character that is the reason."""
+    """Return why a text must not reach a boot file, naming the first character that is the reason."""
     if not text:
         return "the value is empty"
     bad = next(c for c in text if not SAFE_VALUE.match(c))
@@ -128,7 +128,8 @@ def as_number(text: str | None) -> int | None:
 
 
 def octal(text: str | None) -> int | None:
-    """What a kernel reads where the leading 0 makes a number octal and another one than it looks like."""
+    """Return what a kernel reads where the leading 0 makes a number octal and another one than it looks
+    like."""
     digits = (text or "").lstrip("+-")
     if len(digits) < 2 or digits[0] != "0" or digits[1] in "xX":
         return None
@@ -137,7 +138,7 @@ def octal(text: str | None) -> int | None:
 
 
 def truth(text: str | None) -> bool | None:
-    """Whether a value switches something on: a word, or a number above 0; None where it is neither."""
+    """Say whether a value switches something on: a word, or a number above 0; None where it is neither."""
     if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
         return text.strip().lower() in ("true", "yes")
     number = as_number(text)
@@ -145,7 +146,7 @@ def truth(text: str | None) -> bool | None:
 
 
 def same(a: str | None, b: str | None) -> bool:
-    """Whether two spellings are one value: numbers modulo their width, truth values, else text.
+    """Say whether two spellings are one value: numbers modulo their width, truth values, else text.
 
     The kernel prints uint -1 as 4294967295 and a bool as Y, so text is never compared with text first.
     """
@@ -189,7 +190,7 @@ class Spelling(NamedTuple):
 
     @property
     def enabled(self) -> bool:
-        """Of a feature: whether it is to be on."""
+        """Say whether a feature is to be on."""
         return self.value == "true"
 
 
@@ -201,7 +202,7 @@ class ProfileValue(NamedTuple):
 
 
 def parameter(id: str, value: str | None = None) -> Spelling:
-    """Of a module parameter's id; `-` and `_` are one in it."""
+    """Return the spelling of a module parameter's id; `-` and `_` are one in it."""
     module, _, name = id.replace("-", "_").partition(".")
     return Spelling(Kind.PARAMETER, name, value, module)
 
@@ -214,7 +215,7 @@ _LONGEST = 128  # characters of a name; a path takes 255
 
 
 def well_named(spelling: Spelling) -> bool:
-    """Whether its name, and that of its module, may stand in a file or in a path."""
+    """Say whether the name of a setting, and that of its module, may stand in a file or in a path."""
     names = SAFE_VARIABLE if spelling.kind is Kind.ENV else SAFE_NAME
     if len(spelling.name) > _LONGEST:
         return False
@@ -222,8 +223,9 @@ def well_named(spelling: Spelling) -> bool:
 
 
 def split(text: str) -> Spelling:
-    """What a text names, unchecked: for the catalogue and the known issues, whose texts tests hold right, and
-    for names that somebody asks about. A name without a scope is a parameter without a module."""
+    """Return the setting that a text names, unchecked: for the catalogue and the known issues, whose texts
+    tests hold right, and for names that somebody asks about. A name without a scope is a parameter without a
+    module."""
     key, equals, value = text.partition("=")
     given = value if equals else None
     scope, dot, name = key.partition(".")

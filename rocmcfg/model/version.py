@@ -35,7 +35,8 @@ class KernelVersion(NamedTuple):
         return low, low if self.sublevel_known else (*self.series, _LAST)
 
     def reached(self, release: str) -> bool:
-        """Whether it is of a release of mainline, such as "6.7", or of a later one; False of none."""
+        """Say whether the version is of a release of mainline, such as "6.7", or of a later one; False of
+        none."""
         return bool(release) and self.series >= mainline(release)
 
     def __str__(self) -> str:
@@ -92,8 +93,9 @@ class VersionRange(NamedTuple):
         return all(_HOLDS[sign](parts, comparable(bound)) for sign, bound in self.conditions)
 
     def between(self, low: Version, high: Version) -> bool | None:
-        """Whether it contains a version that lies between the two, both included; None where that may or may
-        not be. The answer changes at the bounds alone, so that each is asked, and the release behind it."""
+        """Say whether the range contains a version that lies between the two, both included; None where that
+        may or may not be. The answer changes at the bounds alone, so that each is asked, and the release
+        behind it."""
         probes = [low, high]
         for _, bound in self.conditions:
             padded = bound + (0,) * (3 - len(bound))
@@ -104,7 +106,7 @@ class VersionRange(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Whether any version at all can be in it."""
+        """Say whether any version at all can be in the range."""
         return self.between((0,), (_LAST,)) is not False
 
 

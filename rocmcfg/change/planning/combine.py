@@ -20,7 +20,7 @@ _LEFT = 8  # warn where less than an eighth of the memory would be left
 
 
 def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
-    """Why profiles are not for this host, or for no host as a whole."""
+    """Yield why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
             summary = (
@@ -70,14 +70,14 @@ def combine(
 
 
 def misspelt(request: Request, catalogue: Catalogue) -> list[Diagnostic]:
-    """What is wrong with the words of --set, whatever the host."""
+    """Return what is wrong with the words of --set, whatever the host."""
     return _asked(request, catalogue)[2]
 
 
 def _asked(
     request: Request, catalogue: Catalogue
 ) -> tuple[dict[str, Setting], dict[str, int], list[Diagnostic]]:
-    """What --set says, each once."""
+    """Return what --set says, each setting once."""
     requested: dict[str, Setting] = {}
     numbers: dict[str, int] = {}
     problems: list[Diagnostic] = []
@@ -114,7 +114,7 @@ def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
 
 
 def named(id: str, names: Iterable[str]) -> bool:
-    """Whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
+    """Say whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
     full = id.replace("-", "_")
     return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
 
@@ -153,8 +153,8 @@ def wrong_numbers(
 def _misfit(
     parameter: ProfileParameter, value: int, profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
-    """What a profile, and what the host, has against a number. A GPU that is split into partitions counts for
-    each of them, so that no right number is refused."""
+    """Yield what a profile, and what the host, has against a number. A GPU that is split into partitions
+    counts for each of them, so that no right number is refused."""
     name = f"profile.{parameter.name}"
     if value < parameter.low or (parameter.high is not None and value > parameter.high):
         end = " or more" if parameter.high is None else f" to {parameter.high}"
@@ -192,7 +192,7 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
 
 
 def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:
-    """Why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
+    """Return why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
     if not isinstance(setting.value, Multiple) or setting.value.parameter in numbers:
         return ""
     name = setting.value.parameter

@@ -98,7 +98,7 @@ def kernel_paths() -> tuple[str, ...]:
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
-    """Whether the changes take something away that the running kernel may have been booted with."""
+    """Say whether the changes take something away that the running kernel may have been booted with."""
     paths = kernel_paths()
     return any(
         change.path in paths and change.before is not None and (change.edit is None or change.edit.removed)
@@ -140,7 +140,8 @@ def changes_to(
 
 
 def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
-    """What makes a file what it shall be, or stands in the way; None where it is so already."""
+    """Return the change that makes a file what it shall be, or what stands in the way; None where it is so
+    already."""
     if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
@@ -167,8 +168,8 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
-    """Whether there is something to take away, as far as it can be seen: of a file that others own, our part.
-    A folder that only root may look into, as that of an EFI system partition, hides what is there."""
+    """Say whether there is something to take away, as far as it can be seen: of a file that others own, our
+    part. A folder that only root may look into, as that of an EFI system partition, hides what is there."""
     if file.editor is None:
         return view.exists(file.path) or view.is_symlink(file.path)
     try:
@@ -179,7 +180,7 @@ def _holds_ours(view: HostView, file: OwnedFile) -> bool:
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
-    """Whether somebody else's work would be lost by writing over a file at our path."""
+    """Return the error where somebody else's work would be lost by writing over a file at our path."""
     if recorded:
         if recorded == journal.digest(content) or content == file.content:
             return None

@@ -68,7 +68,8 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, bas
 def _without(
     resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
 ) -> Resolution:
-    """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
+    """Return what can be done where rocmcfg does not configure the boot loader: all but the kernel's
+    arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
     why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
     yours = warning(
@@ -177,8 +178,8 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
 def _images(
     view: HostView, entries: Sequence[Entry], changed: Set[str], basis: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
-    """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
-    And which images would not come right, or could not be proven to."""
+    """Return what builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d
+    acts. Return also which images would not come right, or could not be proven to."""
     generator = initramfs.backend(basis.facts.boot.initramfs)
     left = basis.receipt.activations if basis.receipt else {}
     if modprobe.PATH not in changed and (
@@ -214,8 +215,8 @@ def _menu(
     boot: Observed,
     changed: Set[str],
 ) -> Iterable[Activation]:
-    """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
-    of the user as far as they are asked for."""
+    """Yield what generates the boot menu anew: where its sources change, or it does not hold what they say,
+    those of the user as far as they are asked for."""
     source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
@@ -242,8 +243,8 @@ def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
-    """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
-    are read after ours."""
+    """Return what the host has without us, and whether somebody else still wins after us: of `variables`,
+    those that are read after ours."""
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)

@@ -50,8 +50,8 @@ def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
 
 
 def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
-    """Those that go by a name: a product, a code name, a target or a family, or the beginning of one where it
-    need not be `whole`."""
+    """Return the GPUs that go by a name: a product, a code name, a target or a family, or the beginning of
+    one where it need not be `whole`."""
     wanted = _plain(text)
     named = [(m, {*map(_plain, (m.gfx, m.family, *_called(m)))}) for m in catalogue.gpu_models()]
     models = [model for model, of in named if wanted and wanted in of]

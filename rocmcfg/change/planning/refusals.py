@@ -139,7 +139,7 @@ def _generator_problems(
 
 
 def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:
-    """Why images would not get our options, or nobody could tell; said before anything is written."""
+    """Yield why images would not get our options, or nobody could tell, before anything is written."""
     for image in images:
         if image.carries is None:
             yield error(
@@ -163,7 +163,7 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 
 
 def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
-    """Whether images that are made anew cannot be copied before."""
+    """Yield a warning where images that are made anew cannot be copied before."""
     size = sum(map(view.size, paths))
     if not journal.has_room(view, size):
         had, need, free = (n >> 20 for n in (size, 3 * size, view.free(STATE_DIR)))
@@ -211,7 +211,7 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
 def _told(
     settings: Iterable[DesiredSetting], machine: Machine, catalogue: Catalogue
 ) -> Iterator[tuple[DesiredSetting, Verdict, Diagnostic]]:
-    """What there is to say of settings that were resolved before, on the kernels of a machine."""
+    """Yield what there is to say of settings that were resolved before, on the kernels of a machine."""
     for setting in settings:
         if setting.parameter and setting.text is not None and machine.kernels:
             spelling = parameter(setting.parameter, setting.text)
@@ -222,14 +222,14 @@ def _told(
 
 
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> list[Diagnostic]:
-    """Which values would keep the driver of a kernel that is installed now from loading."""
+    """Return which values would keep the driver of a kernel that is installed now from loading."""
     judged = _told(settings, facts.machine, catalogue)
     return [diagnostic for _, verdict, diagnostic in judged if verdict.about in REFUSED and verdict.holds]
 
 
 def judged_on(kernel: Kernel, receipt: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
-    """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
-    those that are to be withdrawn."""
+    """Return what a kernel that was just installed makes of the settings: what is to be said of them, and the
+    ids of those that are to be withdrawn."""
     settings = (setting._replace(location="") for setting in receipt.settings)
     remarks: list[Diagnostic] = []
     harmful: list[str] = []
@@ -245,7 +245,7 @@ def judged_on(kernel: Kernel, receipt: Receipt, catalogue: Catalogue) -> tuple[l
 
 
 def request_without(receipt: Receipt, harmful: Sequence[str]) -> Request:
-    """What was asked for, as the user would have asked for it without these settings."""
+    """Return what was asked for, as the user would have asked for it without these settings."""
     request = receipt.request
     by_hand = {setting.id for setting in receipt.settings if not setting.profile}
     return request._replace(

@@ -62,7 +62,7 @@ def called(view: HostView, name: str) -> list[str]:
 
 
 def numbers(view: HostView) -> dict[str, tuple[ProfileParameter, str]]:
-    """What shipped profiles leave to the user, and the name of the profile."""
+    """Return the numbers that shipped profiles leave to the user, each with the name of its profile."""
     shipped = [name for name in profiles.names(view) if os.path.isfile(profiles.shipped_path(name))]
     shipped = [name for name in shipped if name not in view.names(profiles.LOCAL_DIR)]
     loaded = profiles.load(view, shipped)

@@ -47,7 +47,8 @@ def worded(
 
 
 def is_caution(verdict: Verdict, setting: Spelling) -> bool:
-    """Whether it tells what a setting really does, or guesses what is meant: of the user's own alone."""
+    """Say whether a verdict tells what a setting really does, or guesses what is meant: it is told of the
+    user's own settings alone."""
     if verdict.about in _CAUTIONS:
         return verdict.trap_kind != "limited"  # a profile does not know the kernel that it comes to
     if setting.kind is Kind.KARG and verdict.about is About.MISNAMED:

@@ -85,7 +85,7 @@ class Rendering(NamedTuple):
 
 
 def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
-    """What a system has to be given to have the settings."""
+    """Return what a system has to be given to have the settings."""
     on_line = unique_kargs([s for s in settings if s.channel is Channel.CMDLINE])
     options = {modprobe.line(s): s for s in settings if s.channel is Channel.MODPROBE}
     variables = tuple(s for s in settings if s.kind is Kind.ENV)

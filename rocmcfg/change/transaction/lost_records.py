@@ -22,7 +22,7 @@ def files_without_record(view: HostView) -> tuple[str, ...]:
 
 
 def record_due(view: HostView) -> bool:
-    """Whether an apply must write a receipt although every file may be as wanted."""
+    """Say whether an apply must write a receipt although every file may be as wanted."""
     try:
         record = receipt.load(view)
     except receipt.BadReceipt:
@@ -33,7 +33,7 @@ def record_due(view: HostView) -> bool:
 
 
 def record_lost(view: HostView) -> Diagnostic | None:
-    """What a reader of a host without a receipt is told, where files of ours are on it."""
+    """Return what a reader of a host without a receipt is told where files of ours are on it."""
     left = files_without_record(view)
     if not left:
         return None
@@ -50,7 +50,7 @@ def record_lost(view: HostView) -> Diagnostic | None:
 
 
 def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
-    """Why a rollback cannot, or did not, take these files away, and how a user does."""
+    """Return why a rollback cannot, or did not, take these files away, and how a user does."""
     summary = "files of rocmcfg are here, and no record of what was before them"
     hint = f"take them away by hand: {by_hand(view)}"
     return error("RC4026", summary, detail="\n".join(left), location=STATE_DIR, hint=hint)

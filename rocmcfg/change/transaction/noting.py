@@ -24,8 +24,8 @@ from rocmcfg.records.steps import Before, ImageFound, Saved
 def note(
     host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
 ) -> Before:
-    """How things are before these programs run, for the journal; the images are copied where there is room.
-    `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
+    """Note for the journal how things are before these programs run; the images are copied where there is
+    room. `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
     menu = menu_of(host, loader)
     paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
     paths += [path for step in due for path in step.outputs] if outputs else []

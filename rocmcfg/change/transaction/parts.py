@@ -49,7 +49,8 @@ def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> byt
 
 
 def take_back_edit(host: Host, step: FileChanged) -> bool:
-    """Whether only our part of a file was taken back, because others wrote to the rest of it since."""
+    """Take back our part alone of a file where others wrote to the rest of it since; say whether that was
+    done."""
     now = host.state(step.path)
     before = step.before.sha256 if step.before is not None else ""
     if step.edit is None or now is None or journal.digest(now.content) in (before, step.after):
@@ -86,7 +87,8 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
 
 
 def _kept(record: Journal) -> list[tuple[Keeper, ToolChanged]]:
-    """What a transaction changed by programs, newest first; without those of keepers that nobody knows."""
+    """Return what a transaction changed by programs, newest first; without those of keepers that nobody
+    knows."""
     steps = [(registry.keeper(step.tool), step) for step in reversed(record.of(ToolChanged))]
     return [(keeper, step) for keeper, step in steps if keeper is not None]
 
@@ -105,7 +107,7 @@ def due_back(view: HostView, record: Journal) -> list[Activation]:
 
 
 def unable(view: HostView, record: Journal) -> list[Diagnostic]:
-    """Why a program could not take back now what a transaction changed by it."""
+    """Return why a program could not take back now what a transaction changed by it."""
     tools = {step.tool for step in due_back(view, record)} if view.runs_tools else ()
     keepers = registry.argument_keepers()
     return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
@@ -163,8 +165,8 @@ def out_of_reach(view: HostView, record: Journal) -> list[Diagnostic]:
 
 
 def _boots_from_noted(view: HostView, record: Journal) -> bool:
-    """Whether a transaction noted the images that are the loader's entries, and their folder is there: those
-    that a program removed or spoiled since are no entries any more, and the undo puts them back."""
+    """Say whether a transaction noted the images that are the loader's entries, and their folder is there:
+    those that a program removed or spoiled since are no entries any more, and the undo puts them back."""
     noted = record.before.images if record.before is not None else {}
     return any(
         registry.entry_writer(image.tool) is not None and view.is_dir(os.path.dirname(path))
@@ -197,7 +199,7 @@ def take_back(host: Host, record: Journal, progress: Progress) -> list[Activatio
 
 
 def _blocks_back(host: Host, record: Journal) -> bool:
-    """Whether a block that its program left damaged could be put back as it was."""
+    """Put back as it was a block that its program left damaged; say whether there was one."""
     back = False
     for keeper, step in reversed(_kept(record)):
         if step.saved is not None and keeper.damaged(host):

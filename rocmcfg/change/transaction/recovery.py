@@ -58,7 +58,7 @@ class ThirdPartyEdit(RocmcfgError):
 
 
 def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
-    """What the user must be told of whatever stopped a transaction or its undo."""
+    """Return what the user must be told of whatever stopped a transaction or its undo."""
     if isinstance(problem, RocmcfgError):
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
@@ -158,7 +158,7 @@ def undo(
 
 
 def make_readable(host: Host, record: steps.Journal) -> None:
-    """Of a transaction that is open: put back what a program left as no file that can be read. Raises as
+    """Put back, of an open transaction, what a program left as no file that can be read. Raises as
     `require_ours`, before anything is touched, and Unwritable."""
     require_ours(host, record)
     host.require_lock()
@@ -322,8 +322,8 @@ def due_again(
 
 
 def _menu_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, ...]:
-    """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
-    tools leaves that to the user."""
+    """Return what generates a menu anew that somebody else generated with our arguments: an apply that could
+    run no tools leaves that to the user."""
     loader = record.header.expect.backend
     if not record.of(steps.Committed) or record.files.isdisjoint(registry.paths(loader)):
         return ()
@@ -344,7 +344,7 @@ def _images_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation
 
 
 def _of_the_menu(view: HostView, record: steps.Journal) -> list[Diagnostic]:
-    """What is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    """Return what is wrong with the boot menu, as it lies there, after the undo of this transaction."""
     expect = record.header.expect
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths

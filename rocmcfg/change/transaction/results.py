@@ -84,9 +84,9 @@ def _variables(view: HostView, record: Journal) -> list[str]:
 
 
 def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
-    """How that was which these programs make, as far as the journal knows it; the entries that no program
-    makes come last. An undo of what was committed goes back to what the apply found where nobody made it
-    anew since, and else to how it was before the undo."""
+    """Return how the output of these programs was, as far as the journal knows it; the entries that no
+    program makes come last. An undo of what was committed goes back to what the apply found where nobody made
+    it anew since, and else to how it was before the undo."""
     before, committed = record.before or Before(), bool(record.of(Committed))
     runs = {line.tool: line for line in record.of(ToolRun)}
     left = {line.tool: line.outputs for line in record.of(ToolRan)}
@@ -105,7 +105,7 @@ def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
 
 
 def _noted_by_apply(record: Journal) -> bool:
-    """Whether what was noted is how the apply found it, and not how an undo did."""
+    """Say whether what was noted is how the apply found it, and not how an undo did."""
     if record.before is None:
         return False
     kinds = [type(line) for line in record.lines]
@@ -117,7 +117,7 @@ def _sha(saved: Saved | None) -> str:
 
 
 def same(view: HostView, made: Made) -> bool:
-    """Whether all of it is byte for byte as it was; what is nothing is not."""
+    """Say whether all that was made is byte for byte as it was; what is nothing is not."""
     return bool(made.files or made.images) and not any(_unlike(view, made))
 
 
@@ -131,7 +131,8 @@ def _unlike(view: HostView, made: Made) -> Iterator[str]:
 
 
 def made_anew(view: HostView, record: Journal) -> list[str]:
-    """What is not byte for byte as the apply of this transaction found it, of all that programs make."""
+    """Return what is not byte for byte as the apply of this transaction found it, of all that programs
+    make."""
     steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
     return sorted({path for made in made_by(record, steps) if made.original for path in _unlike(view, made)})
 
@@ -139,8 +140,9 @@ def made_anew(view: HostView, record: Journal) -> list[str]:
 def look_at_results(
     host: Host, id: int, wanted: Wanted, made: Sequence[Made], kernels: Mapping[str, tuple[str, ...]]
 ) -> Problems:
-    """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
-    `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
+    """Return what is wrong with what was made, by its maker: an error, or a warning for what could not be
+    looked at. `kernels` are those that had entries before, and what these had. `id` is the transaction that
+    noted it."""
     problems: Problems = {}
     try:
         menu = menu_of(host, wanted.loader)
@@ -189,7 +191,7 @@ def _unreadable(view: HostView, path: str) -> str:
 
 
 def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
-    """Whether it was an entry whose kernel is not here any more."""
+    """Say whether the file was an entry whose kernel is not here any more."""
     if not loader_entries.is_entry(path):
         return False
     text = journal.restore(view, id, saved).content.decode("utf-8", "replace")
@@ -270,7 +272,7 @@ def _damaged(view: HostView, path: str) -> str:
 
 
 def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
-    """What an image held, as it was noted; nothing where the note itself is gone."""
+    """Return what an image held, as it was noted; nothing where the note itself is gone."""
     content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
     return (content or b"").decode().split("\n") if content else []
 

@@ -55,7 +55,7 @@ class Purpose:
 
     @property
     def clears(self) -> bool:
-        """Whether what a boot loader holds for one boot goes before everything else."""
+        """Say whether what a boot loader holds for one boot goes before everything else."""
         return any(change.path in trial_paths() for change in self.plan.changes)
 
     def header(self, host: Host) -> Begin:
@@ -90,7 +90,7 @@ class Purpose:
         )
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        """What is wrong beyond the expectations, once the programs have run."""
+        """Return what is wrong beyond the expectations, once the programs have run."""
         if not host.runs_tools:
             return []
         set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
@@ -209,7 +209,8 @@ def _sweep(host: Host, plan: Plan) -> None:
 
 
 def _preflight(host: Host, plan: Plan) -> None:
-    """What can be known before the first write is a plain refusal, not a rollback."""
+    """Raise RocmcfgError for whatever would stop the transaction and can be known before the first write:
+    that is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
     room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, STATE_DIR: 0})

@@ -99,8 +99,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
-    """What makes the boot menu anew that has arguments still which were undone since the last apply: an undo
-    that can run no programs leaves that to the user."""
+    """Return what makes the boot menu anew that still has arguments undone since the last apply: an undo that
+    can run no programs leaves that to the user."""
     undone = [*takewhile(lambda record: record.state is JournalState.ROLLED_BACK, journal.read_all(view))]
     name = undone[0].header.expect.backend if undone else ""
     reader = registry.reader(name)
@@ -116,7 +116,8 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
 
 
 def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
-    """Of an undo that left its program to the user, as far as this user may know of one."""
+    """Return the warning about an undo that left its program to the user, as far as this user may know of
+    one."""
     try:
         due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
     except RocmcfgError:  # a damaged record stops an undo, and nobody who only asks

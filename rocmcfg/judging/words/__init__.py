@@ -23,7 +23,7 @@ __all__ = ["Advice", "Words", "words"]
 def words(  # noqa: PLR0912  # a branch for each member
     verdict: Verdict, setting: Spelling, catalogue: Catalogue, machine: Machine
 ) -> Words:
-    """Word a verdict on the setting `asked`."""
+    """Word a verdict on a setting."""
     case, about = Case(setting, catalogue, machine), verdict.about
     match about:
         case About.UNKNOWN_MODULE:

@@ -140,7 +140,7 @@ def side_effect(verdict: Verdict, case: Case) -> Words:
 
 
 def _kept(instead: Spelling, case: Case) -> str:
-    """What a mask that is proposed leaves on: the other one was likely copied for that."""
+    """Return the words for what a proposed mask leaves on: the other one was likely copied for that."""
     of, machine = case.known.parameters[case.asked.id], case.machine
     mask, default = as_number(instead.value), default_mask(of, machine.kernels)
     kept = [f for f in features_of(of, case.known) if f.is_on(mask) and not f.is_on(default)]
