@@ -26,9 +26,9 @@ def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether nobody added, changed or took away a line of a `user_file`."""
-    found = _SUMMED.fullmatch(content)
-    return found is not None and found[1].decode() == _checksum(found[2])
+    """Say whether nobody added, changed or took away a line of a `user_file`."""
+    match = _SUMMED.fullmatch(content)
+    return match is not None and match[1].decode() == _checksum(match[2])
 
 
 def _checksum(body: bytes) -> str:
@@ -42,7 +42,7 @@ def environment_d(view: HostView) -> tuple[str, ...]:
 
 
 def profile_d(view: HostView) -> tuple[str, ...]:
-    """What login shells source, in order of name (/etc/profile)."""
+    """Return the files that login shells source, in order of name (/etc/profile)."""
     return drop_ins(view, ("/etc/profile.d",), ".sh")
 
 
@@ -55,14 +55,15 @@ class Assignment(NamedTuple):
 
 
 def untold(name: str, source: str, hint: str) -> Diagnostic:
-    """That nobody can tell what a file makes of a variable, without running it."""
-    said = f"what {source} makes of {name} cannot be told"
+    """Return the warning that nobody can tell what a file makes of a variable without running it."""
+    summary = f"what {source} makes of {name} cannot be told"
     detail = "a condition, another program or a variable of the session decides it, or releases differ in it"
-    return warning("RC3307", said, detail=detail, location=source, hint=hint)
+    return warning("RC3307", summary, detail=detail, location=source, hint=hint)
 
 
 def sourced_by(view: HostView) -> Callable[[str], str | None]:
-    """How a script that another one sources is read; None where it is not there or may not be read."""
+    """Return the reader of a script that another one sources; it returns None where it is not there or may
+    not be read."""
 
     def text(path: str) -> str | None:
         try:
@@ -74,16 +75,18 @@ def sourced_by(view: HostView) -> Callable[[str], str | None]:
 
 
 def last_of(statements: Iterable[Statement], path: str) -> dict[str, Assignment]:
-    """What a file sets, by name: the last of each name counts."""
-    found: dict[str, Assignment] = {}
-    for one in statements:
-        if one.effect is Effect.FORGETS:
-            found.clear()
-        elif one.effect is Effect.UNSETS:
-            found.pop(one.name, None)
-        elif one.effect is Effect.SETS:
-            found[one.name] = Assignment(one.name, one.value, f"{path}:{one.line}")
-    return found
+    """Return what a file sets, by name: the last of each name counts."""
+    assignments: dict[str, Assignment] = {}
+    for statement in statements:
+        if statement.effect is Effect.FORGETS:
+            assignments.clear()
+        elif statement.effect is Effect.UNSETS:
+            assignments.pop(statement.name, None)
+        elif statement.effect is Effect.SETS:
+            assignments[statement.name] = Assignment(
+                statement.name, statement.value, f"{path}:{statement.line}"
+            )
+    return assignments
 
 
 def read_script(
@@ -93,14 +96,16 @@ def read_script(
     for one that it takes away. `text` is the part of the script that is sourced; all of it by default."""
     before = dict.fromkeys(environment.exported)
     text = text_or_empty(view, path) if text is None else text
-    found: dict[str, Assignment | None] = {}
-    for one in shell.read(text, environment, sourced_by(view)):
-        exported = environment.is_exported(one.name)
+    assignments: dict[str, Assignment | None] = {}
+    for statement in shell.read(text, environment, sourced_by(view)):
+        exported = environment.is_exported(statement.name)
         if exported is False:
-            found |= {one.name: None} if one.name in before else {}
+            assignments |= {statement.name: None} if statement.name in before else {}
         else:
-            found[one.name] = Assignment(one.name, environment.value(one.name), f"{path}:{one.line}")
-    return found
+            assignments[statement.name] = Assignment(
+                statement.name, environment.value(statement.name), f"{path}:{statement.line}"
+            )
+    return assignments
 
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
@@ -110,19 +115,19 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     where it is read last. What a login shell takes away again is not among them."""
     read = (_PAM, *environment_d(view))
     once = reversed(dict.fromkeys(view.real_path(path) for path in reversed(read)))
-    found: list[Assignment] = []
-    known: dict[str, str | None] = {}
+    assignments: list[Assignment] = []
+    values: dict[str, str | None] = {}
     for path in once:
-        for one in _of_session(view, path, known).values():
-            found.append(one)
-            known[one.name] = one.value
-    environment = shell.Environment(known)
+        for assignment in _of_session(view, path, values).values():
+            assignments.append(assignment)
+            values[assignment.name] = assignment.value
+    environment = shell.Environment(values)
     for path, text in _login_scripts(view):
         made = read_script(view, path, environment, text)
-        gone = {name for name, one in made.items() if one is None}
-        found = [one for one in found if one.name not in gone]
-        found += [one for one in made.values() if one is not None]
-    return tuple(found)
+        gone = {name for name, assignment in made.items() if assignment is None}
+        assignments = [assignment for assignment in assignments if assignment.name not in gone]
+        assignments += [assignment for assignment in made.values() if assignment is not None]
+    return tuple(assignments)
 
 
 _PAM = "/etc/environment"
@@ -133,26 +138,26 @@ _COMPOUND = regex(r"^(?:if|for)\b(?:.*\n(?!(?:fi|done)\b))*.*\n(?:fi|done)\b.*$"
 
 
 def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> dict[str, Assignment]:
-    """What a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two readers
-    give a variable two values, neither is the value."""
+    """Return what a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two
+    readers give a variable two values, neither is the value."""
     text = text_or_empty(view, path)
     if path != _PAM:
         return last_of(env_file.read_environment_d(text, before), path)
-    found = last_of(pam_env.read(text), path)
-    if any(view.real_path(one) == path for one in environment_d(view)):
+    assignments = last_of(pam_env.read(text), path)
+    if any(view.real_path(file) == path for file in environment_d(view)):
         by_systemd = last_of(env_file.read_environment_d(text, before), path)
-        for name, one in found.items():
-            other = by_systemd.get(name, one)
-            if other.value != one.value:
-                found[name] = one._replace(value=None)
-    return found
+        for name, assignment in assignments.items():
+            other = by_systemd.get(name, assignment)
+            if other.value != assignment.value:
+                assignments[name] = assignment._replace(value=None)
+    return assignments
 
 
 def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
-    """What login shells source, in turn: scripts, or parts of them. The command of /etc/profile that names
-    the folder of the others sources those."""
+    """Yield what login shells source, in turn: scripts, or parts of them. The command of /etc/profile that
+    names the folder of the others sources those."""
     text = text_or_empty(view, _PROFILE)
-    sources = next((one for one in _COMPOUND.finditer(text) if _FOLDER.search(one.group())), None)
+    sources = next((match for match in _COMPOUND.finditer(text) if _FOLDER.search(match.group())), None)
     start, end = sources.span() if sources else (len(text), len(text))
     yield _PROFILE, text[:start]
     scripts = dict.fromkeys(view.real_path(path) for path in (*profile_d(view), "/etc/set-environment"))
@@ -163,8 +168,8 @@ def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
 def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
     """NAME to (value, where): the caller's environment, over the files that new logins read. The value is
     None where it cannot be told."""
-    found: dict[str, tuple[str | None, str]] = {
-        one.name: (one.value, one.source) for one in for_everybody(view)
+    variables: dict[str, tuple[str | None, str]] = {
+        assignment.name: (assignment.value, assignment.source) for assignment in for_everybody(view)
     }
-    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
-    return found
+    variables |= {name: (value, "the environment of this command") for name, value in environment.items()}
+    return variables

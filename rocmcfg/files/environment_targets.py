@@ -83,10 +83,13 @@ def _environment_d(text: str) -> Iterable[Statement]:
 
 def _raw(text: str) -> Iterable[Statement]:
     """A value is one where both readers see the same."""
-    by_systemd = {(one.line, one.name): one.value for one in env_file.read_environment_file(text)}
-    for one in dotenv.read_env_file(text):
-        same = by_systemd.get((one.line, one.name)) == one.value
-        yield one if same else one._replace(value=None)
+    by_systemd = {
+        (statement.line, statement.name): statement.value
+        for statement in env_file.read_environment_file(text)
+    }
+    for statement in dotenv.read_env_file(text):
+        same = by_systemd.get((statement.line, statement.name)) == statement.value
+        yield statement if same else statement._replace(value=None)
 
 
 ENVIRONMENT_D = Target(
@@ -145,17 +148,18 @@ GENTOO = Target(
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
 EVERY = (*ALWAYS, *FIXED)  # but for the services
-NAMES = (*(one.name for one in FIXED), "unit:NAME.service")
+NAMES = (*(target.name for target in FIXED), "unit:NAME.service")
 
 
 def is_name(name: str) -> bool:
-    return name in (one.name for one in FIXED) or _SPELLED.fullmatch(name) is not None
+    return name in (target.name for target in FIXED) or _SPELLED.fullmatch(name) is not None
 
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
-    """Those that always get variables, and each of these names once; one that is none counts for nothing."""
-    units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
-    fixed = (one for one in FIXED if one.name in names)
+    """Return the targets that always get variables, and the target of each of these names once; a name
+    without a target counts for nothing."""
+    units = sorted({match[1] for name in names if (match := _SPELLED.fullmatch(name))})
+    fixed = (target for target in FIXED if target.name in names)
     return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
 
 
@@ -181,12 +185,12 @@ def unit_file(path: str) -> str:
 def unit_files(view: HostView) -> tuple[str, ...]:
     """The drop-ins of ours that are on this host, of whatever service."""
     folders = (f"{_UNITS}/{name}" for name in sorted(view.names(_UNITS)) if name.endswith(".service.d"))
-    found = (f"{folder}/{_NAME}" for folder in folders if _NAME in view.names(folder))
-    return tuple(filter(unit_file, found))
+    paths = (f"{folder}/{_NAME}" for folder in folders if _NAME in view.names(folder))
+    return tuple(filter(unit_file, paths))
 
 
 def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
-    """What is ours in the target's file: all of it, or the lines between our marks."""
+    """Return what is ours in the target's file: all of it, or the lines between our marks."""
     if not settings:
         return None
     lines = "".join(map(target.written, settings))
@@ -196,39 +200,43 @@ def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
 def problems(
     view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
 ) -> Iterable[Diagnostic]:
-    """Why a reader would not get them, asked before anything is written."""
+    """Yield why a reader would not get the variables, before anything is written."""
     for target in chosen(names) if settings else ():
         here = not target.needs or any(map(view.exists, target.needs))
         if here and target is ENVIRONMENT:
             yield from _unfit(view, settings)
         elif not here and target.name.startswith("unit:"):
-            said = f"{target.name.removeprefix('unit:')} is not a unit of this host"
+            summary = f"{target.name.removeprefix('unit:')} is not a unit of this host"
             hint = "the variables wait for it; see its name with systemctl list-units"
-            yield warning("RC3302", said, location=target.path, hint=hint)
+            yield warning("RC3302", summary, location=target.path, hint=hint)
         elif not here:
-            said = f"nothing here reads what --env-target {target.name} would write"
+            summary = f"nothing here reads what --env-target {target.name} would write"
             detail = f"none of these is here: {', '.join(target.needs)}"
             hint = f"leave --env-target {target.name} away, or install what reads it first"
-            yield error("RC3301", said, detail=detail, location=target.path, hint=hint)
+            yield error("RC3301", summary, detail=detail, location=target.path, hint=hint)
 
 
 def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
     path = ENVIRONMENT.path
     if not view.exists(path):
-        said = f"{path} is not on this host, and rocmcfg does not make it"
+        summary = f"{path} is not on this host, and rocmcfg does not make it"
         hint = f"make an empty one (sudo touch {path}), then run the command again"
-        yield error("RC3303", said, location=path, hint=hint)
+        yield error("RC3303", summary, location=path, hint=hint)
         return
-    for setting in (one for one in settings if len(ENVIRONMENT.written(one).encode()) > _LONGEST):
-        said = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
+    for setting in (
+        variable for variable in settings if len(ENVIRONMENT.written(variable).encode()) > _LONGEST
+    ):
+        summary = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
         hint = "shorten the value, or leave --env-target environment away"
-        yield error("RC3304", said, location=path, hint=hint)
+        yield error("RC3304", summary, location=path, hint=hint)
     before = text_or_empty(view, path).partition(marked_lines.BEGIN)[0].splitlines()
     read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
     if read and read[-1].rstrip().endswith("\\"):
-        said = f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it"
+        summary = (
+            f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it"
+        )
         hint = "take that backslash away, then run the command again"
-        yield error("RC3306", said, location=path, hint=hint)
+        yield error("RC3306", summary, location=path, hint=hint)
 
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
@@ -240,7 +248,7 @@ def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
 
 def _script(view: HostView, path: str) -> dict[str, Assignment]:
     made = read_script(view, path, shell.Environment())
-    return {name: one for name, one in made.items() if one is not None}
+    return {name: assignment for name, assignment in made.items() if assignment is not None}
 
 
 def _file(view: HostView, target: Target, path: str) -> dict[str, Assignment]:
@@ -251,10 +259,10 @@ def _file(view: HostView, target: Target, path: str) -> dict[str, Assignment]:
 def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
     """By name, what one of these readers reads after our file. An empty value is one that is taken away, or
     left empty, and None one that cannot be told."""
-    found: dict[str, Assignment] = {}
+    assignments: dict[str, Assignment] = {}
     for target in chosen(names):
         ours = read(view, target)[target.path]
-        values = {name: one.value for name, one in ours.items()}
+        values = {name: assignment.value for name, assignment in ours.items()}
         after: Iterable[Assignment] = (
             _scripts_after(view, target, values)
             if target.reads is None
@@ -264,16 +272,17 @@ def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignm
             main = next((path for path in target.needs if view.exists(path)), "")
             parts = ((main,) if main else ()) + drop_ins(view, target.folders, ".conf")
             after = (*after, *unit_environment.overriding(view, parts, values))
-        for name, last in {one.name: one for one in after}.items():
-            other = found.get(name)
+        for name, last in {assignment.name: assignment for assignment in after}.items():
+            other = assignments.get(name)
             if other is None or _weight(last, values) >= _weight(other, values):
-                found[name] = last
-    return found
+                assignments[name] = last
+    return assignments
 
 
-def _weight(one: Assignment, ours: Mapping[str, str | None]) -> int:
-    """Of what several readers have: another value weighs more than one that cannot be told, or the same."""
-    return 1 if one.value is None else 2 * (one.value != ours.get(one.name))
+def _weight(assignment: Assignment, ours: Mapping[str, str | None]) -> int:
+    """Return how much a reader's value counts where several have one: another value weighs more than one that
+    cannot be told, or than the same."""
+    return 1 if assignment.value is None else 2 * (assignment.value != ours.get(assignment.name))
 
 
 def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
@@ -281,34 +290,34 @@ def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None
     environment = shell.Environment(dict(ours))
     for path in _after(view, target):
         made = read_script(view, path, environment)
-        for name, one in made.items():
-            yield one or Assignment(name, "", path)
+        for name, assignment in made.items():
+            yield assignment or Assignment(name, "", path)
         if environment.opaque:
             place = f"{path}:{environment.opaque}"
             yield from (Assignment(name, None, place) for name in ours if name not in made)
 
 
 def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
-    known = dict(ours)
+    values = dict(ours)
     for path in _after(view, target):
         text = text_or_empty(view, path)
-        for one in _statements(target, text, known):
-            place = f"{path}:{one.line}"
-            if one.effect is Effect.FORGETS:
+        for statement in _statements(target, text, values):
+            place = f"{path}:{statement.line}"
+            if statement.effect is Effect.FORGETS:
                 yield from (Assignment(name, "", place) for name in ours)
-            elif one.effect is Effect.UNSETS:
-                yield Assignment(one.name, "", place)
-            elif one.effect is Effect.SETS:
-                known[one.name] = one.value
-                yield Assignment(one.name, one.value, place)
+            elif statement.effect is Effect.UNSETS:
+                yield Assignment(statement.name, "", place)
+            elif statement.effect is Effect.SETS:
+                values[statement.name] = statement.value
+                yield Assignment(statement.name, statement.value, place)
 
 
-def _statements(target: Target, text: str, known: Mapping[str, str | None]) -> Iterable[Statement]:
+def _statements(target: Target, text: str, values: Mapping[str, str | None]) -> Iterable[Statement]:
     """Some languages build on what was set before."""
     if target.reads is _environment_d:
-        return env_file.read_environment_d(text, known)
+        return env_file.read_environment_d(text, values)
     if target.reads is fish.read:
-        return fish.read(text, known)
+        return fish.read(text, values)
     assert target.reads is not None
     return target.reads(text)
 
@@ -319,10 +328,10 @@ def untold_later(
     """Variables of which nobody can tell whether what is read after our files changes them."""
     later = later_assignments(view, names) if settings else {}
     for setting in settings:
-        one = later.get(setting.name)
-        if one is not None and one.value is None:
+        assignment = later.get(setting.name)
+        if assignment is not None and assignment.value is None:
             hint = f"set it there in plain words, or not at all: {setting.name}={setting.text}"
-            yield untold(setting.name, one.source, hint)
+            yield untold(setting.name, assignment.source, hint)
 
 
 def _after(view: HostView, target: Target) -> Iterator[str]:
@@ -335,7 +344,8 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
 
 
 def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
-    """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
+    """Yield the programs that make changes to these files take effect. A manager that does not run reads them
+    as it starts."""
     if GENTOO.path in paths:
         yield env_update.activation(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
@@ -365,5 +375,6 @@ def check(view: HostView, names: Sequence[str], settings: Sequence[DesiredSettin
         for target in chosen(names)
         for path in target.results
         for setting in settings
-        if (found := read(view, target)[path].get(setting.name)) is None or found.value != setting.text
+        if (assignment := read(view, target)[path].get(setting.name)) is None
+        or assignment.value != setting.text
     ]

@@ -18,14 +18,14 @@ def part(lines: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    found = _OWN.search(content)
-    return found[0] if found else None
+    match = _OWN.search(content)
+    return match[0] if match else None
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    found = _OWN.search(content)
-    if found is None:
+    match = _OWN.search(content)
+    if match is None:
         edit = Edit(b"", appended(content, wanted) if wanted else b"")
         return content + edit.inserted, edit
-    edit = Edit(found[0], wanted or b"")
-    return content[: found.start()] + edit.inserted + content[found.end() :], edit
+    edit = Edit(match[0], wanted or b"")
+    return content[: match.start()] + edit.inserted + content[match.end() :], edit

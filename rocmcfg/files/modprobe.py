@@ -39,7 +39,7 @@ def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ..
 def lines(view: HostView, *, include_ours: bool = True) -> tuple[Options, ...]:
     """The `options` lines of all files in kmod's order."""
     read = (path for path in files(view) if include_ours or path != PATH)
-    return tuple(one for path in read for one in _parse(path, text_or_empty(view, path)))
+    return tuple(options for path in read for options in _parse(path, text_or_empty(view, path)))
 
 
 def unfit(view: HostView, modules: Collection[str]) -> Iterator[Diagnostic]:
@@ -51,15 +51,19 @@ def unfit(view: HostView, modules: Collection[str]) -> Iterator[Diagnostic]:
             continue
         given = split(line.text)
         if any(karg.leaves_quote_open for karg in given):
-            said = (
+            summary = (
                 f"a quote is not closed, so that the kernel would take every option of {line.module} behind "
             )
-            said += "it for a part of this one"
-            yield error("RC3170", said, detail=line.text, location=line.source, hint="close the quote there")
-        elif separator(given):
-            said = f"behind this “--” the kernel reads no option of {line.module}, and so none of rocmcfg's"
+            summary += "it for a part of this one"
             yield error(
-                "RC3171", said, detail=line.text, location=line.source, hint="take the “--” out there"
+                "RC3170", summary, detail=line.text, location=line.source, hint="close the quote there"
+            )
+        elif separator(given):
+            summary = (
+                f"behind this “--” the kernel reads no option of {line.module}, and so none of rocmcfg's"
+            )
+            yield error(
+                "RC3171", summary, detail=line.text, location=line.source, hint="take the “--” out there"
             )
 
 
@@ -76,10 +80,10 @@ def _parse(path: str, text: str) -> Iterable[Options]:
 
 
 def _joined(given: Sequence[Options]) -> tuple[Karg, ...]:
-    text, origin = " ".join(one.text for one in given), list[str]()
-    for one in given:
-        origin += [one.source] * (len(one.text) + 1)
-    return tuple(_argument(one, origin[at], given[0].module) for one, at in tokens(text))
+    text, origin = " ".join(options.text for options in given), list[str]()
+    for options in given:
+        origin += [options.source] * (len(options.text) + 1)
+    return tuple(_argument(word, origin[at], given[0].module) for word, at in tokens(text))
 
 
 def _argument(word: str, source: str, module: str) -> Karg:
@@ -94,7 +98,7 @@ def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
     a line break it drops too (freadline_wrapped in kmod, shared/util.c)."""
     number = 1
     for line in re.finditer(r"((?:[^\\\n]+|\\.|\\\Z)*)(?:\n|\Z)", text, re.DOTALL):
-        yield number, re.sub(r"\\(.?)", lambda found: found[1].strip("\n"), line[1], flags=re.DOTALL)
+        yield number, re.sub(r"\\(.?)", lambda match: match[1].strip("\n"), line[1], flags=re.DOTALL)
         number += line[0].count("\n")
 
 
@@ -103,7 +107,7 @@ def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
     if not settings:
         return None
     options = dict.fromkeys(map(line, settings))
-    return "".join([HEAD, *map(reason, settings), *(f"{one}\n" for one in options)]).encode()
+    return "".join([HEAD, *map(reason, settings), *(f"{option}\n" for option in options)]).encode()
 
 
 def line(setting: DesiredSetting) -> str:

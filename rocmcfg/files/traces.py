@@ -69,7 +69,7 @@ def maker_of(step: Activation, package: str = "") -> Maker:
 
 def exactly(path: str) -> str:
     """Return the pattern that finds this path and no other."""
-    return _SPECIAL.sub(lambda found: f"[{found[0]}]", path)
+    return _SPECIAL.sub(lambda match: f"[{match[0]}]", path)
 
 
 def on(partitions: Iterable[str], *below: str) -> tuple[str, ...]:

@@ -19,11 +19,15 @@ def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | No
     gone: list[Assignment] = []
     for path in paths:
         text = text_or_empty(view, path)
-        for one in unit.directives(text):
-            if (one.section, one.key) == ("Service", "EnvironmentFile"):
-                files = [*files, (one.value.removeprefix("-"), f"{path}:{one.line}")] if one.value else []
-        unset = (one for one in unit.read(text) if one.effect is Effect.UNSETS)
-        gone += [Assignment(one.name, "", f"{path}:{one.line}") for one in unset]
+        for directive in unit.directives(text):
+            if (directive.section, directive.key) == ("Service", "EnvironmentFile"):
+                files = (
+                    [*files, (directive.value.removeprefix("-"), f"{path}:{directive.line}")]
+                    if directive.value
+                    else []
+                )
+        unset = (statement for statement in unit.read(text) if statement.effect is Effect.UNSETS)
+        gone += [Assignment(statement.name, "", f"{path}:{statement.line}") for statement in unset]
     for name, place in files:
         yield from _of_file(view, name, place, ours)
     yield from gone

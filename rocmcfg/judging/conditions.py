@@ -40,12 +40,12 @@ class _Installed(NamedTuple):
 
 def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue) -> Decision:
     """One of the alternatives must hold; none given is always."""
-    found = [_decide(condition, facts, catalogue) for condition in alternatives]
+    decisions = [_decide(condition, facts, catalogue) for condition in alternatives]
     for holds in (True, None):
-        kept = [one for one in found if one.holds is holds]
+        kept = [decision for decision in decisions if decision.holds is holds]
         if kept:
-            return Decision(holds, _joined(one.why for one in kept))
-    return _not_needed(found) if found else Decision(True, "always")
+            return Decision(holds, _joined(decision.why for decision in kept))
+    return _not_needed(decisions) if decisions else Decision(True, "always")
 
 
 def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
@@ -60,9 +60,9 @@ def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decisio
 
 def _not_needed(refused: Sequence[Decision]) -> Decision:
     """An earlier need has ended where each of them says what ended it."""
-    ended = all(one.since for one in refused)
-    since = _joined((one.since for one in refused), " and ") if ended else ""
-    return Decision(False, _joined(one.why for one in refused), since)
+    ended = all(decision.since for decision in refused)
+    since = _joined((decision.since for decision in refused), " and ") if ended else ""
+    return Decision(False, _joined(decision.why for decision in refused), since)
 
 
 def _joined(phrases: Iterable[str], by: str = "; ") -> str:
@@ -77,8 +77,8 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
     if condition.rocm:
         yield _in_range("ROCm", condition.rocm, _rocms(facts), "no system-wide ROCm tells its version")
     if condition.pytorch:
-        found = [_Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
-        yield _in_range("PyTorch", condition.pytorch, found, "no system-wide PyTorch was found")
+        torches = [_Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
+        yield _in_range("PyTorch", condition.pytorch, torches, "no system-wide PyTorch was found")
     if condition.gpus:
         yield _gpus(condition.gpus, condition.gfx, facts)
     elif condition.gfx:
@@ -89,30 +89,34 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
         yield _dkms(condition.dkms, facts)
 
 
-def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none: str) -> Decision:
+def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], none: str) -> Decision:
     """Needed where any installed version is inside; not needed where all of them are outside."""
-    if not found:
+    if not installed:
         return Decision(None, none)
-    verdicts = [(one, wanted.between(one.low, one.high)) for one in found]
-    inside = [one.name for one, verdict in verdicts if verdict]
+    verdicts = [(version, wanted.between(version.low, version.high)) for version in installed]
+    inside = [version.name for version, verdict in verdicts if verdict]
     if inside:
         return Decision(True, f"{_names(inside, 'is', 'are')} {wanted.text}")
-    unclear = [one.name for one, verdict in verdicts if verdict is None]
+    unclear = [version.name for version, verdict in verdicts if verdict is None]
     if unclear:
         return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
-    over = [bound for bound in ends if all(comparable(one.low) >= comparable(bound) for one in found)]
+    over = [
+        bound for bound in ends if all(comparable(version.low) >= comparable(bound) for version in installed)
+    ]
     since = f"{what} {format_version(min(over))}" if over else ""
-    return Decision(False, f"{_names([one.name for one in found], 'is', 'are')} not {wanted.text}", since)
+    return Decision(
+        False, f"{_names([version.name for version in installed], 'is', 'are')} not {wanted.text}", since
+    )
 
 
 def _names(names: Sequence[str], verb: str = "", plural: str = "") -> str:
     """`kernels 6.1, 6.8 are`: what they have in common is said once."""
-    said, kinds = ", ".join(names), {name.partition(" ")[0] for name in names}
+    phrase, kinds = ", ".join(names), {name.partition(" ")[0] for name in names}
     if len(names) > 1 and len(kinds) == 1:
         kind = kinds.pop().replace("kernel", "kernels")
-        said = f"{kind} {', '.join(name.partition(' ')[2] for name in names)}"
-    return f"{said} {verb if len(names) == 1 else plural}".rstrip()
+        phrase = f"{kind} {', '.join(name.partition(' ')[2] for name in names)}"
+    return f"{phrase} {verb if len(names) == 1 else plural}".rstrip()
 
 
 def _kernels(facts: Facts) -> list[_Installed]:
@@ -128,14 +132,14 @@ def _torches(facts: Facts) -> Sequence[PyTorch]:
 def _rocms(facts: Facts) -> list[_Installed]:
     """Every ROCm that programs of this host may load. A PyTorch wheel brings libraries of its own and loads
     no others, so that the one of a virtual environment counts alone in it."""
-    found = []
+    installed = []
     torches = [torch for torch in _torches(facts) if torch.rocm]
     if facts.rocm is not None and not any(torch.own for torch in torches):
-        found.append(_Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
+        installed.append(_Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
     for torch in torches:
         low: Version = torch.rocm or ()
-        found.append(_Installed(f"ROCm {format_version(low)} of PyTorch {torch.text}", *span(low)))
-    return found
+        installed.append(_Installed(f"ROCm {format_version(low)} of PyTorch {torch.text}", *span(low)))
+    return installed
 
 
 def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
@@ -176,8 +180,8 @@ def _gpus(wanted: VersionRange, gfx: tuple[str, ...], facts: Facts) -> Decision:
         return Decision(None, "how many GPUs there are cannot be told")
     number = len([gpu for gpu in facts.computing if not gfx or gpu.gfx in gfx])
     what = f"{', '.join(gfx)} GPU" if gfx else "GPU"
-    said = f"{number} {what}{'' if number == 1 else 's'}"
-    return Decision(wanted.contains((number,)), f"{said} here, {wanted.text} asked")
+    phrase = f"{number} {what}{'' if number == 1 else 's'}"
+    return Decision(wanted.contains((number,)), f"{phrase} here, {wanted.text} asked")
 
 
 def _igpu(wanted: bool, facts: Facts) -> Decision:

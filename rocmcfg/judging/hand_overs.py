@@ -30,12 +30,12 @@ def disbelieved(profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
     """Local profiles that root must not follow, also those that others extend."""
     for profile in profiles:
         for doubt in (d for d in profile.doubts if d.whole and d.binds):
-            said = f"others than root can change {doubt.place}, so that root does not follow it"
+            summary = f"others than root can change {doubt.place}, so that root does not follow it"
             hint = (
                 "read the profile, then give what is named to root and to nobody else: chown root:root, "
                 "chmod go-w"
             )
-            yield error("RC2056", said, location=doubt.place, detail=doubt.why, hint=hint)
+            yield error("RC2056", summary, location=doubt.place, detail=doubt.why, hint=hint)
 
 
 def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Diagnostic]:
@@ -47,13 +47,13 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
             if met is not None:
                 yield _told(setting, spelled, met)
             elif doubt is not None and doubt.binds and not _known(setting, catalogue):
-                said = f"{spelled}: nobody knows what it does, and root may not have written it"
+                summary = f"{spelled}: nobody knows what it does, and root may not have written it"
                 hint = _BY_ROOT + shlex.quote(spelled)
-                yield error("RC2057", said, detail=doubt.why, location=setting.location, hint=hint)
+                yield error("RC2057", summary, detail=doubt.why, location=setting.location, hint=hint)
             elif doubt is not None and doubt.binds and not _well_formed(setting, text, catalogue):
-                said = f"{spelled}: its value has no known form, and root may not have written it"
+                summary = f"{spelled}: its value has no known form, and root may not have written it"
                 hint = _BY_ROOT + shlex.quote(spelled)
-                yield error("RC2111", said, detail=doubt.why, location=setting.location, hint=hint)
+                yield error("RC2111", summary, detail=doubt.why, location=setting.location, hint=hint)
 
 
 def _known(setting: Setting, catalogue: Catalogue) -> bool:
@@ -66,9 +66,9 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
 
 
 def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bool:
-    """Whether a value has the form that the type of its parameter, or the grammar of the argument, allows: a
-    known name carries any text to the boot loader. A variable's value reaches programs alone, and is judged
-    by what it hands over."""
+    """Say whether a value has the form that the type of its parameter, or the grammar of the argument,
+    allows: a known name carries any text to the boot loader. A variable's value reaches programs alone, and
+    is judged by what it hands over."""
     if text is None or setting.kind in (Kind.ENV, Kind.FEATURE) or not isinstance(setting.value, str | tuple):
         return True
     if setting.kind is Kind.KARG and setting.name in catalogue.arguments:
@@ -79,8 +79,8 @@ def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bo
 
 
 def _fits(parameter: Parameter | None, text: str) -> bool:
-    """Of a parameter that the catalogue does not have, or whose text has no known grammar: a number or a
-    switch."""
+    """Say whether a text is a number or a switch, or fits the grammar of its parameter, where the catalogue
+    has one."""
     if truth(text) is not None:
         return True
     types = {epoch.type for epoch in parameter.epochs} if parameter is not None else set()
@@ -100,11 +100,11 @@ def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
     if doubt is None or doubt.whole:
         hint = f"leave it out unless it is yours and meant: --without {setting.id}"
         return warning("RC2055", summary, location=location, hint=hint)
-    said = f"root may not have written it: {doubt.why}"
+    detail = f"root may not have written it: {doubt.why}"
     if not doubt.binds:
-        return warning("RC2055", summary, detail=said, location=location, hint="`apply` as root refuses it")
+        return warning("RC2055", summary, detail=detail, location=location, hint="`apply` as root refuses it")
     hint = f"ask whoever wrote it what it is for; if it is meant, {_BY_ROOT}{shlex.quote(spelled)}"
-    return error("RC2055", summary, detail=said, location=location, hint=hint)
+    return error("RC2055", summary, detail=detail, location=location, hint=hint)
 
 
 def _texts(setting: Setting) -> Iterable[str | None]:
@@ -119,8 +119,12 @@ def _met(setting: Setting, text: str | None, catalogue: Catalogue) -> HandOver |
     name = setting.name if not setting.module else setting.id
     table = catalogue.hand_overs["variable" if variable else "argument"]
     # - and _ are one in a name of the kernel's (kernel/params.c, parameq), and of systemd's
-    met = [one for one in table if one.meets(name if variable else name.replace("-", "_"), text)]
+    met = [
+        hand_over
+        for hand_over in table
+        if hand_over.meets(name if variable else name.replace("-", "_"), text)
+    ]
     if setting.kind is Kind.KARG and text is not None and "." not in name:
         # what the kernel does not know becomes a variable of the first process (kernel-parameters.rst)
-        met += [one for one in catalogue.hand_overs["variable"] if one.meets(name, text)]
+        met += [hand_over for hand_over in catalogue.hand_overs["variable"] if hand_over.meets(name, text)]
     return met[0] if met else None

@@ -33,36 +33,43 @@ _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"
 
 
 def judge(
-    asked: Spelling, machine: Machine, known: Catalogue, issues: Sequence[KnownIssue] = (), beside: str = ""
+    setting: Spelling,
+    machine: Machine,
+    catalogue: Catalogue,
+    issues: Sequence[KnownIssue] = (),
+    beside: str = "",
 ) -> list[Verdict]:
     """`beside` are the words around the setting, where they may tell what is meant by it."""
-    found = list(of_the_name(asked, machine, known))
-    if any(verdict.about is not About.DEPRECATED and not verdict.others for verdict in found):
-        return found
-    if asked.kind is Kind.PARAMETER:
-        values = parameters.of_the_value(asked, machine, known, beside)
-    elif asked.kind is Kind.KARG:
-        values = _argument(asked, machine)
-    elif asked.kind is Kind.ENV:
-        values = _variable(asked, machine)
+    verdicts = list(of_the_name(setting, machine, catalogue))
+    if any(verdict.about is not About.DEPRECATED and not verdict.others for verdict in verdicts):
+        return verdicts
+    if setting.kind is Kind.PARAMETER:
+        values = parameters.of_the_value(setting, machine, catalogue, beside)
+    elif setting.kind is Kind.KARG:
+        values = _argument(setting, machine)
+    elif setting.kind is Kind.ENV:
+        values = _variable(setting, machine)
     else:
-        values = _feature(asked, machine, known)
-    found += values
-    if any(one.about in REFUSED and one.holds for one in found):
-        return [one for one in found if one.about is not About.DEPRECATED]
-    if any(one.trap is not None and one.trap.kind == "no_effect" and one.holds for one in found):
-        found = [one for one in found if one.about is not About.DEFAULT]  # which says less
-    if not found:
-        found += _fixed(asked, machine, known, issues)
-    return found
+        values = _feature(setting, machine, catalogue)
+    verdicts += values
+    if any(verdict.about in REFUSED and verdict.holds for verdict in verdicts):
+        return [verdict for verdict in verdicts if verdict.about is not About.DEPRECATED]
+    if any(
+        verdict.trap is not None and verdict.trap.kind == "no_effect" and verdict.holds
+        for verdict in verdicts
+    ):
+        verdicts = [verdict for verdict in verdicts if verdict.about is not About.DEFAULT]  # which says less
+    if not verdicts:
+        verdicts += _fixed(setting, machine, catalogue, issues)
+    return verdicts
 
 
-def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
-    for verdict in _of_the_name(asked, machine, known):
+def of_the_name(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    for verdict in _of_the_name(setting, machine, catalogue):
         instead = verdict.instead
         harm = None
         if instead is not None and instead.kind is Kind.FEATURE and instead.value == "false":
-            harm = next((v for v in loses(known.features[instead.name], machine) if v.holds), None)
+            harm = next((v for v in loses(catalogue.features[instead.name], machine) if v.holds), None)
         if harm is None:
             yield verdict
             continue
@@ -72,39 +79,39 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
         yield verdict._replace(instead=None, why=why)
 
 
-def _of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
-    if asked.kind is Kind.PARAMETER:
-        return parameters.of_the_name(asked, machine, known)
-    if asked.kind is Kind.KARG:
-        return _argument_name(asked, known)
-    return _variable_name(asked) if asked.kind is Kind.ENV else _feature_name(asked, known)
+def _of_the_name(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    if setting.kind is Kind.PARAMETER:
+        return parameters.of_the_name(setting, machine, catalogue)
+    if setting.kind is Kind.KARG:
+        return _argument_name(setting, catalogue)
+    return _variable_name(setting) if setting.kind is Kind.ENV else _feature_name(setting, catalogue)
 
 
-def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
-    trap = known.traps.get(f"{canonical(asked.name)}={asked.value}")
+def _argument_name(setting: Spelling, catalogue: Catalogue) -> Iterator[Verdict]:
+    trap = catalogue.traps.get(f"{canonical(setting.name)}={setting.value}")
     if trap is not None:
-        yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(asked.value))
+        yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(setting.value))
         return
-    if names.argument(asked.name) is not None:
+    if names.argument(setting.name) is not None:
         return
-    module, dot, rest = asked.name.strip('"').partition(".")
+    module, dot, rest = setting.name.strip('"').partition(".")
     if dot and rest:
         near_module = names.near_module(module)
-        if near_module and f"{near_module}.{canonical(rest)}" in known.parameters:
-            instead = parameter(f"{near_module}.{rest}", asked.value)
+        if near_module and f"{near_module}.{canonical(rest)}" in catalogue.parameters:
+            instead = parameter(f"{near_module}.{rest}", setting.value)
             yield Verdict(About.UNKNOWN_MODULE, instead=instead, names=(near_module,))
             return
-    owner = "" if dot or asked.value is None else names.bare_parameter(f"{asked.name}={asked.value}")
+    owner = "" if dot or setting.value is None else names.bare_parameter(f"{setting.name}={setting.value}")
     if owner:
-        meant = parameter(f"{owner}.{asked.name}", asked.value)
-        right = next(parameters.of_the_name(meant, Machine(), known), None)
+        meant = parameter(f"{owner}.{setting.name}", setting.value)
+        right = next(parameters.of_the_name(meant, Machine(), catalogue), None)
         yield Verdict(About.MISNAMED, instead=right.instead if right and right.instead else meant)
         return
-    near = names.near_argument(asked.name)
-    if near is not None and asked.value is not None:
-        meant = Spelling(Kind.KARG, near.name, asked.value)
-        better = next(_argument_name(meant, known), None)
-        holds = True if better is not None or legal(asked.value, near) is not False else None
+    near = names.near_argument(setting.name)
+    if near is not None and setting.value is not None:
+        meant = Spelling(Kind.KARG, near.name, setting.value)
+        better = next(_argument_name(meant, catalogue), None)
+        holds = True if better is not None or legal(setting.value, near) is not False else None
         instead = meant if holds else meant._replace(value=None)
         if better is not None and better.instead is not None:
             instead = better.instead
@@ -113,25 +120,29 @@ def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
         yield Verdict(About.UNKNOWN, holds, why, instead, names=(near.name,))
 
 
-def _argument(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
-    found = names.argument(asked.name)
-    if found is None:
+def _argument(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
+    argument = names.argument(setting.name)
+    if argument is None:
         return
-    right = legal(asked.value, found)
-    meant = next((t for t in found.traps if t.instead and meets(t, asked.value)), None)
+    right = legal(setting.value, argument)
+    meant = next((t for t in argument.traps if t.instead and meets(t, setting.value)), None)
     if right is False and meant is not None:
-        told = Verdict(About.TRAP, True, meant.summary, meant.instead, trap=meant, sources=found.sources)
-        yield told._replace(strict=False)
+        verdict = Verdict(
+            About.TRAP, True, meant.summary, meant.instead, trap=meant, sources=argument.sources
+        )
+        yield verdict._replace(strict=False)
         return
-    traps = traps_of(asked, found, machine)
+    traps = traps_of(setting, argument, machine)
     yield from traps
     if traps:
         return
     if right is False:
-        takes = f"{found.name} takes {', '.join(found.values)}." if found.values else found.summary
-        yield Verdict(About.ILLEGAL, why=takes, sources=found.sources, strict=False)
-    elif asked.value is not None and found.default and same(asked.value, found.default):
-        yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
+        takes = (
+            f"{argument.name} takes {', '.join(argument.values)}." if argument.values else argument.summary
+        )
+        yield Verdict(About.ILLEGAL, why=takes, sources=argument.sources, strict=False)
+    elif setting.value is not None and argument.default and same(setting.value, argument.default):
+        yield Verdict(About.DEFAULT, why=argument.summary, sources=argument.sources)
 
 
 def legal(value: str | None, argument: KernelArgument) -> bool | None:
@@ -155,71 +166,79 @@ def strange_words(value: str, argument: KernelArgument) -> list[str]:
     return [word for word in words if word not in argument.values]
 
 
-def _variable_name(asked: Spelling) -> Iterator[Verdict]:
-    found = names.variable(asked.name)
-    if found is None:
-        near, space = names.near_variable(asked.name), names.reads_not(asked.name)
+def _variable_name(setting: Spelling) -> Iterator[Verdict]:
+    variable = names.variable(setting.name)
+    if variable is None:
+        near, space = names.near_variable(setting.name), names.reads_not(setting.name)
         why = f"{space.reader} has no such name ({space.release})." if space else ""
         if near:
-            yield Verdict(About.UNKNOWN, why=why, instead=asked._replace(name=near), names=(near,))
+            yield Verdict(About.UNKNOWN, why=why, instead=setting._replace(name=near), names=(near,))
         elif space is not None:
-            yield Verdict(About.UNKNOWN, why=why, names=tuple(closest(asked.name, sorted(space.names))[:1]))
-    elif found.unknown:
-        instead = found.instead._replace(value=asked.value or None) if found.instead else None
-        yield Verdict(About.MISNAMED, why=found.summary, instead=instead, sources=found.sources)
-    elif found.build_only:
-        yield Verdict(About.BUILD_ONLY, why=found.summary, sources=found.sources)
-    elif found.deprecated and not found.presence_only:
+            yield Verdict(About.UNKNOWN, why=why, names=tuple(closest(setting.name, sorted(space.names))[:1]))
+    elif variable.unknown:
+        instead = variable.instead._replace(value=setting.value or None) if variable.instead else None
+        yield Verdict(About.MISNAMED, why=variable.summary, instead=instead, sources=variable.sources)
+    elif variable.build_only:
+        yield Verdict(About.BUILD_ONLY, why=variable.summary, sources=variable.sources)
+    elif variable.deprecated and not variable.presence_only:
         # which release reads it here is not known, and older ones know nothing else
-        yield Verdict(About.DEPRECATED, why=found.deprecated, instead=found.instead, sources=found.sources)
+        yield Verdict(
+            About.DEPRECATED, why=variable.deprecated, instead=variable.instead, sources=variable.sources
+        )
 
 
-def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
-    found, value = names.variable(asked.name), asked.value
-    if found is None or value is None:
+def _variable(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
+    variable, value = names.variable(setting.name), setting.value
+    if variable is None or value is None:
         return
-    if found.presence_only:
+    if variable.presence_only:
         if value.lower() in _MEANT_AS_OFF:
-            yield Verdict(About.PRESENCE_ONLY, why=found.summary, sources=found.sources)
+            yield Verdict(About.PRESENCE_ONLY, why=variable.summary, sources=variable.sources)
         return
-    if not found.takes(value):
-        takes = f"It takes {', '.join(found.values)}." if found.values else found.summary
+    if not variable.takes(value):
+        takes = f"It takes {', '.join(variable.values)}." if variable.values else variable.summary
         bare = value.strip("\"'")
-        instead = asked._replace(value=bare) if bare != value and found.takes(bare) else None
-        yield Verdict(About.ILLEGAL, why=takes, instead=instead, sources=found.sources, strict=found.strict)
+        instead = setting._replace(value=bare) if bare != value and variable.takes(bare) else None
+        yield Verdict(
+            About.ILLEGAL, why=takes, instead=instead, sources=variable.sources, strict=variable.strict
+        )
         return
-    traps = traps_of(asked, found, machine)
-    yield from meanings(traps, found, machine)
-    if found.default and same(value, found.default) and not any(one.trap_kind == "default" for one in traps):
-        yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
+    traps = traps_of(setting, variable, machine)
+    yield from meanings(traps, variable, machine)
+    if (
+        variable.default
+        and same(value, variable.default)
+        and not any(trap.trap_kind == "default" for trap in traps)
+    ):
+        yield Verdict(About.DEFAULT, why=variable.summary, sources=variable.sources)
 
 
-def _feature_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
-    if asked.name not in known.features:
-        yield Verdict(About.UNKNOWN, names=tuple(closest(asked.name, list(known.features))))
+def _feature_name(setting: Spelling, catalogue: Catalogue) -> Iterator[Verdict]:
+    if setting.name not in catalogue.features:
+        yield Verdict(About.UNKNOWN, names=tuple(closest(setting.name, list(catalogue.features))))
 
 
-def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
-    found = known.features[asked.name]
-    if asked.value not in (None, "true", "false"):
-        yield Verdict(About.ILLEGAL, why=found.summary, sources=found.sources)
+def _feature(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    feature = catalogue.features[setting.name]
+    if setting.value not in (None, "true", "false"):
+        yield Verdict(About.ILLEGAL, why=feature.summary, sources=feature.sources)
         return
-    if asked.enabled:
-        yield from taint(found, machine)
-    elif asked.value is not None:
-        yield from loses(found, machine)
-    yield from no_effect(found, machine)
+    if setting.enabled:
+        yield from taint(feature, machine)
+    elif setting.value is not None:
+        yield from loses(feature, machine)
+    yield from no_effect(feature, machine)
 
 
 def _fixed(
-    asked: Spelling, machine: Machine, known: Catalogue, issues: Sequence[KnownIssue]
+    setting: Spelling, machine: Machine, catalogue: Catalogue, issues: Sequence[KnownIssue]
 ) -> Iterator[Verdict]:
     """A verdict where all faults that the setting works around are fixed on these GPUs and kernels."""
     if not machine.kernels or not machine.named:
         return
-    cured = [issue for issue in issues if issue.kind == "fault" and _works_around(asked, issue)]
+    cured = [issue for issue in issues if issue.kind == "fault" and _works_around(setting, issue)]
     here = [issue for issue in cured if machine.has(Hardware(gfx=issue.gfx))]
-    if here and all(_is_fixed(issue, known, machine) for issue in here):
+    if here and all(_is_fixed(issue, catalogue, machine) for issue in here):
         yield Verdict(
             About.FIXED,
             why=" ".join(f"{issue.title}. Fixed in: {issue.fixed_in}" for issue in here),
@@ -228,18 +247,18 @@ def _fixed(
         )
 
 
-def _works_around(asked: Spelling, issue: KnownIssue) -> bool:
+def _works_around(setting: Spelling, issue: KnownIssue) -> bool:
     return any(
-        canonical(setting.id) == canonical(asked.id) and same(setting.value, asked.value)
-        for setting in issue.workaround.settings
+        canonical(remedy.id) == canonical(setting.id) and same(remedy.value, setting.value)
+        for remedy in issue.workaround.settings
     )
 
 
-def _is_fixed(issue: KnownIssue, known: Catalogue, machine: Machine) -> bool:
+def _is_fixed(issue: KnownIssue, catalogue: Catalogue, machine: Machine) -> bool:
     if issue.fixed_by == "both":
         return False  # the other half is ROCm's, and nothing here tells its version
     if issue.lacks_fix:
-        fix = known.fixes[issue.lacks_fix]
+        fix = catalogue.fixes[issue.lacks_fix]
         return all(has_fix(fix, kernel, machine.gpus) is True for kernel in machine.kernels)
     if any(kernel.dkms for kernel in machine.kernels):
         return False

@@ -40,17 +40,17 @@ class Declaration(NamedTuple):
         return tuple(dict.fromkeys(variant.default for variant in self.variants)) if self.types else ()
 
     def reasons(self, text: str | None) -> list[str]:
-        """Why it would not take the text, for each of its types that does not."""
-        found = []
+        """Return why the parameter would not take the text, for each of its types that does not."""
+        refusals = []
         for type in self.types:
             try:
                 stored(_known(type), text)
             except IllegalValue as problem:
-                found.append(str(problem))
-        return found
+                refusals.append(str(problem))
+        return refusals
 
     def reads_back(self, text: str | None) -> str:
-        """What sysfs shows of it then; two texts where its type is not known."""
+        """Return what sysfs shows of the parameter then; two texts where its type is not known."""
         shown = []
         for type in self.types:
             try:
@@ -60,7 +60,7 @@ class Declaration(NamedTuple):
         return " or ".join(dict.fromkeys(shown)) if text is not None else ""
 
     def refuses(self, text: str | None) -> bool:
-        """Whether it would not take the text whichever of its types is the right one."""
+        """Say whether the parameter would not take the text whichever of its types is the right one."""
         return bool(self.types) and len(self.reasons(text)) == len(self.types)
 
 
@@ -77,8 +77,8 @@ def declarations(
     """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
     anything are left out. `seen` is whether sysfs of the running kernel has it."""
     if machine.kernels:
-        found = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
-        return [one for one in found if one is not None]
+        declared = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
+        return [declaration for declaration in declared if declaration is not None]
     parameter = catalogue.parameters.get(id)
     epochs: Sequence[Epoch] = parameter.epochs if parameter is not None else ()
     return [Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True) for e in epochs]

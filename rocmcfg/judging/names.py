@@ -36,27 +36,27 @@ def split_parameter(name: str) -> tuple[str, str] | None:
 
 @functools.cache
 def may_be_intended(id: str) -> bool:
-    """Whether words beside a parameter can tell that its author means what a trap warns of."""
+    """Say whether words beside a parameter can tell that its author means what a trap warns of."""
     parameter = catalogue.load().parameters.get(id)
     return parameter is not None and any(trap.intended for trap in parameter.traps)
 
 
 def variable(name: str) -> Variable | None:
-    """What is known of it, also as NAME_<n> where that exists."""
-    known = catalogue.load().variables
-    found = known.get(name)
-    if found is None and (indexed := _INDEXED.match(name)):
-        base = known.get(indexed[1])
-        found = base if base is not None and base.indexed else None
-    space = None if found is not None else namespace(name)
+    """Return what is known of a variable, also as NAME_<n> where that exists."""
+    variables = catalogue.load().variables
+    entry = variables.get(name)
+    if entry is None and (indexed := _INDEXED.match(name)):
+        base = variables.get(indexed[1])
+        entry = base if base is not None and base.indexed else None
+    space = None if entry is not None else namespace(name)
     if space is not None and name in space.names:
         return Variable(name, f"{space.reader} reads it; nothing more is known of it.", space.reader)
-    return found
+    return entry
 
 
 def namespace(name: str) -> Namespace | None:
     """The library to which variables that begin like this one belong, where all its names are known."""
-    return next((one for one in catalogue.namespaces() if name.startswith(one.prefix)), None)
+    return next((space for space in catalogue.namespaces() if name.startswith(space.prefix)), None)
 
 
 @functools.cache
@@ -73,9 +73,11 @@ def reads_not(name: str) -> Namespace | None:
 
 @functools.cache
 def argument(name: str) -> KernelArgument | None:
-    """What is known of an argument of the kernel; `-` and `_` are the same in its name."""
-    known = catalogue.load().arguments
-    return known.get(name) or next((a for a in known.values() if canonical(a.name) == canonical(name)), None)
+    """Return what is known of an argument of the kernel; `-` and `_` are the same in its name."""
+    arguments = catalogue.load().arguments
+    return arguments.get(name) or next(
+        (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
+    )
 
 
 @functools.cache
@@ -94,7 +96,7 @@ def near_module(name: str) -> str:
 
 @functools.cache
 def concerns_argument(name: str) -> bool:
-    """Whether an argument is one to judge: known, or so near to something known that it may be a slip."""
+    """Say whether an argument is one to judge: known, or so near to something known that it may be a slip."""
     module, dot, _ = name.partition(".")
     if argument(name) is not None or near_argument(name) is not None or (dot and near_module(module)):
         return True
@@ -103,11 +105,11 @@ def concerns_argument(name: str) -> bool:
 
 
 def mentions_anything(text: str) -> bool:
-    """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
-    known = catalogue.load()
-    prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
+    """Say whether a text holds any word that a name of ours begins with. Large texts most often do not."""
+    knowledge = catalogue.load()
+    prefixes = {f"{name.partition('_')[0]}_" for name in knowledge.variables if "_" in name}
     prefixes |= {space.prefix for space in catalogue.namespaces()}
-    marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
+    marks = {*modules(), *prefixes, *knowledge.variables, *knowledge.arguments, *knowledge.traps, "amd"}
     return any(mark in text for mark in marks)
 
 
@@ -118,15 +120,16 @@ def near_variable(name: str) -> str:
         return ""
     words = name.split("_")
     space = namespace(name)
-    known = [v.name for v in catalogue.load().variables.values() if not v.unknown]
-    candidates = [v for v in known if v.partition("_")[0] in (words[0], "")]
+    variables = [v.name for v in catalogue.load().variables.values() if not v.unknown]
+    candidates = [v for v in variables if v.partition("_")[0] in (words[0], "")]
     candidates += sorted(space.names) if space else []
     swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
     return swapped[0] if swapped else nearest(name, candidates)
 
 
 def concerns(name: str) -> bool:
-    """Whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks it."""
+    """Say whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks
+    it."""
     return variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
 
 
@@ -136,14 +139,14 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
     if allowed < 0:
         allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
     digits = re.sub(r"\D", "", name)
-    found = [
+    neighbours = [
         (distance, candidate)
         for candidate in candidates
         if abs(len(candidate) - len(name)) <= allowed
         and re.sub(r"\D", "", candidate) == digits
         and 0 < (distance := slips(name, candidate, allowed)) <= allowed
     ]
-    return min(found)[1] if found else ""
+    return min(neighbours)[1] if neighbours else ""
 
 
 def slips(a: str, b: str, limit: int) -> int:
@@ -164,10 +167,10 @@ def bare_parameter(text: str) -> str:
     plain = canonical(name)
     if not equals or not value or not re.fullmatch(r"[\w.,:;@%+/-]+", value) or not _is_distinct(plain):
         return ""
-    known = catalogue.load()
-    if plain in known.traps:
+    knowledge = catalogue.load()
+    if plain in knowledge.traps:
         return MODULE_OF_TRAPS
-    return next((p.module for p in known.parameters.values() if p.name == plain), "")
+    return next((p.module for p in knowledge.parameters.values() if p.name == plain), "")
 
 
 def _is_distinct(name: str) -> bool:

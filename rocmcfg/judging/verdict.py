@@ -71,7 +71,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_grave(self) -> bool:
-        """Whether it is a trap that is sure to do harm, or the opposite of what is meant."""
+        """Say whether the verdict is a trap that is sure to do harm, or the opposite of what is meant."""
         return self.holds is True and self.trap_kind in GRAVE
 
 
@@ -88,16 +88,16 @@ _SAID_OF_TRAPS: dict[TrapKind, str] = {
 
 
 def said_of(trap: ValueTrap) -> str:
-    """What its value does, as it stands behind the value."""
+    """Return what the value of a trap does, to be read behind the value."""
     return _SAID_OF_TRAPS[trap.kind] + (f": {trap.does}" if trap.does else "")
 
 
 def meets(trap: ValueTrap, value: str | None) -> bool:
-    return "*" in trap.values or (value is not None and any(is_one_of(value, one) for one in trap.values))
+    return "*" in trap.values or (value is not None and any(is_one_of(value, word) for word in trap.values))
 
 
 def is_one_of(value: str, word: str) -> bool:
-    """Whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
+    """Say whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
     number = as_number(value)
     low, dots, high = word.partition("..")
     if dots and number is not None:
@@ -106,8 +106,8 @@ def is_one_of(value: str, word: str) -> bool:
 
 
 def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
-    """Whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap on
-    all GPUs but a few is taken to hold."""
+    """Say whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap
+    on all GPUs but a few is taken to hold."""
     if machine.runs(trap.kernel) is False:
         return False
     acts_on = trap.acts_on
@@ -115,17 +115,17 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
     return True if common else machine.has(acts_on)
 
 
-def traps_of(asked: Spelling, known: Named, machine: Machine, beside: str = "") -> list[Verdict]:
+def traps_of(setting: Spelling, entry: Named, machine: Machine, beside: str = "") -> list[Verdict]:
     """The traps that the value meets, the gravest first. Where GPUs or kernels are not known, a grave trap
     hides the others that may not hold."""
-    found: list[Verdict] = []
-    for trap in sorted(known.traps, key=lambda trap: trap.kind not in GRAVE):
-        if trap.asked or not meets(trap, asked.value):
+    verdicts: list[Verdict] = []
+    for trap in sorted(entry.traps, key=lambda trap: trap.kind not in GRAVE):
+        if trap.asked or not meets(trap, setting.value):
             continue
         if trap.intended and search(trap.intended, beside):
             break
         holds, now = trap_holds(trap, machine), machine.runs(trap.kernel)
-        graver = any(one.trap_kind in GRAVE for one in found)
+        graver = any(verdict.trap_kind in GRAVE for verdict in verdicts)
         unsure = holds is None or now is None
         if (
             holds is False
@@ -133,14 +133,16 @@ def traps_of(asked: Spelling, known: Named, machine: Machine, beside: str = "") 
             or (now is None and trap.kind == "default")
         ):
             continue
-        found.append(Verdict(About.TRAP, holds, trap.summary, trap.instead, trap=trap, sources=known.sources))
-    return found
+        verdicts.append(
+            Verdict(About.TRAP, holds, trap.summary, trap.instead, trap=trap, sources=entry.sources)
+        )
+    return verdicts
 
 
-def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> list[Verdict]:
+def meanings(traps: Sequence[Verdict], entry: Parameter | Variable, machine: Machine) -> list[Verdict]:
     """The traps, behind the verdict that the name does nothing here: then the default is no news."""
-    nothing = [] if any(one.trap_kind == "no_effect" for one in traps) else list(no_effect(known, machine))
-    return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
+    nothing = [] if any(trap.trap_kind == "no_effect" for trap in traps) else list(no_effect(entry, machine))
+    return [*nothing, *(trap for trap in traps if not nothing or trap.trap_kind != "default")]
 
 
 def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
@@ -152,19 +154,22 @@ def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
 def loses(feature: Feature, machine: Machine) -> Iterator[Verdict]:
     """Say what does not work where the feature is off, and on which GPUs; nothing where no GPU is known."""
     gpus = [
-        gpu for gpu in machine.named for one in feature.needed_on if one.covers(gpu.gfx or "", gpu.integrated)
+        gpu
+        for gpu in machine.named
+        for hardware in feature.needed_on
+        if hardware.covers(gpu.gfx or "", gpu.integrated)
     ]
-    unsure = machine.gpus and any(machine.has(one) is None for one in feature.needed_on)
+    unsure = machine.gpus and any(machine.has(hardware) is None for hardware in feature.needed_on)
     if gpus or unsure:
         names = (feature.name, feature.needed_for, ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in gpus)))
         holds = True if gpus else None
         yield Verdict(About.LOSES, holds, feature.summary, names=names, sources=feature.sources)
 
 
-def no_effect(known: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:
+def no_effect(entry: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:
     """Where no GPU is known, to act on graphics cards is the usual case, and nobody needs to be told."""
-    acts_on, here = known.acts_on, machine.has(known.acts_on)
+    acts_on, here = entry.acts_on, machine.has(entry.acts_on)
     if acts_on is None or here is True or (here is None and acts_on == Hardware(apu=False)):
         return
     holds = True if here is False else None
-    yield Verdict(About.NO_EFFECT, holds, known.summary, names=(acts_on.words(),), sources=known.sources)
+    yield Verdict(About.NO_EFFECT, holds, entry.summary, names=(acts_on.words(),), sources=entry.sources)

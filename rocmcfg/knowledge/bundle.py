@@ -22,9 +22,9 @@ _NAME = regex(r"[a-z0-9][a-z0-9-]{0,40}")
 
 class Broken(RocmcfgError):
     def __init__(self, place: str, why: str) -> None:
-        said = f"{place} is no bundle of knowledge that can be used"
+        summary = f"{place} is no bundle of knowledge that can be used"
         hint = "make it anew with `rocmcfg knowledge export`"
-        super().__init__(error("RC1031", said, detail=why, location=place, hint=hint))
+        super().__init__(error("RC1031", summary, detail=why, location=place, hint=hint))
 
 
 class Bundle(NamedTuple):

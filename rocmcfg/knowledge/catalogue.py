@@ -82,19 +82,19 @@ def load() -> Catalogue:
 
 
 def read_all() -> None:
-    """So that all that is wrong in what a host adds has been found."""
-    known = load()
-    for table in (known.parameters, known.variables):
+    """Read everything, so that all that is wrong in what a host adds has been found."""
+    knowledge = load()
+    for table in (knowledge.parameters, knowledge.variables):
         tuple(table.values())
     _notes()
     known_issues()
 
 
 def version() -> str:
-    """Of what came with the program, as a checksum, and of what the host adds."""
+    """Return the checksum of what came with the program and those of what the host adds."""
     sums = [compiled.checksum()]
     sums += (zlib.crc32(b"".join(layer.files[n] for n in sorted(layer.files))) for layer in drop_ins.layers())
-    return "+".join(f"{one:08x}" for one in sums)
+    return "+".join(f"{checksum:08x}" for checksum in sums)
 
 
 @functools.cache
@@ -102,8 +102,8 @@ def gpu_models() -> tuple[GpuModel, ...]:
     def rows(document: dict[str, Any]) -> dict[str, Any]:
         return {str(row): row for row in document.get("gpu", ())}  # no two are alike
 
-    found = drop_ins.added("gpus", rows(_data("gpus")), GpuModel, ("gc_ip", "gfx", "family"), rows)
-    return tuple(noun(GpuModel, row) for row in found.values())
+    models = drop_ins.added("gpus", rows(_data("gpus")), GpuModel, ("gc_ip", "gfx", "family"), rows)
+    return tuple(noun(GpuModel, row) for row in models.values())
 
 
 @functools.cache
@@ -125,11 +125,11 @@ def namespaces() -> tuple[Namespace, ...]:
 def known_issues() -> tuple[KnownIssue, ...]:
     """In the order of their ids, which are the names of their files."""
     names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
-    found = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
+    issues = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
     for id, path, document in drop_ins.issues(load().fixes):
         made = issue(id, document)
-        found[id] = made._replace(evidence=(path, *made.evidence))
-    return tuple(found[id] for id in sorted(found))
+        issues[id] = made._replace(evidence=(path, *made.evidence))
+    return tuple(issues[id] for id in sorted(issues))
 
 
 @functools.cache
@@ -140,7 +140,8 @@ def diagnostics() -> dict[str, tuple[str, ...]]:
 
 
 def status_codes() -> dict[str, Any]:
-    """What ROCr and HIP return, by name: `number`, and what it `prints` and `means` where that is known."""
+    """Return the codes that ROCr and HIP return, by name: `number`, and what it `prints` and `means` where
+    that is known."""
     return _data("status_codes")
 
 

@@ -67,13 +67,13 @@ def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **given: Any) -> N:
 def _readers(kind: Callable[..., object]) -> dict[str, Callable[[Any], Any] | None]:
     """By the name of each field what reads it, or each of its items; None for what is taken as it is. A type
     stands in the class as it is written, and is a noun or an enum of the class's module."""
-    found: dict[str, Callable[[Any], Any] | None] = {}
+    readers: dict[str, Callable[[Any], Any] | None] = {}
     for name, text in kind.__annotations__.items():
-        one = text.removesuffix(" | None").removeprefix("tuple[").removesuffix(", ...]")
-        named: Any = getattr(sys.modules[kind.__module__], one, None)
+        type_name = text.removesuffix(" | None").removeprefix("tuple[").removesuffix(", ...]")
+        named: Any = getattr(sys.modules[kind.__module__], type_name, None)
         read = functools.partial(noun, named) if hasattr(named, "_fields") else named
-        found[name] = READERS.get(one) or (read if isinstance(named, type) else None)
-    return found
+        readers[name] = READERS.get(type_name) or (read if isinstance(named, type) else None)
+    return readers
 
 
 def _by_number(table: Mapping[str, Any]) -> dict[int, Any]:
@@ -91,7 +91,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:
-    """What was made of the file `name` when it was the same as `content`; None where that is not at hand."""
+    """Return what was made of the file `name` when it was the same as `content`; None where that is not at
+    hand."""
     sums, _, text = _lines().get(name.encode(), b"").partition(b"\t")
     if sums != checksums(content, text):
         return None
@@ -110,14 +111,14 @@ def checksums(content: bytes, text: bytes) -> bytes:
 
 
 def checksum() -> int:
-    """Of all files that came with the program; 0 where they were not made ready."""
+    """Return the checksum of all files that came with the program; 0 where they were not made ready."""
     return zlib.crc32(b"".join(line[:17] for line in _lines().values()))
 
 
 @functools.cache
 def _lines() -> dict[bytes, bytes]:
     try:
-        found = read_own_file(PATH).split(b"\n")
+        lines = read_own_file(PATH).split(b"\n")
     except OSError:  # a package without it is slower, and just as right
         return {}
-    return {name: rest for name, _, rest in (line.partition(b"\t") for line in found)}
+    return {name: rest for name, _, rest in (line.partition(b"\t") for line in lines)}

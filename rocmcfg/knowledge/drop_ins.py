@@ -50,15 +50,15 @@ def use(*layers: Layer) -> None:
 
 
 def problems() -> tuple[Diagnostic, ...]:
-    """Why something is left out, as far as it was asked for."""
+    """Return why something is left out, as far as it was asked for."""
     return tuple(_problems)
 
 
 def take_problems() -> tuple[Diagnostic, ...]:
     """The same, for somebody who says them in his own way."""
-    found = problems()
+    diagnostics = problems()
     _problems.clear()
-    return found
+    return diagnostics
 
 
 def layers() -> tuple[Layer, ...]:
@@ -74,8 +74,8 @@ def _folder(view: HostView, folder: str) -> Layer:
             hint = f"call it issues/NAME.toml, in small letters, digits and hyphens, or one of {tables}"
             left_out(f"{folder}/{name}", "no file of this name is read", hint)
     files = [name for name in names if is_file(name)]
-    found = {name: read_trusted(view, f"{folder}/{name}", MOST_OF_A_FILE) for name in files}
-    return Layer(folder, {name: content for name, content in found.items() if content is not None})
+    contents = {name: read_trusted(view, f"{folder}/{name}", MOST_OF_A_FILE) for name in files}
+    return Layer(folder, {name: content for name, content in contents.items() if content is not None})
 
 
 def _bundles(view: HostView) -> Iterator[Layer]:
@@ -87,8 +87,8 @@ def _bundles(view: HostView) -> Iterator[Layer]:
             if content is None:
                 continue
             try:
-                found = bundle.parse(content, file)
-                yield Layer(file, found.encoded, found.name, found.version)
+                parsed = bundle.parse(content, file)
+                yield Layer(file, parsed.encoded, parsed.name, parsed.version)
                 break
             except bundle.Broken as problem:
                 hint = "install the bundle again; until then the one before it counts, where there is one"
@@ -151,13 +151,13 @@ def added(
         if document.pop("schema", 1) != 1:
             left_out(place, "schema: must be 1")
             continue
-        twice = {one.name: one for one in duplicates(layer.files[file].decode(), document)}
+        twice = {duplicate.name: duplicate for duplicate in duplicates(layer.files[file].decode(), document)}
         try:
-            found = rows_of(document)
+            rows = rows_of(document)
         except (AttributeError, TypeError, KeyError, ValueError):
             left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
             continue
-        for id, row in found.items():
+        for id, row in rows.items():
             if wrong := _wrong(row, shipped, kind, needed):
                 left_out(place, f"{cut(id)}: {wrong}")
             elif id in twice:
@@ -194,14 +194,14 @@ def _pattern(place: str, text: str) -> UnshippedPattern:
 
 
 def _stopped(place: str, pattern: str, why: str) -> None:
-    said = warning(
+    diagnostic = warning(
         "RC1037",
         f"a pattern is left out from here on: {why}",
         detail=cut(pattern),
         location=place,
         hint="write it without a repeat of what repeats itself, and with the text that each match holds",
     )
-    _problems[said] = None
+    _problems[diagnostic] = None
 
 
 def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[str]) -> str:
@@ -209,8 +209,8 @@ def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[st
 
     if not isinstance(row, dict):
         return "is no table"
-    known = {"sources", *(key for one in shipped.values() for key in one)}
-    if strange := [key for key in row if key not in known]:
+    keys = {"sources", *(key for shipped_row in shipped.values() for key in shipped_row)}
+    if strange := [key for key in row if key not in keys]:
         return f"no row of this file has the key {strange[0]}"
     if lacking := [key for key in needed if key not in row]:
         return f"it lacks {', '.join(lacking)}"
@@ -218,14 +218,14 @@ def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[st
 
 
 def _document(layer: Layer, name: str) -> dict[str, Any] | None:
-    found = toml.parse(layer.files[name], layer.called(name))
-    if isinstance(found, Diagnostic):
-        left_out(found.location, found.summary)
+    document = toml.parse(layer.files[name], layer.called(name))
+    if isinstance(document, Diagnostic):
+        left_out(document.location, document.summary)
         return None
-    return found
+    return document
 
 
 def left_out(location: str, why: str, instead: str = "") -> None:
     hint = "mend it, or take it away; what came with rocmcfg counts in its place"
-    said = warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)
-    _problems[said._replace(hint=instead) if instead else said] = None
+    diagnostic = warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)
+    _problems[diagnostic._replace(hint=instead) if instead else diagnostic] = None

@@ -34,11 +34,11 @@ _STRICT: Mapping[Any, Any] = {str: StrictStr, int: StrictInt, bool: StrictBool}
 
 
 def wrong(problem: ValidationError) -> list[Wrong]:
-    return [_wrong(one["loc"], one["type"], one["msg"]) for one in problem.errors()]
+    return [_wrong(failure["loc"], failure["type"], failure["msg"]) for failure in problem.errors()]
 
 
 def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
-    said = {
+    phrase = {
         "extra_forbidden": "unknown key",
         "missing": "is missing",
         "dict_type": "must be a table",
@@ -51,7 +51,7 @@ def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
     }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
     # pydantic names the branch of a union in the path; the reader knows only the file's own keys
     named = (p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
-    return tuple(named), said, kind
+    return tuple(named), phrase, kind
 
 
 def mistakes(model: type[BaseModel], document: Any) -> list[str]:
@@ -59,7 +59,7 @@ def mistakes(model: type[BaseModel], document: Any) -> list[str]:
     try:
         model.model_validate(document)
     except ValidationError as problem:
-        return [f"{'.'.join(map(str, path)) or 'file'}: {said}" for path, said, _ in wrong(problem)]
+        return [f"{'.'.join(map(str, path)) or 'file'}: {phrase}" for path, phrase, _ in wrong(problem)]
     return []
 
 
@@ -90,7 +90,7 @@ def _form(hint: Any) -> Any:
     if hasattr(hint, "_fields"):
         return of_noun(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return Literal[tuple(one.value for one in hint)]
+        return Literal[tuple(member.value for member in hint)]
     return _STRICT.get(hint, hint)
 
 

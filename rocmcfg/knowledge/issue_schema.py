@@ -88,13 +88,13 @@ def mistakes(document: dict[str, Any], fixes: Container[str]) -> list[str]:
     if wrong := forms.mistakes(KnownIssueFile, document):
         return wrong
     file = KnownIssueFile.model_validate(document)
-    found = [*_texts(file), *_names(file, fixes), *_cure(file)]
-    return found + [wrong for signature in file.signature for wrong in _signature(signature)]
+    problems = [*_texts(file), *_names(file, fixes), *_cure(file)]
+    return problems + [wrong for signature in file.signature for wrong in _signature(signature)]
 
 
 def _texts(file: KnownIssueFile) -> Iterator[str]:
-    said = (file.title, file.summary, file.firmware, file.cost, file.fixed_in)
-    for text in (*said, *file.does_not_help, *file.notes, *file.workaround.steps):
+    lines = (file.title, file.summary, file.firmware, file.cost, file.fixed_in)
+    for text in (*lines, *file.does_not_help, *file.notes, *file.workaround.steps):
         if text is not None and (not text or text != " ".join(text.split()) or not text.isprintable()):
             yield f"{text!r} is not one line without blanks at its ends, double blanks or control characters"
     for text in filter(None, (file.kernel, file.rocm, file.fixed_kernels, file.fixed_rocm)):
@@ -123,9 +123,9 @@ def _names(file: KnownIssueFile, fixes: Container[str]) -> Iterator[str]:
 
 def _cure(file: KnownIssueFile) -> Iterator[str]:
     for text in file.workaround.settings:
-        found = parse(text)
-        if not isinstance(found, Spelling):
-            why = found.summary if isinstance(found, Diagnostic) else "profiles alone have these"
+        spelling = parse(text)
+        if not isinstance(spelling, Spelling):
+            why = spelling.summary if isinstance(spelling, Diagnostic) else "profiles alone have these"
             yield f"{text!r} is not in the spelling of --set, such as amdgpu.runpm=0: {why}"
     if (file.workaround.settings or file.workaround.steps) and not file.cost and file.kind == "fault":
         yield "a workaround has a cost; write None. where there really is none"

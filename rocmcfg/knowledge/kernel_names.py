@@ -45,25 +45,25 @@ def decode(text: str) -> KernelName | None:
     whole = NAME.search(text)
     if whole is None:
         return None
-    known, name = _known(), whole[0].rstrip("_")
+    tables, name = _known(), whole[0].rstrip("_")
     words = name.split("_")[3:]
-    layout = known["layout"]
+    layout = tables["layout"]
     transposition = layout["A"].get(whole[1], "") + layout["B"].get(whole[2], "")
-    types = _types(words[0] if words else "", known["type"])
-    parts = [("library", str(known["library"]["hipblaslt" if "UserArgs" in words else "rocblas"]))]
+    types = _types(words[0] if words else "", tables["type"])
+    parts = [("library", str(tables["library"]["hipblaslt" if "UserArgs" in words else "rocblas"]))]
     if transposition in layout["meaning"]:
         parts.append(("call", f"{transposition}: {layout['meaning'][transposition]}"))
     if types:
         parts.append(("types", types[0] if len(set(types)) == 1 else ", ".join(types)))
-    parts += [("flag", f"{word}: {known['flag'][word]}") for word in words[1:] if word in known["flag"]]
-    if found := _TILE.search(name):
-        tile = " × ".join(filter(None, found.groups()))
+    parts += [("flag", f"{word}: {tables['flag'][word]}") for word in words[1:] if word in tables["flag"]]
+    if match := _TILE.search(name):
+        tile = " × ".join(filter(None, match.groups()))
         parts.append(("macro tile", f"{tile} (rows, columns, depth of one work group's part)"))
-    if found := _INSTRUCTION.search(name):
-        parts.append(("matrix instruction", f"{found[1]} × {found[2]}"))
-    if found := _ISA.search(name):
-        parts.append(("built for", f"gfx{found[1]}"))
-    parts += _keys(words, known["key"])
+    if match := _INSTRUCTION.search(name):
+        parts.append(("matrix instruction", f"{match[1]} × {match[2]}"))
+    if match := _ISA.search(name):
+        parts.append(("built for", f"gfx{match[1]}"))
+    parts += _keys(words, tables["key"])
     return KernelName(name, tuple(KernelPart(*part) for part in parts))
 
 
@@ -71,16 +71,16 @@ def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
     """Three of them in one word: input, output, computation, as in BBS. Where all are the same there is one,
     and a B behind it says that C is added, as in SB (ProblemType.__str__ in Tensile)."""
     word = word[0] if len(word) == 2 and word.endswith("B") else word
-    found = re.findall("|".join(sorted(letters, key=len, reverse=True)), word)
-    return tuple(letters[one] for one in found) if "".join(found) == word else ()
+    codes = re.findall("|".join(sorted(letters, key=len, reverse=True)), word)
+    return tuple(letters[code] for code in codes) if "".join(codes) == word else ()
 
 
 def _keys(words: list[str], keys: list[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """Words such as DTVB1; n stands for a minus sign."""
     values: dict[str, str] = {}
     for word in words:
-        if found := re.fullmatch(r"([A-Z]+)(n?\d+)", word):
-            values.setdefault(found[1], found[2].replace("n", "-"))
+        if match := re.fullmatch(r"([A-Z]+)(n?\d+)", word):
+            values.setdefault(match[1], match[2].replace("n", "-"))
     for key in keys:
         value = values.get(key["name"])
         if value is not None and (value != "0" or "yes" not in key):

@@ -81,26 +81,26 @@ def unwritable_name(name: str) -> Diagnostic | None:
 def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
     """Values computed from a parameter that neither this profile nor one that it extends declares, and
     declared parameters from which no value is computed."""
-    known = [p.name for p in profile.parameters]
+    declared = [p.name for p in profile.parameters]
     for setting in profile.settings:
         parameter = setting.multiple_of
-        if parameter not in (None, *known):
-            said = f"{setting.id}: the profile has no parameter {parameter!r}"
+        if parameter not in (None, *declared):
+            summary = f"{setting.id}: the profile has no parameter {parameter!r}"
             hint = f"declare it: [parameters.{parameter}]"
-            yield error("RC1007", said, location=setting.location, hint=hint)
+            yield error("RC1007", summary, location=setting.location, hint=hint)
     used = {setting.multiple_of for setting in profile.settings}
-    for one in profile.parameters:
-        if one.name not in used:
-            said = f"parameters.{one.name}: no setting of the profile takes its value from it"
-            hint = f'use it: value = {{ from = "{one.name}" }}, or take it away'
-            yield error("RC1008", said, location=one.location, hint=hint)
+    for declaration in profile.parameters:
+        if declaration.name not in used:
+            summary = f"parameters.{declaration.name}: no setting of the profile takes its value from it"
+            hint = f'use it: value = {{ from = "{declaration.name}" }}, or take it away'
+            yield error("RC1008", summary, location=declaration.location, hint=hint)
 
 
 def with_known_values(profile: Profile) -> Profile:
     """The profile without the settings that it cannot compute by itself, because the parameter that they take
     their value from may be declared in a profile that it extends."""
-    known = (None, *(p.name for p in profile.parameters))
-    return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in known))
+    declared = (None, *(p.name for p in profile.parameters))
+    return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in declared))
 
 
 def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
@@ -108,16 +108,18 @@ def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
 
     for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
         if name and name not in load_catalogue().fixes:
-            known = list(load_catalogue().fixes)
-            said = f"{setting.id}: no fix is called {name!r}"
-            hint = "known: " + ", ".join(closest(name, known) or known)
-            yield error("RC1005", said, location=setting.location, hint=hint)
+            fixes = list(load_catalogue().fixes)
+            summary = f"{setting.id}: no fix is called {name!r}"
+            hint = "known: " + ", ".join(closest(name, fixes) or fixes)
+            yield error("RC1005", summary, location=setting.location, hint=hint)
 
 
 def too_many(settings: Sequence[Setting], place: str) -> Iterator[Diagnostic]:
     if len(settings) > MOST:
-        said = f"{place} has {len(settings)} settings, and a profile may have {MOST}"
-        yield error("RC1018", said, location=place, hint="no host needs as many: take out what is not meant")
+        summary = f"{place} has {len(settings)} settings, and a profile may have {MOST}"
+        yield error(
+            "RC1018", summary, location=place, hint="no host needs as many: take out what is not meant"
+        )
 
 
 def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
@@ -127,9 +129,11 @@ def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
         key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
         key = key.replace("-", "_")
         if key in seen:
-            said = f"{key} is set twice"
+            summary = f"{key} is set twice"
             hint = "keep one of them; module parameters belong under [module.NAME]"
-            yield error("RC1004", said, location=setting.location, detail=f"first at {seen[key]}", hint=hint)
+            yield error(
+                "RC1004", summary, location=setting.location, detail=f"first at {seen[key]}", hint=hint
+            )
         seen.setdefault(key, setting.location)
 
 
@@ -159,8 +163,8 @@ def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -
     elif kind is Kind.FEATURE and not isinstance(value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and value is False:
-        said = "an argument cannot be taken away with false"
-        yield path, said, "true is a bare flag; leave it out otherwise"
+        summary = "an argument cannot be taken away with false"
+        yield path, summary, "true is a bare flag; leave it out otherwise"
     if kind is Kind.PARAMETER and isinstance(value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
     if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):

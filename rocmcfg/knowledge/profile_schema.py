@@ -42,7 +42,7 @@ def _sentence(text: str) -> str:
 
 
 def _must(hold: Callable[[str], object], else_said: str) -> AfterValidator:
-    """What is said stands behind the text."""
+    """Return a check that `hold` holds of a text; `else_said` is read behind the text."""
 
     def checked(text: str) -> str:
         if not hold(text):
@@ -145,7 +145,7 @@ class When(BaseModel, extra="forbid"):
 Alternatives = Annotated[
     Annotated[When, Tag("union-one")] | Annotated[list[When], Field(min_length=1), Tag("union-several")],
     Discriminator(lambda value: "union-one" if isinstance(value, dict | When) else "union-several"),
-    AfterValidator(lambda found: found if isinstance(found, list) else [found]),
+    AfterValidator(lambda alternatives: alternatives if isinstance(alternatives, list) else [alternatives]),
 ]
 Plain = Annotated[StrictBool | StrictInt | StrictStr | list[StrictStr], Tag("union-plain")]
 Value = Annotated[
@@ -243,7 +243,7 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        wrong = [(path, said, _HINTS.get(kind, "")) for path, said, kind in forms.wrong(problem)]
+        wrong = [(path, phrase, _HINTS.get(kind, "")) for path, phrase, kind in forms.wrong(problem)]
         document = _without(document, [path for path, _, _ in wrong])
         with contextlib.suppress(ValidationError):
             model = ProfileFile.model_validate(document)

@@ -23,14 +23,18 @@ _NAMED = 20  # names in a message; more are no help
 
 
 class NoSuchProfile(RocmcfgError):
-    def __init__(self, name: str, known: Sequence[str], near: Sequence[str] = (), said: str = "") -> None:
-        near = (*closest(name, list(known)), *near)
+    def __init__(
+        self, name: str, candidates: Sequence[str], near: Sequence[str] = (), reason: str = ""
+    ) -> None:
+        near = (*closest(name, list(candidates)), *near)
         # those of GPUs and their families before the ones for a single purpose, such as debug-gemm
-        known = sorted(known, key=lambda one: "-" in one and os.path.isfile(shipped_path(one)))
-        more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+        candidates = sorted(
+            candidates, key=lambda candidate: "-" in candidate and os.path.isfile(shipped_path(candidate))
+        )
+        more = f" and {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
         summary = f"no profile is called {name!r}"
-        detail = said or "known: " + ", ".join(known[:_NAMED]) + more
+        detail = reason or "known: " + ", ".join(candidates[:_NAMED]) + more
         super().__init__(
             error("RC1010", summary, detail=detail, hint=hint + "`rocmcfg profile list` shows all")
         )
@@ -58,23 +62,23 @@ def shipped_path(name: str) -> str:
 def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
     """The named profiles, `extends` resolved. A name with a slash or `.toml` is a file of the caller's.
     Raises NoSuchProfile, or RocmcfgError with all that is wrong with all of them."""
-    found, problems = read(view, wanted)
+    loaded, problems = read(view, wanted)
     if problems:
         raise RocmcfgError(*problems)
-    return found
+    return loaded
 
 
 def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tuple[Diagnostic, ...]]:
-    """What is right in the named profiles, and all that is wrong. Where anything is wrong they must not be
-    used but to look for more. Raises NoSuchProfile."""
+    """Return what is right in the named profiles, and all that is wrong. Where anything is wrong they must
+    not be used but to look for more. Raises NoSuchProfile."""
     problems: list[Diagnostic] = []
-    found = []
+    loaded = []
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
             problems.extend(profile_document.mismatched_parameters(profile))
-            found.append(profile_document.with_known_values(profile))
-    return tuple(found), tuple(dict.fromkeys(problems))
+            loaded.append(profile_document.with_known_values(profile))
+    return tuple(loaded), tuple(dict.fromkeys(problems))
 
 
 def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
@@ -125,17 +129,17 @@ def _complete(
         return profile
     at = _places(file)(("extends",))
     if profile.extends in (*chain, called):
-        said = f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}"
-        problem = error("RC1011", said, location=at, hint="take one `extends` away")
+        summary = f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}"
+        problem = error("RC1011", summary, location=at, hint="take one `extends` away")
     elif len(chain) >= _MAX_EXTENDS:
-        said = f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`"
-        problem = error("RC1014", said, location=at, hint="copy the settings into fewer profiles")
+        summary = f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`"
+        problem = error("RC1014", summary, location=at, hint="copy the settings into fewer profiles")
     else:
         try:
             base = _complete(view, profile.extends, (*chain, called), problems)
         except NoSuchProfile as missing:
-            told = missing.diagnostics[0]
-            problem = told._replace(summary=f"extends: {told.summary}", location=at)
+            cause = missing.diagnostics[0]
+            problem = cause._replace(summary=f"extends: {cause.summary}", location=at)
         else:
             return _extend(profile, base, problems) if base else profile_document.with_known_values(profile)
     problems.append(problem)
@@ -147,10 +151,10 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
     for setting in base.settings:
         other = own.get(setting.id)
         if other is not None and other.value != setting.value:
-            said = f"{setting.id} is {other.value} here and {setting.value} in the profile it extends"
+            summary = f"{setting.id} is {other.value} here and {setting.value} in the profile it extends"
             detail = f"the other place: {setting.location}"
             hint = "`extends` only adds; copy the profile to change a value of it"
-            problems.append(error("RC1012", said, location=other.location, detail=detail, hint=hint))
+            problems.append(error("RC1012", summary, location=other.location, detail=detail, hint=hint))
     inherited = [s._replace(profile=profile.name) for s in base.settings if s.id not in own]
     return profile._replace(
         gfx=profile.gfx or base.gfx,
@@ -163,12 +167,12 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
 
 
 def is_path(name: str) -> bool:
-    """Whether the name is that of a caller's file, and of no profile."""
+    """Say whether the name is that of a caller's file, and of no profile."""
     return "/" in name or name.endswith(".toml")
 
 
 def label(name: str) -> str:
-    """What a profile is called: a file by its name without the ending."""
+    """Return what a profile is called: a file by its name without the ending."""
     return os.path.splitext(os.path.basename(name))[0] if is_path(name) else name
 
 
@@ -203,12 +207,14 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
             return _File(read_own_file(shipped), f"{name}.toml", shipped=True)
-    raise NoSuchProfile(name, [one for one in names(view) if profile_document.unwritable_name(one) is None])
+    raise NoSuchProfile(
+        name, [candidate for candidate in names(view) if profile_document.unwritable_name(candidate) is None]
+    )
 
 
 def _of_local(view: HostView, place: str) -> Doubt | None:
-    """Whether root may follow a local profile. Asked after it was read: whoever had a way to write it has a
-    part of its path, which is found weak whatever they do to it meanwhile."""
+    """Return why root may not follow a local profile, or None. Call this after the profile was read: whoever
+    had a way to write it has a part of its path, which is found weak whatever they do to it meanwhile."""
     try:
         weak = view.weakness(place)
         why = weak.words(here=not view.offline) if weak is not None else ""

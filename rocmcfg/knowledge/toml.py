@@ -42,21 +42,21 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)
-        said = _PLACE.sub("", message).strip()[:200]
+        phrase = _PLACE.sub("", message).strip()[:200]
         at_end = str(len(text.splitlines()) or 1)
         where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else at_end
-        if said.startswith("Cannot "):
-            said = _defined_before(text, int(where.partition(":")[0])) or said
+        if phrase.startswith("Cannot "):
+            phrase = _defined_before(text, int(where.partition(":")[0])) or phrase
     except RecursionError:
-        said, where = "lists or tables are nested too deep", "1"
+        phrase, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
         digits = re.search(r"[0-9][0-9_]{999}", text)
-        said, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
-    return _syntax(said, f"{name}:{where}")
+        phrase, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
+    return _syntax(phrase, f"{name}:{where}")
 
 
-def _syntax(said: str, location: str) -> Diagnostic:
-    summary = f"TOML syntax: {said}"
+def _syntax(phrase: str, location: str) -> Diagnostic:
+    summary = f"TOML syntax: {phrase}"
     return error("RC1002", summary, location=location, hint="a text value needs quotes, a key stands once")
 
 
@@ -75,8 +75,8 @@ def _defined_before(text: str, line: int) -> str:
     return f"{'.'.join(target)} is defined twice, first in line {first}" if first else ""
 
 
-def _line(text: str, found: re.Match[str]) -> int:
-    return text.count("\n", 0, found.start()) + 1
+def _line(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start()) + 1
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -119,7 +119,8 @@ def keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _lines_alone(text: re.Match[str]) -> str:
-    """Of a text of several lines its line breaks, so that those below keep their numbers; all else whole."""
+    """Return the line breaks of a text of several lines, so that the lines below keep their numbers; return
+    any other text whole."""
     return "\n" * text[0].count("\n") if text[1] else text[0]
 
 

@@ -28,7 +28,8 @@ class Hardware(NamedTuple):
     panel: bool = False
 
     def covers(self, gfx: str, integrated: bool) -> bool:
-        """Whether one GPU is among it. A panel is not looked for: a graphics card is taken to have none."""
+        """Say whether one GPU is among the hardware. A panel is not looked for: a graphics card is taken to
+        have none."""
         if self.apu is not None and self.apu != integrated:
             return False
         if (self.panel and not integrated) or matches(gfx, self.not_gfx):
@@ -37,14 +38,14 @@ class Hardware(NamedTuple):
 
     def words(self) -> str:
         """`integrated GPUs (APUs) other than gfx1103`, as it stands behind "on"."""
-        said = ", ".join(self.gfx)
+        phrase = ", ".join(self.gfx)
         if self.apu is not None:
             kind = "integrated GPUs (APUs)" if self.apu else "graphics cards"
-            said = f"{kind} of {said}" if said else kind
-        said = said or "GPUs"
+            phrase = f"{kind} of {phrase}" if phrase else kind
+        phrase = phrase or "GPUs"
         if self.not_gfx:
-            said += " other than " + ", ".join(self.not_gfx)
-        return said + (" with a built-in panel" if self.panel else "")
+            phrase += " other than " + ", ".join(self.not_gfx)
+        return phrase + (" with a built-in panel" if self.panel else "")
 
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -162,16 +163,16 @@ class Parameter(NamedTuple):
         below = [b for b in self.builds if b <= version]
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
-        found = [next((e for e in self.epochs if e.first <= b <= e.last), None) for b in neighbours]
+        epochs = [next((e for e in self.epochs if e.first <= b <= e.last), None) for b in neighbours]
         if self.taints_since is not None and version not in self.builds:
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
-            found = [e and e._replace(taints=tainted) for e in found]
-        typed = present = None not in found
+            epochs = [e and e._replace(taints=tainted) for e in epochs]
+        typed = present = None not in epochs
         if not present and version.reached(self.removed):
-            found, typed = [], True
+            epochs, typed = [], True
         elif not present:
             present = version.reached(self.since)
-        variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
+        variants = tuple(dict.fromkeys(epoch for epoch in epochs if epoch is not None))
         return Standing(variants, (present or not variants) and not self.config, typed)
 
 
@@ -305,7 +306,7 @@ class Variable(NamedTuple):
     strict: bool = False
 
     def takes(self, text: str) -> bool:
-        """Whether a value is among those that are documented. An empty one takes the variable away."""
+        """Say whether a value is among those that are documented. An empty one takes the variable away."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
         if not self.pattern:
@@ -327,7 +328,7 @@ class Trap(NamedTuple):
     times: int = 1
 
     def spelt(self, value: str | None) -> Spelling:
-        """What to write in its place; without a value where that says nothing."""
+        """Return what to write in place of the name; without a value where that says nothing."""
         if value is None or self.instead.value is not None:
             return self.instead
         if self.instead.kind is Kind.FEATURE:
@@ -382,5 +383,5 @@ class Catalogue(NamedTuple):
     hand_overs: Mapping[str, tuple[HandOver, ...]]
 
     def modules(self) -> tuple[str, ...]:
-        """Those whose parameters people set for a Radeon, in the order of the data."""
+        """Return the modules whose parameters people set for a Radeon, in the order of the data."""
         return tuple(dict.fromkeys(id.partition(".")[0] for id in self.parameters))

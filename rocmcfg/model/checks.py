@@ -69,7 +69,7 @@ class VerificationReport(NamedTuple):
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
         undone = all(
-            one.id != "RC4016" for one in self.diagnostics
+            diagnostic.id != "RC4016" for diagnostic in self.diagnostics
         )  # else an undo left a program to the user
         if statuses <= PASSES and undone:
             return ExitCode.DONE

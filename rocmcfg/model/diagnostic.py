@@ -50,7 +50,7 @@ info = partial(Diagnostic, Severity.INFO)
 
 
 def cut(text: str, most: int = 128) -> str:
-    """Of a text that others wrote, what a sentence has room for."""
+    """Return as much of a text that others wrote as a sentence has room for."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -72,7 +72,7 @@ class RocmcfgError(Exception):
         self.diagnostics = diagnostics
         if exit_code is not None:
             self.exit_code = exit_code
-        elif self.exit_code is ExitCode.ERROR and any(one.id in _USAGE for one in diagnostics):
+        elif self.exit_code is ExitCode.ERROR and any(diagnostic.id in _USAGE for diagnostic in diagnostics):
             self.exit_code = ExitCode.USAGE
 
 
@@ -90,7 +90,7 @@ def fail(
 
 
 def unexpected(problem: BaseException) -> Diagnostic:
-    """What the user is told where a defect, or a missing file of the program, shows."""
+    """Return what the user is told where a defect, or a missing file of the program, shows."""
     return error(
         "RC9000",
         f"unexpected: {type(problem).__name__}: {problem}",

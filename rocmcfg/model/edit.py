@@ -66,7 +66,7 @@ def _placed(content: bytes, new: bytes) -> bytes:
 
 
 def _inline(part: bytes) -> bool:
-    """Whether it is a part of a line, and not whole lines."""
+    """Say whether the text is a part of a line, and not whole lines."""
     return part.startswith(b" ")
 
 

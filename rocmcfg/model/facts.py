@@ -85,7 +85,7 @@ class Detection(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why it is not `supported`, to be read behind its title."""
+        """Return why the program is not `supported`, to be read behind its title."""
         if self.lacks:
             return f"and {self.lacks} is missing"
         return f"and {self.unclear}" if self.unclear else "which rocmcfg cannot configure yet"
@@ -123,18 +123,18 @@ class BootChain(NamedTuple):
     def evidence(self) -> tuple[str, ...]:
         return self.loader.evidence if self.loader else ()
 
-    def against(self, one: Detection) -> tuple[str, ...]:
-        """Why one of the candidates is not what boots, or cannot be configured."""
-        found = []
+    def against(self, candidate: Detection) -> tuple[str, ...]:
+        """Return why one of the candidates is not what boots, or cannot be configured."""
+        reasons = []
         if self.loader is None:
-            found.append("nothing proves that it boots")
-        elif one is not self.loader and one.proof:
-            found.append(f"{self.loader.title} comes first where both were started")
-        elif one is not self.loader and self.loader.proof:
-            found.append(f"{self.loader.evidence[-1]}")
-        elif one is not self.loader:
-            found.append("another one was asked for")
-        return (*found, *(() if one.supported else ("rocmcfg cannot configure it",)))
+            reasons.append("nothing proves that it boots")
+        elif candidate is not self.loader and candidate.proof:
+            reasons.append(f"{self.loader.title} comes first where both were started")
+        elif candidate is not self.loader and self.loader.proof:
+            reasons.append(f"{self.loader.evidence[-1]}")
+        elif candidate is not self.loader:
+            reasons.append("another one was asked for")
+        return (*reasons, *(() if candidate.supported else ("rocmcfg cannot configure it",)))
 
 
 @published("version=text", "rocm=rocm_text", "path=source")
@@ -221,13 +221,14 @@ class Machine(NamedTuple):
         return ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in self.named))
 
     def has(self, hardware: Hardware | None) -> bool | None:
-        """Whether one of its GPUs is among the hardware; None for hardware stands for all."""
+        """Say whether one of the machine's GPUs is among the hardware; None for hardware stands for all."""
         if hardware is None or any(hardware.covers(gpu.gfx or "", gpu.integrated) for gpu in self.named):
             return True
         return None if len(self.named) < max(len(self.gpus), 1) else False
 
     def runs(self, kernels: str) -> bool | None:
-        """Whether one of its kernels is in a range such as ">=6.16"; an empty range holds all."""
+        """Say whether one of the machine's kernels is in a range such as ">=6.16"; an empty range holds
+        all."""
         if not kernels:
             return True
         wanted = parse_range(kernels)
@@ -235,8 +236,8 @@ class Machine(NamedTuple):
         return True if True in answers else None if None in answers or not answers else False
 
     def releases(self, kernels: str) -> str:
-        """Those of its kernels that may be in a range; the range itself where none is known."""
-        there = (one.release for one in self.kernels if Machine((one,)).runs(kernels) is not False)
+        """Return the machine's kernels that may be in a range; the range itself where none is known."""
+        there = (kernel.release for kernel in self.kernels if Machine((kernel,)).runs(kernels) is not False)
         return ", ".join(there) or kernels
 
 

@@ -42,7 +42,7 @@ class Karg(NamedTuple):
 
     @property
     def leaves_quote_open(self) -> bool:
-        """Whether the kernel takes what is written behind it for a part of it."""
+        """Say whether the kernel takes what is written behind the argument for a part of it."""
         return self.text.count('"') % 2 == 1
 
 
@@ -74,7 +74,7 @@ def tokens(text: str) -> list[tuple[str, int]]:
     """Arguments with the offset at which each starts; blanks inside double quotes, of which the last may be
     left open, do not separate. Blanks are those of the kernel (lib/ctype.c), which reads bytes: of a no-break
     space, as copying from a page gives it, the second one is a blank and the first one stays in the value."""
-    return [(found[0], found.start()) for found in re.finditer(_ARGUMENT, text, re.ASCII)]
+    return [(match[0], match.start()) for match in re.finditer(_ARGUMENT, text, re.ASCII)]
 
 
 def last(kargs: Sequence[Karg], name: str) -> Karg | None:
@@ -84,7 +84,7 @@ def last(kargs: Sequence[Karg], name: str) -> Karg | None:
 
 
 def contains(kargs: Iterable[Karg], text: str) -> bool:
-    """Whether an argument of this name and exactly this value is among them, at any place; of one with a
+    """Say whether an argument of this name and exactly this value is among them, at any place; of one with a
     variable in it, whether it is written so."""
     wanted = Karg(text)
     return any(
@@ -104,9 +104,9 @@ def separator(kargs: Iterable[Karg]) -> Karg | None:
 
 
 def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """Those before a `--`."""
-    found = separator(kargs)
-    return tuple(kargs) if found is None else tuple(kargs[: kargs.index(found)])
+    """Return the arguments before a `--`."""
+    marker = separator(kargs)
+    return tuple(kargs) if marker is None else tuple(kargs[: kargs.index(marker)])
 
 
 def adds_up(name: str) -> bool:

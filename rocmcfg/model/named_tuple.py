@@ -40,8 +40,8 @@ else:
             return tuple(self)
 
         def __repr__(self):
-            said = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
-            return f"{type(self).__name__}({said})"
+            fields = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({fields})"
 
     class _Maker(type):
         def __new__(cls, name, bases, body):

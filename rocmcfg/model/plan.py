@@ -61,7 +61,7 @@ class FileChange(NamedTuple):
             "/dev/null" if before is None else self.path,
             "/dev/null" if after is None else self.path,
         )
-        ended = (one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+        ended = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
         changed = "".join(ended)
         if not changed and self.before is not None:
             return f"{self.path}: mode {self.before.mode:04o} → {self.mode:04o}\n"
@@ -154,12 +154,12 @@ class CommandLine(NamedTuple):
         """Arguments in order, each behind " " (kept), "-" (goes) or "+" (comes)."""
         import difflib
 
-        found: list[tuple[str, str]] = []
+        words: list[tuple[str, str]] = []
         matcher = difflib.SequenceMatcher(a=self.before, b=self.after, autojunk=False)
         for tag, a1, a2, b1, b2 in matcher.get_opcodes():
-            found += [(" " if tag == "equal" else "-", word) for word in self.before[a1:a2]]
-            found += [("+", word) for word in self.after[b1:b2] if tag != "equal"]
-        return found
+            words += [(" " if tag == "equal" else "-", word) for word in self.before[a1:a2]]
+            words += [("+", word) for word in self.after[b1:b2] if tag != "equal"]
+        return words
 
 
 class RowOutcome(str, Enum):

@@ -140,5 +140,5 @@ class Profile(NamedTuple):
     doubts: tuple[Doubt, ...] = ()
 
     def fits(self, gfx: str | None, integrated: bool) -> bool:
-        """Whether one GPU is among those that it names."""
+        """Say whether one GPU is among those that the profile names."""
         return gfx in self.gfx and self.apu in (None, integrated)

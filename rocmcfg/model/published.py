@@ -44,12 +44,12 @@ def published(*names: str) -> Callable[[Noun], Noun]:
 
 
 def is_text(noun: type) -> bool:
-    """Whether a document has the `str` of a noun: where its class says how it is spelled."""
+    """Say whether a document has the `str` of a noun: where its class says how it is spelled."""
     return "__str__" in vars(noun)
 
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
-    """What a noun publishes; None for a class that is no noun."""
+    """Return what a noun publishes; None for a class that is no noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
     return None if names is None else tuple(entry for text in names for entry in _entries(text))
 
@@ -69,29 +69,33 @@ def encode(value: object) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {key: encode(one) for key, one in value.items()}
+        return {key: encode(part) for key, part in value.items()}
     listed = entries(type(value))
     if listed is not None:
         return str(value) if is_text(type(value)) else _encoded(value, listed)
     if isinstance(value, (tuple, list)):
-        return [encode(one) for one in value]
+        return [encode(part) for part in value]
     raise TypeError(f"{type(value).__name__} has no place in a JSON document")
 
 
 def _encoded(noun: object, listed: tuple[Entry, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for name, path, optional in listed:
         value = _at(noun, path)
         if not name:
-            found.update(encode(value))
+            document.update(encode(value))
         elif value is not None or not optional:
-            found[name] = encode(value)
-    return found
+            document[name] = encode(value)
+    return document
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         if value is None:
             return None
-        value = tuple(getattr(one, name) for one in value) if type(value) is tuple else getattr(value, name)
+        value = (
+            tuple(getattr(element, name) for element in value)
+            if type(value) is tuple
+            else getattr(value, name)
+        )
     return value

@@ -23,9 +23,9 @@ class _Later:
         self._given = given
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(re.compile(*self._given), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 def compiled(text: str) -> re.Pattern[str]:
@@ -94,13 +94,13 @@ class UnshippedPattern(str):
 
 
 def bounded(pattern: str, act: Callable[[], T], size: int) -> T | None:
-    """What `act` gives, which does nothing but to use the pattern for a text of this size, in bytes. None
-    where the pattern is not shipped and has no time left."""
+    """Return what `act` gives, which does nothing but to use the pattern for a text of this size, in bytes.
+    None where the pattern is not shipped and has no time left."""
     return pattern._run(act, size) if isinstance(pattern, UnshippedPattern) else act()
 
 
 def is_stopped(pattern: str) -> bool:
-    """Whether the pattern had no time left, so that nothing is known of what it matches."""
+    """Say whether the pattern had no time left, so that nothing is known of what it matches."""
     return isinstance(pattern, UnshippedPattern) and pattern.stopped
 
 

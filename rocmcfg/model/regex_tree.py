@@ -12,8 +12,8 @@ _OFTEN = 8  # repeats of what can match in several ways, from which on the ways 
 
 def parsed(pattern: str) -> Sequence[Any]:
     """Pairs of an operator and its argument. Raises re.error and RecursionError."""
-    found: Sequence[Any] = _parser().parse(pattern)
-    return found
+    nodes: Sequence[Any] = _parser().parse(pattern)
+    return nodes
 
 
 def _parser() -> Any:
@@ -24,8 +24,9 @@ def _parser() -> Any:
 
 
 def repeats_a_repeat(pattern: str) -> bool:
-    """Whether it repeats, often, what repeats or has alternatives itself, at any depth: `((a+)b?)+` tries
-    every way to part a line. Raises ValueError for what is nested too deep to be looked through."""
+    """Say whether the pattern repeats, often, what repeats or has alternatives itself, at any depth:
+    `((a+)b?)+` tries every way to part a line. Raises ValueError for what is nested too deep to be looked
+    through."""
     try:
         return _any_repeat(parsed(pattern), within=False)
     except RecursionError as problem:

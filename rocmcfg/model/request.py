@@ -22,7 +22,8 @@ class Request(NamedTuple):
 
 
 def root_option(root: str) -> str:
-    """What a command for the same host needs besides, with the blank before it; empty for the running one."""
+    """Return what a command for the same host needs besides, with the blank before it; empty for the running
+    one."""
     return "" if root == "/" else f" --root {shlex.quote(root)}"
 
 

@@ -49,7 +49,7 @@ class IllegalValue(ValueError):
 
 
 def unsafe_reason(text: str) -> str:
-    """Why a text must not reach a boot file, naming the first character that is the reason."""
+    """Return why a text must not reach a boot file, naming the first character that is the reason."""
     if not text:
         return "the value is empty"
     bad = next(c for c in text if not SAFE_VALUE.match(c))
@@ -128,7 +128,8 @@ def as_number(text: str | None) -> int | None:
 
 
 def octal(text: str | None) -> int | None:
-    """What a kernel reads where the leading 0 makes a number octal and another one than it looks like."""
+    """Return what a kernel reads where the leading 0 makes a number octal and another one than it looks
+    like."""
     digits = (text or "").lstrip("+-")
     if len(digits) < 2 or digits[0] != "0" or digits[1] in "xX":
         return None
@@ -137,7 +138,7 @@ def octal(text: str | None) -> int | None:
 
 
 def truth(text: str | None) -> bool | None:
-    """Whether a value switches something on: a word, or a number above 0; None where it is neither."""
+    """Say whether a value switches something on: a word, or a number above 0; None where it is neither."""
     if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
         return text.strip().lower() in ("true", "yes")
     number = as_number(text)
@@ -145,7 +146,7 @@ def truth(text: str | None) -> bool | None:
 
 
 def same(a: str | None, b: str | None) -> bool:
-    """Whether two spellings are one value: numbers modulo their width, truth values, else text.
+    """Say whether two spellings are one value: numbers modulo their width, truth values, else text.
 
     The kernel prints uint -1 as 4294967295 and a bool as Y, so text is never compared with text first.
     """
@@ -189,7 +190,7 @@ class Spelling(NamedTuple):
 
     @property
     def enabled(self) -> bool:
-        """Of a feature: whether it is to be on."""
+        """Say whether a feature is to be on."""
         return self.value == "true"
 
 
@@ -201,7 +202,7 @@ class ProfileValue(NamedTuple):
 
 
 def parameter(id: str, value: str | None = None) -> Spelling:
-    """Of a module parameter's id; `-` and `_` are one in it."""
+    """Return the spelling of a module parameter's id; `-` and `_` are one in it."""
     module, _, name = id.replace("-", "_").partition(".")
     return Spelling(Kind.PARAMETER, name, value, module)
 
@@ -213,24 +214,25 @@ def feature(name: str, enabled: bool) -> Spelling:
 _LONGEST = 128  # characters of a name; a path takes 255
 
 
-def well_named(asked: Spelling) -> bool:
-    """Whether its name, and that of its module, may stand in a file or in a path."""
-    names = SAFE_VARIABLE if asked.kind is Kind.ENV else SAFE_NAME
-    if len(asked.name) > _LONGEST:
+def well_named(spelling: Spelling) -> bool:
+    """Say whether the name of a setting, and that of its module, may stand in a file or in a path."""
+    names = SAFE_VARIABLE if spelling.kind is Kind.ENV else SAFE_NAME
+    if len(spelling.name) > _LONGEST:
         return False
-    return bool(names.match(asked.name) and (not asked.module or SAFE_MODULE.match(asked.module)))
+    return bool(names.match(spelling.name) and (not spelling.module or SAFE_MODULE.match(spelling.module)))
 
 
 def split(text: str) -> Spelling:
-    """What a text names, unchecked: for the catalogue and the known issues, whose texts tests hold right, and
-    for names that somebody asks about. A name without a scope is a parameter without a module."""
+    """Return the setting that a text names, unchecked: for the catalogue and the known issues, whose texts
+    tests hold right, and for names that somebody asks about. A name without a scope is a parameter without a
+    module."""
     key, equals, value = text.partition("=")
     given = value if equals else None
     scope, dot, name = key.partition(".")
     if scope in _SCOPES and dot:
-        asked = Spelling(_SCOPES[scope], name, given)
-        switched = _SWITCH.get(value.lower()) if asked.kind is Kind.FEATURE else None
-        return asked if switched is None else feature(name, switched)
+        spelling = Spelling(_SCOPES[scope], name, given)
+        switched = _SWITCH.get(value.lower()) if spelling.kind is Kind.FEATURE else None
+        return spelling if switched is None else feature(name, switched)
     return parameter(key if dot else f".{key}", given)
 
 
@@ -245,8 +247,8 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         return error("RC2001", f"--set {text!r} does not say what to set", hint=hint)
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
-    asked = split(text)
-    if not SAFE_MODULE.match(scope) or not well_named(asked._replace(name=name)):
+    spelling = split(text)
+    if not SAFE_MODULE.match(scope) or not well_named(spelling._replace(name=name)):
         hint = "names are letters, digits and _, those of kernel arguments and parameters also . and -"
         return error("RC2002", f"--set {key!r}: not a name", location="--set", hint=hint)
     if equals and not SAFE_VALUE.match(value):
@@ -255,7 +257,7 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
     if scope == "profile" and re.fullmatch("[0-9]{1,10}", value):
         return ProfileValue(name, int(value))
     wanted = {"profile": "a whole number", "feature": "true or false"}.get(scope)
-    if wanted is not None and asked.value not in ("true", "false"):
-        said = f"--set {key} takes {wanted}, not {value!r}"
-        return error("RC2002", said, location="--set", hint=f"`rocmcfg explain {key}` says what of")
-    return asked
+    if wanted is not None and spelling.value not in ("true", "false"):
+        summary = f"--set {key} takes {wanted}, not {value!r}"
+        return error("RC2002", summary, location="--set", hint=f"`rocmcfg explain {key}` says what of")
+    return spelling

@@ -35,7 +35,8 @@ class KernelVersion(NamedTuple):
         return low, low if self.sublevel_known else (*self.series, _LAST)
 
     def reached(self, release: str) -> bool:
-        """Whether it is of a release of mainline, such as "6.7", or of a later one; False of none."""
+        """Say whether the version is of a release of mainline, such as "6.7", or of a later one; False of
+        none."""
         return bool(release) and self.series >= mainline(release)
 
     def __str__(self) -> str:
@@ -88,23 +89,24 @@ class VersionRange(NamedTuple):
     conditions: tuple[tuple[str, Version], ...]
 
     def contains(self, version: Version) -> bool:
-        asked = comparable(version)
-        return all(_HOLDS[sign](asked, comparable(bound)) for sign, bound in self.conditions)
+        parts = comparable(version)
+        return all(_HOLDS[sign](parts, comparable(bound)) for sign, bound in self.conditions)
 
     def between(self, low: Version, high: Version) -> bool | None:
-        """Whether it contains a version that lies between the two, both included; None where that may or may
-        not be. The answer changes at the bounds alone, so that each is asked, and the release behind it."""
-        asked = [low, high]
+        """Say whether the range contains a version that lies between the two, both included; None where that
+        may or may not be. The answer changes at the bounds alone, so that each is asked, and the release
+        behind it."""
+        probes = [low, high]
         for _, bound in self.conditions:
             padded = bound + (0,) * (3 - len(bound))
-            asked += [bound, (*padded[:-1], padded[-1] + 1)]
-        within = (one for one in asked if comparable(low) <= comparable(one) <= comparable(high))
+            probes += [bound, (*padded[:-1], padded[-1] + 1)]
+        within = (probe for probe in probes if comparable(low) <= comparable(probe) <= comparable(high))
         answers = {self.contains(version) for version in within}
         return answers.pop() if len(answers) == 1 else None
 
     @property
     def possible(self) -> bool:
-        """Whether any version at all can be in it."""
+        """Say whether any version at all can be in the range."""
         return self.between((0,), (_LAST,)) is not False
 
 

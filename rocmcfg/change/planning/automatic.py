@@ -26,14 +26,17 @@ def expand_auto(
     chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in computed_on for name in names))
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
-        said = f"--profile auto finds no profile for this host ({seen})"
-        raise fail("RC2024", said, hint="`rocmcfg profile list` shows the profiles; name one")
+        summary = f"--profile auto finds no profile for this host ({seen})"
+        raise fail("RC2024", summary, hint="`rocmcfg profile list` shows the profiles; name one")
     none = dict.fromkeys(gpu.gfx or "" for gpu, names in fitting if gpu not in computed_on or not names)
-    others = dict.fromkeys(f"--profile {one}" for _, names in fitting for one in names if one not in chosen)
+    others = dict.fromkeys(
+        f"--profile {name}" for _, names in fitting for name in names if name not in chosen
+    )
     hint = f"if you compute on it too, add {' '.join(others)}" if others else "no shipped profile is for it"
+    served = ", ".join(target for target in gfx if target not in none)
     remark = info(
         "RC2025",
-        f"--profile auto chose {', '.join(chosen)} for {', '.join(one for one in gfx if one not in none)}"
+        f"--profile auto chose {', '.join(chosen)} for {served}"
         + (f", and none for {', '.join(none)}" if none else ""),
         hint=hint if none else "",
     )

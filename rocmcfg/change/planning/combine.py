@@ -20,22 +20,24 @@ _LEFT = 8  # warn where less than an eighth of the memory would be left
 
 
 def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
-    """Why profiles are not for this host, or for no host as a whole."""
+    """Yield why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
-            said = f"profile {profile.name} is for finding a fault; applied to a host it slows every program"
+            summary = (
+                f"profile {profile.name} is for finding a fault; applied to a host it slows every program"
+            )
             hint = f"use it for one command: rocmcfg run --profile {profile.name} -- COMMAND"
-            yield warning("RC2046", said, location=profile.location, hint=hint)
+            yield warning("RC2046", summary, location=profile.location, hint=hint)
         fitting = any(profile.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)
         if profile.gfx and not fitting and not any_gpu:
-            found = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in facts.gpus)
+            gpus = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in facts.gpus)
             kind = {True: "APUs with ", False: "graphics cards and accelerators with ", None: ""}[profile.apu]
             yield error(
                 "RC2010",
                 f"profile {profile.name} is for {kind}{', '.join(profile.gfx)}, "
                 "and this host has no such GPU",
                 location=profile.location,
-                detail=f"found: {found}" if found else "no AMD GPU was found",
+                detail=f"found: {gpus}" if gpus else "no AMD GPU was found",
                 hint="choose the profile of your GPU (`rocmcfg profile list`), or apply it all the same "
                 "with --any-gpu",
             )
@@ -47,36 +49,36 @@ def combine(
     """The settings of all profiles and --set; the values of the profiles' parameters, not yet compared with
     what they declare; and the problems. Two profiles that disagree are an error: module parameters hold for
     the whole module, so that there is no right choice."""
-    asked, numbers, problems = _asked(request, catalogue)
+    requested, numbers, problems = _asked(request, catalogue)
     chosen: dict[str, Setting] = {}
     for setting in (s for profile in profiles for s in profile.settings):
         canonical = _as_parameter(setting, catalogue)
         other = chosen.get(canonical.id)
         if other is None:
             chosen[canonical.id] = canonical
-        elif other.value != canonical.value and canonical.id not in asked:
-            said = f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}"
+        elif other.value != canonical.value and canonical.id not in requested:
+            summary = f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}"
             detail = f"the other place: {other.location}"
             hint = f"decide with --set {canonical.id}=VALUE or --without {canonical.id}"
-            problems.append(error("RC2011", said, location=canonical.location, detail=detail, hint=hint))
+            problems.append(error("RC2011", summary, location=canonical.location, detail=detail, hint=hint))
         elif other.doubt is not None and canonical.doubt is None:
             chosen[canonical.id] = canonical  # what two of them say is said by the one that root believes
-    for id, setting in asked.items():
+    for id, setting in requested.items():
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
     return list(chosen.values()), numbers, problems
 
 
 def misspelt(request: Request, catalogue: Catalogue) -> list[Diagnostic]:
-    """What is wrong with the words of --set, whatever the host."""
+    """Return what is wrong with the words of --set, whatever the host."""
     return _asked(request, catalogue)[2]
 
 
 def _asked(
     request: Request, catalogue: Catalogue
 ) -> tuple[dict[str, Setting], dict[str, int], list[Diagnostic]]:
-    """What --set says, each once."""
-    asked: dict[str, Setting] = {}
+    """Return what --set says, each setting once."""
+    requested: dict[str, Setting] = {}
     numbers: dict[str, int] = {}
     problems: list[Diagnostic] = []
     for parsed in map(parse_set, request.set):
@@ -87,20 +89,20 @@ def _asked(
                 problems.append(_twice(f"profile.{parsed.name}", numbers[parsed.name], parsed.value))
         else:
             setting = _as_parameter(parsed, catalogue)
-            other = asked.setdefault(setting.id, setting)
+            other = requested.setdefault(setting.id, setting)
             if other.value == setting.value:
                 continue
             if setting.kind is Kind.KARG and adds_up(setting.name):
                 values = other.value if isinstance(other.value, tuple) else (str(other.value),)
-                asked[setting.id] = other._replace(value=(*values, str(setting.value)))
+                requested[setting.id] = other._replace(value=(*values, str(setting.value)))
             else:
                 problems.append(_twice(setting.id, other.value, setting.value))
-    return asked, numbers, problems
+    return requested, numbers, problems
 
 
 def _twice(id: str, first: object, second: object) -> Diagnostic:
-    said = f"--set gives {id} two values: {first} and {second}"
-    return error("RC2041", said, location="--set", hint="keep one of them")
+    summary = f"--set gives {id} two values: {first} and {second}"
+    return error("RC2041", summary, location="--set", hint="keep one of them")
 
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
@@ -112,19 +114,21 @@ def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
 
 
 def named(id: str, names: Iterable[str]) -> bool:
-    """Whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
+    """Say whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
     full = id.replace("-", "_")
     return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
 
 
 def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
     """One `--set` option as the setting that it asks for."""
-    asked = parse(text)
-    if not isinstance(asked, Spelling):
-        return asked
-    value = asked.enabled if asked.kind is Kind.FEATURE else True if asked.value is None else asked.value
+    spelling = parse(text)
+    if not isinstance(spelling, Spelling):
+        return spelling
+    value = True if spelling.value is None else spelling.value
+    if spelling.kind is Kind.FEATURE:
+        value = spelling.enabled
     because = "asked for on the command line"
-    return Setting(asked.kind, asked.name, value, asked.module, because, location="--set")
+    return Setting(spelling.kind, spelling.name, value, spelling.module, because, location="--set")
 
 
 def wrong_numbers(
@@ -132,16 +136,16 @@ def wrong_numbers(
 ) -> Iterable[Diagnostic]:
     """Problems with the numbers of `--set profile.NAME`; GPUs count where the host shows any that fit."""
     every = [parameter for profile in profiles for parameter in profile.parameters]
-    known = {parameter.name for parameter in every}
+    names = {parameter.name for parameter in every}
     for name, value in numbers.items():
-        if name not in known:
-            near = closest(name, list(known)) or list(known)
+        if name not in names:
+            near = closest(name, list(names)) or list(names)
             hint = "they take " + ", ".join(f"profile.{n}" for n in near)
             if not near:
                 hint = "name one that does with --profile; `rocmcfg profile list` shows them"
-            said = f"profile.{name}: no profile that is asked for takes this number"
-            yield error("RC2042", said, hint=hint)
-        for parameter in (one for one in every if one.name == name):
+            summary = f"profile.{name}: no profile that is asked for takes this number"
+            yield error("RC2042", summary, hint=hint)
+        for parameter in (candidate for candidate in every if candidate.name == name):
             for problem in _misfit(parameter, value, profiles, facts):
                 yield problem._replace(location="--set")
 
@@ -149,46 +153,46 @@ def wrong_numbers(
 def _misfit(
     parameter: ProfileParameter, value: int, profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
-    """What a profile, and what the host, has against a number. A GPU that is split into partitions counts for
-    each of them, so that no right number is refused."""
+    """Yield what a profile, and what the host, has against a number. A GPU that is split into partitions
+    counts for each of them, so that no right number is refused."""
     name = f"profile.{parameter.name}"
     if value < parameter.low or (parameter.high is not None and value > parameter.high):
         end = " or more" if parameter.high is None else f" to {parameter.high}"
-        said = f"{name} = {value} is out of range: it takes {parameter.low}{end}"
-        yield error("RC2043", said, detail=parameter.summary, hint="give a value inside the range")
+        summary = f"{name} = {value} is out of range: it takes {parameter.low}{end}"
+        yield error("RC2043", summary, detail=parameter.summary, hint="give a value inside the range")
     if parameter.within == "memory":
         yield from _out_of_memory(parameter, value, facts)
     elif parameter.within == "gpus":
         meant = [profile for profile in profiles if parameter in profile.parameters]
-        found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
-        if found and value > len(found):
-            said = f"{name} = {value} is more than this host has: {len(found)}"
-            yield error("RC2052", said, detail=parameter.summary, hint=f"write --set {name}={len(found)}")
+        gpus = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
+        if gpus and value > len(gpus):
+            summary = f"{name} = {value} is more than this host has: {len(gpus)}"
+            yield error("RC2052", summary, detail=parameter.summary, hint=f"write --set {name}={len(gpus)}")
 
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
-    asked = value * BYTES[parameter.unit]
-    said = f"profile.{parameter.name} = {value} {parameter.unit}"
+    amount = value * BYTES[parameter.unit]
+    phrase = f"profile.{parameter.name} = {value} {parameter.unit}"
     if facts.memory is None:
-        unknown = f"{said} was not compared with the memory of this host, which nothing tells"
+        unknown = f"{phrase} was not compared with the memory of this host, which nothing tells"
         yield info("RC2047", unknown, hint="make sure that it has more, for the system too")
         return
     has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
-    if asked > facts.memory:
-        summary = f"{said} is more than this host has"
+    if amount > facts.memory:
+        summary = f"{phrase} is more than this host has"
         detail = f"{has}; what the firmware sets aside for graphics is not part of it"
         yield error("RC2044", summary, detail=detail, hint="give less, and leave some for the system itself")
-    elif facts.memory - asked < facts.memory // _LEFT:
-        summary = f"{said} leaves little for the system itself"
+    elif facts.memory - amount < facts.memory // _LEFT:
+        summary = f"{phrase} leaves little for the system itself"
         detail = f"{has}; a full GPU would then end programs for want of memory"
         yield warning("RC2045", summary, detail=detail, hint="give less if the host runs out of memory")
-    if parameter.unset == "half of memory" and asked < facts.memory // 2:
-        lowers = f"{said} lowers the limit: unset it is half of the memory"
+    if parameter.unset == "half of memory" and amount < facts.memory // 2:
+        lowers = f"{phrase} lowers the limit: unset it is half of the memory"
         yield warning("RC2053", lowers, detail=has, hint="give more than half, or leave it out")
 
 
 def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:
-    """Why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
+    """Return why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
     if not isinstance(setting.value, Multiple) or setting.value.parameter in numbers:
         return ""
     name = setting.value.parameter

@@ -56,24 +56,28 @@ def owned_files(
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
     generator = initramfs.backend(initramfs.detect(view)) if options else None
-    for one in initramfs.backends():
-        copied = one.propose(wanted=one is generator)
-        owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
+    for candidate in initramfs.backends():
+        copied = candidate.propose(wanted=candidate is generator)
+        owned += [
+            OwnedFile(path, copied[path], f"has {candidate.NAME} copy {modprobe.PATH}") for path in copied
+        ]
     owned += _targets(view, env_targets, variables)
     checked = driver or (written and bool(on_line))
     hooks = kernel_hook.propose(view, wanted=checked, after_entries=written)
     later = "checks the applied values against each kernel that is installed later"
     owned += [OwnedFile(path, hooks[path], later, kernel_hook.MODE) for path in hooks]
-    kept = keep_list.propose(view, (one.path for one in owned if one.content is not None and not one.editor))
+    kept = keep_list.propose(
+        view, (file.path for file in owned if file.content is not None and not file.editor)
+    )
     return [*owned, OwnedFile(keep_list.PATH, kept, "has an update of the system keep the files above")]
 
 
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
-    asked = environment_targets.chosen(names)
+    targets = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
     owned: dict[str, OwnedFile] = {}
-    for target in (*environment_targets.EVERY, *asked):
-        content = environment_targets.propose(target, variables) if target in asked else None
+    for target in (*environment_targets.EVERY, *targets):
+        content = environment_targets.propose(target, variables) if target in targets else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
         owned[target.path] = OwnedFile(target.path, content, reason)
@@ -89,12 +93,12 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
     by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
-    copied = (path for one in initramfs.backends() for path in one.propose(wanted=False))
+    copied = (path for generator in initramfs.backends() for path in generator.propose(wanted=False))
     return (*by_loader, modprobe.PATH, *copied)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
-    """Whether the changes take something away that the running kernel may have been booted with."""
+    """Say whether the changes take something away that the running kernel may have been booted with."""
     paths = kernel_paths()
     return any(
         change.path in paths and change.before is not None and (change.edit is None or change.edit.removed)
@@ -129,19 +133,22 @@ def trial_paths() -> tuple[str, ...]:
 def changes_to(
     view: HostView, owned: Sequence[OwnedFile], receipt: Receipt | None
 ) -> tuple[list[FileChange], list[Diagnostic]]:
-    known = receipt.files if receipt else {}
-    found = [_change_to(view, file, known.get(file.path)) for file in owned]
-    changes = [one for one in found if isinstance(one, FileChange)]
-    return changes, [one for one in found if isinstance(one, Diagnostic)]
+    digests = receipt.files if receipt else {}
+    outcomes = [_change_to(view, file, digests.get(file.path)) for file in owned]
+    changes = [outcome for outcome in outcomes if isinstance(outcome, FileChange)]
+    return changes, [outcome for outcome in outcomes if isinstance(outcome, Diagnostic)]
 
 
 def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
-    """What makes a file what it shall be, or stands in the way; None where it is so already."""
+    """Return the change that makes a file what it shall be, or what stands in the way; None where it is so
+    already."""
     if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
-        said = f"{file.path} is a symbolic link, and rocmcfg writes no file through one"
-        return error("RC4001", said, location=file.path, hint="remove the link, then run the command again")
+        summary = f"{file.path} is a symbolic link, and rocmcfg writes no file through one"
+        return error(
+            "RC4001", summary, location=file.path, hint="remove the link, then run the command again"
+        )
     try:
         before = view.state(file.path)
     except Unreadable as problem:
@@ -161,8 +168,8 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
-    """Whether there is something to take away, as far as it can be seen: of a file that others own, our part.
-    A folder that only root may look into, as that of an EFI system partition, hides what is there."""
+    """Say whether there is something to take away, as far as it can be seen: of a file that others own, our
+    part. A folder that only root may look into, as that of an EFI system partition, hides what is there."""
     if file.editor is None:
         return view.exists(file.path) or view.is_symlink(file.path)
     try:
@@ -173,7 +180,7 @@ def _holds_ours(view: HostView, file: OwnedFile) -> bool:
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
-    """Whether somebody else's work would be lost by writing over a file at our path."""
+    """Return the error where somebody else's work would be lost by writing over a file at our path."""
     if recorded:
         if recorded == journal.digest(content) or content == file.content:
             return None
@@ -186,5 +193,5 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
         )
     if content == file.content or MARK in content[:400]:
         return None
-    said = f"{file.path} exists and rocmcfg did not write it"
-    return error("RC4003", said, location=file.path, hint="rename it, then run the command again")
+    summary = f"{file.path} exists and rocmcfg did not write it"
+    return error("RC4003", summary, location=file.path, hint="rename it, then run the command again")

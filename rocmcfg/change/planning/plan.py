@@ -48,27 +48,28 @@ class Known(NamedTuple):
     receipt: Receipt | None
 
 
-def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
+def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, basis: Known) -> Plan:
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
-    observed = read_configured(view, known.facts)
-    resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
+    observed = read_configured(view, basis.facts)
+    resolution = resolve(profiles, request, basis.facts, basis.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
-    had = known.receipt.settings if known.receipt is not None else ()
+    had = basis.receipt.settings if basis.receipt is not None else ()
     ours = any(s.channel is Channel.CMDLINE for s in had)  # only its own loader can take them back
-    if known.facts.boot.left_to_user and not ours and 0 < len(by_hand) < len(resolution.desired):
-        resolution = _without(resolution, by_hand, known.facts.boot.loader)
+    if basis.facts.boot.left_to_user and not ours and 0 < len(by_hand) < len(resolution.desired):
+        resolution = _without(resolution, by_hand, basis.facts.boot.loader)
     else:
         by_hand = []
-    made = _plan(view, names, resolution, observed, known, request)._replace(by_hand=tuple(by_hand))
-    another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
+    made = _plan(view, names, resolution, observed, basis, request)._replace(by_hand=tuple(by_hand))
+    another = newer_kernel(basis.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def _without(
     resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
 ) -> Resolution:
-    """What can be done where rocmcfg does not configure the boot loader: all but the kernel's arguments."""
+    """Return what can be done where rocmcfg does not configure the boot loader: all but the kernel's
+    arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
     why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
     yours = warning(
@@ -87,13 +88,13 @@ def _without(
 
 
 def plan_of_approved(
-    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known, request: Request
+    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], basis: Known, request: Request
 ) -> Plan:
     """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
     this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
-    problems = tuple(refused(settings, known.facts, known.catalogue))
-    observed = read_configured(view, known.facts)
-    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, request)
+    problems = tuple(refused(settings, basis.facts, basis.catalogue))
+    observed = read_configured(view, basis.facts)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, basis, request)
 
 
 def _plan(
@@ -101,10 +102,10 @@ def _plan(
     names: tuple[str, ...],
     resolution: Resolution,
     observed: Configured,
-    known: Known,
+    basis: Known,
     request: Request,
 ) -> Plan:
-    facts, catalogue, receipt = known
+    facts, catalogue, receipt = basis
     env_targets, boot = request.env_target, observed.boot
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
@@ -132,9 +133,9 @@ def _plan(
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
-    images, unproven = _images(view, entries, changed, known)
+    images, unproven = _images(view, entries, changed, basis)
     problems += [*wrong, *unproven]
-    problems += kernel_hook.problems(view, (one.path for one in changes if one.after is not None))
+    problems += kernel_hook.problems(view, (change.path for change in changes if change.after is not None))
     tools: tuple[ToolChange, ...] = ()
     keeper = registry.argument_keeper(loader)
     if boot is not None and keeper is not None:
@@ -165,22 +166,22 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
         return setting
     if setting.parameter:
         own = last(observed.kargs, setting.parameter)
-        found = own if own is not None and same(own.value, setting.text) else None
+        karg = own if own is not None and same(own.value, setting.text) else None
     else:
-        found = next((k for k in observed.kargs if contains([k], setting.karg)), None)
+        karg = next((k for k in observed.kargs if contains([k], setting.karg)), None)
         winner = last(observed.kargs, setting.name)
-        if found is not None and winner is not found and not adds_up(setting.name):
-            found = None
-    return setting if found is None else setting._replace(adopted_from=found.source, text=found.value)
+        if karg is not None and winner is not karg and not adds_up(setting.name):
+            karg = None
+    return setting if karg is None else setting._replace(adopted_from=karg.source, text=karg.value)
 
 
 def _images(
-    view: HostView, entries: Sequence[Entry], changed: Set[str], known: Known
+    view: HostView, entries: Sequence[Entry], changed: Set[str], basis: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
-    """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
-    And which images would not come right, or could not be proven to."""
-    generator = initramfs.backend(known.facts.boot.initramfs)
-    left = known.receipt.activations if known.receipt else {}
+    """Return what builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d
+    acts. Return also which images would not come right, or could not be proven to."""
+    generator = initramfs.backend(basis.facts.boot.initramfs)
+    left = basis.receipt.activations if basis.receipt else {}
     if modprobe.PATH not in changed and (
         generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
     ):
@@ -214,8 +215,8 @@ def _menu(
     boot: Observed,
     changed: Set[str],
 ) -> Iterable[Activation]:
-    """What generates the boot menu anew: where its sources change, or it does not hold what they say, those
-    of the user as far as they are asked for."""
+    """Yield what generates the boot menu anew: where its sources change, or it does not hold what they say,
+    those of the user as far as they are asked for."""
     source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
@@ -223,9 +224,9 @@ def _menu(
             reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
     else:
         gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]
-        asked = [(source, kargs, gone)] if boot.ours else []
-        asked += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
-        lacking = [said for said, *texts in asked if any(menus.check(boot.menu, *texts))]
+        expected = [(source, kargs, gone)] if boot.ours else []
+        expected += [(s.adopted_from, [s.karg], []) for s in desired if s.adopted_from]
+        lacking = [origin for origin, *texts in expected if any(menus.check(boot.menu, *texts))]
         if boot.menu.unreadable or not lacking:
             return
         reason = f"the boot menu does not hold what {lacking[0]} says"
@@ -242,8 +243,8 @@ def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
-    """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
-    are read after ours."""
+    """Return what the host has without us, and whether somebody else still wins after us: of `variables`,
+    those that are read after ours."""
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
@@ -277,6 +278,6 @@ def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
 def stale(before: Plan, now: Plan) -> Iterable[str]:
     """The paths and tools in which two plans for one request differ: the host changed in between."""
     yield from sorted({change.path for change in {*before.changes} ^ {*now.changes}})
-    old, new = ([*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now))
+    old, new = ([*(a.commands for a in plan.due), *(t.argv for t in plan.tools)] for plan in (before, now))
     if old != new:
         yield "activations"

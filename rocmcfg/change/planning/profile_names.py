@@ -23,38 +23,40 @@ Instead = Callable[[str, str], str]
 def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
     """The profiles that a name stands for. Raises RocmcfgError where it fits none, or several GPUs whose
     profiles differ."""
-    known = ("auto", *profiles.names(view))
-    if name in known or profiles.is_path(name) or not _plain(name):
+    names = ("auto", *profiles.names(view))
+    if name in names or profiles.is_path(name) or not _plain(name):
         return (name,)
-    if same := [one for one in known if _plain(one) == _plain(name)]:
+    if same := [candidate for candidate in names if _plain(candidate) == _plain(name)]:
         return (same[0],)
     fitting: dict[tuple[str, ...], list[str]] = {}
     for model in gpus(name):
         fit = profiles.for_gpus(view, (Gpu(model.gfx, "", "pci", integrated=model.apu),))
-        like = [one for one in _called(model) if _plain(one).startswith(_plain(name))]
+        like = [product for product in _called(model) if _plain(product).startswith(_plain(name))]
         fitting.setdefault(fit, []).append(f"{', '.join(like) or model.codename} ({model.gfx})")
     if not fitting:
         every = (product for model in catalogue.gpu_models() for product in _called(model) if product)
         products = {_plain(product): product for product in every}
-        near = [f"{products[one]!r}" for one in closest(_plain(name), list(products))]
-        raise profiles.NoSuchProfile(name, known[1:], near)
+        near = [f"{products[key]!r}" for key in closest(_plain(name), list(products))]
+        raise profiles.NoSuchProfile(name, names[1:], near)
     if len(fitting) == 1 and (chosen := next(iter(fitting))):
         return chosen
-    choices = [f"{', '.join(sold)}:\n{instead(name, one)}" for fit, sold in fitting.items() for one in fit]
+    choices = [
+        f"{', '.join(sold)}:\n{instead(name, choice)}" for fit, sold in fitting.items() for choice in fit
+    ]
     none = "no profile is for " + ", ".join(fitting[()]) if () in fitting else ""
     if not choices:
-        raise profiles.NoSuchProfile(name, known[1:], said=none)
+        raise profiles.NoSuchProfile(name, names[1:], reason=none)
     raise fail("RC1019", f"{name!r} fits GPUs of different profiles", detail=none, hint="\n".join(choices))
 
 
 def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
-    """Those that go by a name: a product, a code name, a target or a family, or the beginning of one where it
-    need not be `whole`."""
+    """Return the GPUs that go by a name: a product, a code name, a target or a family, or the beginning of
+    one where it need not be `whole`."""
     wanted = _plain(text)
     named = [(m, {*map(_plain, (m.gfx, m.family, *_called(m)))}) for m in catalogue.gpu_models()]
-    found = [model for model, of in named if wanted and wanted in of]
-    if found or whole or len(wanted) < _FEWEST:
-        return found
+    models = [model for model, of in named if wanted and wanted in of]
+    if models or whole or len(wanted) < _FEWEST:
+        return models
     return [model for model, of in named if any(name.startswith(wanted) for name in of)]
 
 

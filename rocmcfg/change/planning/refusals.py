@@ -42,9 +42,9 @@ def host_problems(
     """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
     of."""
     if facts.container:
-        said = "this is a container: the kernel belongs to the machine outside"
+        summary = "this is a container: the kernel belongs to the machine outside"
         hint = "run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`"
-        yield error("RC3010", said, location=facts.container, hint=hint)
+        yield error("RC3010", summary, location=facts.container, hint=hint)
         return
     ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
     if ours and facts.kernels and not facts.driven:
@@ -52,8 +52,8 @@ def host_problems(
         hint = "install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first"
         yield error("RC3011", "no installed kernel has an amdgpu driver", detail=detail, hint=hint)
     if any(s.parameter for s in desired) and not facts.kernels:
-        said = "no installed kernel was found, so no value could be checked against one"
-        yield warning("RC3012", said, location="/lib/modules")
+        summary = "no installed kernel was found, so no value could be checked against one"
+        yield warning("RC3012", summary, location="/lib/modules")
     if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
         yield info(
             "RC3013",
@@ -84,8 +84,8 @@ def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
     """After an update without a reboot, the boot that brings the settings brings another kernel as well."""
     if facts.newer_kernel is not None:
         release = facts.newer_kernel.release
-        said = f"kernel {release} is newer than the one that runs: the next boot may bring it along"
-        yield info("RC3027", said, hint="to change one thing at a time, reboot before you apply")
+        summary = f"kernel {release} is newer than the one that runs: the next boot may bring it along"
+        yield info("RC3027", summary, hint="to change one thing at a time, reboot before you apply")
 
 
 def _loader_problems(
@@ -116,29 +116,30 @@ def _generator_problems(
     view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
 ) -> Iterable[Diagnostic]:
     lines = "\n".join(f"  {modprobe.line(setting)}" for setting in unique_kargs(settings))
-    found = initramfs.in_use(facts.boot.initramfs)
-    if len(found) > 1:
+    generators = initramfs.in_use(facts.boot.initramfs)
+    if len(generators) > 1:
+        titles = " and ".join(generator.title for generator in generators)
+        evidence = [f"{generator.name}: {', '.join(generator.evidence)}" for generator in generators]
         yield error(
             "RC3205",
-            f"{' and '.join(one.title for one in found)} are both here, and nothing proves which one makes "
-            "the images",
-            detail="\n".join(f"{one.name}: {', '.join(one.evidence)}" for one in found),
+            f"{titles} are both here, and nothing proves which one makes the images",
+            detail="\n".join(evidence),
             hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
         )
-    elif found and not found[0].supported:
-        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {found[0].manual}"
-        yield _by_hand("RC3016", found[0], manual, "the initramfs generator")
+    elif generators and not generators[0].supported:
+        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {generators[0].manual}"
+        yield _by_hand("RC3016", generators[0], manual, "the initramfs generator")
     names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
     images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
-    if images and not found:
-        said = "there are initramfs images, and no generator that rocmcfg knows"
+    if images and not generators:
+        summary = "there are initramfs images, and no generator that rocmcfg knows"
         detail = f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}"
         hint = "keep to the kernel command line: --via cmdline"
-        yield error("RC3018", said, location=images[0], detail=detail, hint=hint)
+        yield error("RC3018", summary, location=images[0], detail=detail, hint=hint)
 
 
 def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:
-    """Why images would not get our options, or nobody could tell; said before anything is written."""
+    """Yield why images would not get our options, or nobody could tell, before anything is written."""
     for image in images:
         if image.carries is None:
             yield error(
@@ -162,7 +163,7 @@ def image_problems(view: HostView, generator: Generator, images: Sequence[Image]
 
 
 def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
-    """Whether images that are made anew cannot be copied before."""
+    """Yield a warning where images that are made anew cannot be copied before."""
     size = sum(map(view.size, paths))
     if not journal.has_room(view, size):
         had, need, free = (n >> 20 for n in (size, 3 * size, view.free(STATE_DIR)))
@@ -176,16 +177,18 @@ def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
         )
 
 
-def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
-    asked = " --profile ".join((request and request.profiles) or ("NAME",))
-    proves = f"`rocmcfg verify --profile {asked}` then checks"
-    back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
-    summary = f"{what} of this host is {found.title}, {found.refusal}"
+def _by_hand(
+    id: str, program: Detection, manual: str, what: str, request: Request | None = None
+) -> Diagnostic:
+    profiles = " --profile ".join((request and request.profiles) or ("NAME",))
+    proves = f"`rocmcfg verify --profile {profiles}` then checks"
+    back = "mount its partition, or put it back from its package or a copy; or " if program.lacks else ""
+    summary = f"{what} of this host is {program.title}, {program.refusal}"
     hint = f"{back}add the lines by hand as shown; {proves} them"
-    if found.renders and request is not None:
-        summary = f"this host is {found.title}: its own configuration says which arguments it boots with"
-        hint = f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host"
-    return error(id, summary, detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}", hint=hint)
+    if program.renders and request is not None:
+        summary = f"this host is {program.title}: its own configuration says which arguments it boots with"
+        hint = f"`{render_line(request, program.renders)}` prints it in its words; {proves} the host"
+    return error(id, summary, detail=f"seen: {', '.join(program.evidence)}\nby hand: {manual}", hint=hint)
 
 
 def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
@@ -193,8 +196,8 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():
         module, dot, _ = karg.key.partition(".")
-        known = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
-        for kernel in known:
+        declared = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
+        for kernel in declared:
             if kernel.typed and not karg.untold and kernel.refuses(karg.value):
                 yield error(
                     "RC3017",
@@ -208,45 +211,45 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
 def _told(
     settings: Iterable[DesiredSetting], machine: Machine, catalogue: Catalogue
 ) -> Iterator[tuple[DesiredSetting, Verdict, Diagnostic]]:
-    """What there is to say of settings that were resolved before, on the kernels of a machine."""
+    """Yield what there is to say of settings that were resolved before, on the kernels of a machine."""
     for setting in settings:
         if setting.parameter and setting.text is not None and machine.kernels:
-            asked = parameter(setting.parameter, setting.text)
-            for verdict in judge(asked, machine, catalogue):
-                told = worded(verdict, asked, setting.location, catalogue, machine)
-                if told is not None:
-                    yield setting, verdict, told
+            spelling = parameter(setting.parameter, setting.text)
+            for verdict in judge(spelling, machine, catalogue):
+                diagnostic = worded(verdict, spelling, setting.location, catalogue, machine)
+                if diagnostic is not None:
+                    yield setting, verdict, diagnostic
 
 
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> list[Diagnostic]:
-    """Which values would keep the driver of a kernel that is installed now from loading."""
-    found = _told(settings, facts.machine, catalogue)
-    return [told for _, verdict, told in found if verdict.about in REFUSED and verdict.holds]
+    """Return which values would keep the driver of a kernel that is installed now from loading."""
+    judged = _told(settings, facts.machine, catalogue)
+    return [diagnostic for _, verdict, diagnostic in judged if verdict.about in REFUSED and verdict.holds]
 
 
-def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
-    """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
-    those that are to be withdrawn."""
-    settings = (setting._replace(location="") for setting in known.settings)
-    said: list[Diagnostic] = []
+def judged_on(kernel: Kernel, receipt: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
+    """Return what a kernel that was just installed makes of the settings: what is to be said of them, and the
+    ids of those that are to be withdrawn."""
+    settings = (setting._replace(location="") for setting in receipt.settings)
+    remarks: list[Diagnostic] = []
     harmful: list[str] = []
-    for setting, verdict, told in _told(settings, Machine((kernel,)), catalogue):
+    for setting, verdict, diagnostic in _told(settings, Machine((kernel,)), catalogue):
         if verdict.about is About.ABSENT:
             lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there"
             hint = f"drop it with `rocmcfg apply … --without {setting.id}`"
-            said.append(warning("RC4041", lacks, hint=hint))
+            remarks.append(warning("RC4041", lacks, hint=hint))
         elif verdict.about is About.ILLEGAL and verdict.holds:
-            said.append(told)
+            remarks.append(diagnostic)
             harmful.append(setting.id)
-    return said, harmful
+    return remarks, harmful
 
 
-def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
-    """What was asked for, as the user would have asked for it without these settings."""
-    asked = known.request
-    by_hand = {setting.id for setting in known.settings if not setting.profile}
-    return asked._replace(
-        with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
-        without=(*asked.without, *(id for id in harmful if id not in by_hand)),
-        set=tuple(text for text in asked.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
+def request_without(receipt: Receipt, harmful: Sequence[str]) -> Request:
+    """Return what was asked for, as the user would have asked for it without these settings."""
+    request = receipt.request
+    by_hand = {setting.id for setting in receipt.settings if not setting.profile}
+    return request._replace(
+        with_=tuple(name for name in request.with_ if not any(named(id, [name]) for id in harmful)),
+        without=(*request.without, *(id for id in harmful if id not in by_hand)),
+        set=tuple(text for text in request.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
     )

@@ -30,15 +30,15 @@ def understood(
     """The request in names of ours, and how each was understood. Where it is `alone` and names no profile,
     nor anything that stands without one, `auto` is meant. Raises RocmcfgError for what cannot be told."""
     settings = [setting(view, text, instead) for text in request.set]
-    wrong = [found for found in map(parse, settings) if isinstance(found, Diagnostic)]
-    if any(one.id == "RC2001" for one in wrong):
+    wrong = [parsed for parsed in map(parse, settings) if isinstance(parsed, Diagnostic)]
+    if any(problem.id == "RC2001" for problem in wrong):
         raise RocmcfgError(*wrong)
     called = [profile(view, name, instead) for name in request.profiles]
-    said = [*zip(request.profiles, map(" and ".join, called), strict=True)]
-    said += zip(request.set, settings, strict=True)
-    wanted = [name for found in called for name in found]
+    readings = [*zip(request.profiles, map(" and ".join, called), strict=True)]
+    readings += zip(request.set, settings, strict=True)
+    wanted = [name for names in called for name in names]
     if alone and not wanted and all(text.startswith("profile.") for text in settings):
         wanted = ["auto"]
     return request._replace(profiles=tuple(dict.fromkeys(wanted)), set=tuple(settings)), [
-        info("RC2058", f"{old} is read as {new}") for old, new in said if old != new
+        info("RC2058", f"{old} is read as {new}") for old, new in readings if old != new
     ]

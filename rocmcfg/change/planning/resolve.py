@@ -70,11 +70,11 @@ def resolve(
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
-    asked, numbers, problems = combine(profiles, request, catalogue)
+    combined, numbers, problems = combine(profiles, request, catalogue)
     work.problems += [*misfits(profiles, facts, any_gpu=request.any_gpu), *problems]
     work.problems += wrong_numbers(numbers, profiles, facts)
     settings = []
-    for setting in _select(work, asked):
+    for setting in _select(work, combined):
         reason = missing(setting, numbers, profiles)
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
@@ -87,23 +87,23 @@ def resolve(
         elif setting.kind in (Kind.KARG, Kind.ENV):
             _as_written(work, setting, Channel.CMDLINE if setting.kind is Kind.KARG else Channel.ENVIRONMENT)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
-    said = tuple(dict.fromkeys([*work.problems, *work.cautions]))
-    return Resolution(tuple(work.desired), tuple(work.skipped), said)
+    diagnostics = tuple(dict.fromkeys([*work.problems, *work.cautions]))
+    return Resolution(tuple(work.desired), tuple(work.skipped), diagnostics)
 
 
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
     """Says what there is to say of a setting with the text to be written. False where it is refused."""
-    asked = Spelling(setting.kind, setting.name, text, setting.module)
+    spelling = Spelling(setting.kind, setting.name, text, setting.module)
     machine = work.facts.machine
     taken = True
-    for verdict in judge(asked, machine, work.catalogue):
-        caution = is_caution(verdict, asked)
+    for verdict in judge(spelling, machine, work.catalogue):
+        caution = is_caution(verdict, spelling)
         if (only is not None and verdict.about not in only) or (caution and setting.profile in work.shipped):
             continue
-        told = worded(verdict, asked, setting.location, work.catalogue, machine)
-        if told is not None:
-            taken = taken and told.severity is not Severity.ERROR
-            (work.cautions if caution else work.problems).append(told)
+        diagnostic = worded(verdict, spelling, setting.location, work.catalogue, machine)
+        if diagnostic is not None:
+            taken = taken and diagnostic.severity is not Severity.ERROR
+            (work.cautions if caution else work.problems).append(diagnostic)
     return taken
 
 
@@ -126,10 +126,10 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
         else:
             chosen.append(setting)
             if decision.holds is None:
-                said = f"{setting.id} is applied because it cannot be told whether it is needed"
+                summary = f"{setting.id} is applied because it cannot be told whether it is needed"
                 hint = f"leave it out with --without {setting.id}"
-                told = info("RC2012", said, location=setting.location, detail=decision.why, hint=hint)
-                work.problems.append(told)
+                remark = info("RC2012", summary, location=setting.location, detail=decision.why, hint=hint)
+                work.problems.append(remark)
     return chosen
 
 
@@ -142,19 +142,19 @@ def _decision(work: _Work, setting: Setting) -> Decision:
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
-    known = [s.id for s in settings if option == "--without" or s.optional]
+    ids = [s.id for s in settings if option == "--without" or s.optional]
     for name in names:
         if not any(named(setting.id, [name]) for setting in settings):
-            near = closest(name, known) or known
-            said = f"{option} {name}: the profile has no such setting"
+            near = closest(name, ids) or ids
+            summary = f"{option} {name}: the profile has no such setting"
             hint = "it has " + ", ".join(near) if near else "it has none"
-            work.problems.append(error("RC2013", said, hint=hint))
+            work.problems.append(error("RC2013", summary, hint=hint))
 
 
 def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
     shared = {name: value for name, value in setting._asdict().items() if name in DesiredSetting._fields}
-    found = _decision(work, setting)
-    decision = found.text if setting.when and not work.request.unconditional else found.why
+    need = _decision(work, setting)
+    decision = need.text if setting.when and not work.request.unconditional else need.why
     return DesiredSetting(id=setting.id, text=text, channel=channel, decision=decision, **shared)
 
 
@@ -163,17 +163,17 @@ def _channel(work: _Work, setting: Setting) -> Channel:
     builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
     of_the_driver = setting.kind is Kind.FEATURE or setting.module in work.catalogue.modules()
     if wanted is Channel.MODPROBE and builtin and of_the_driver:
-        said = f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d"
-        work.problems.append(error("RC2014", said, location=setting.location, hint="use --via cmdline"))
+        summary = f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d"
+        work.problems.append(error("RC2014", summary, location=setting.location, hint="use --via cmdline"))
     return wanted
 
 
 def _parameter(work: _Work, setting: Setting) -> None:
     if isinstance(setting.value, tuple | Multiple):
         return  # the profile loader refuses lists here, and a multiple has its number by now
-    known = work.catalogue.parameters.get(setting.id)
+    entry = work.catalogue.parameters.get(setting.id)
     try:
-        text = _text(setting.value, known, work.types(setting.id))
+        text = _text(setting.value, entry, work.types(setting.id))
     except IllegalValue as problem:
         if _judged(work, setting, None, only=OF_THE_NAME):
             wrong = f"{setting.id}: {problem}"
@@ -181,11 +181,11 @@ def _parameter(work: _Work, setting: Setting) -> None:
         return
     if _judged(work, setting, text):
         desired = _base(work, setting, text, _channel(work, setting))
-        rewritten = known is not None and known.rewritten
+        rewritten = entry is not None and entry.rewritten
         work.desired.append(desired._replace(parameter=setting.id, rewritten=rewritten))
 
 
-def _text(value: str | int | bool, known: Parameter | None, types: Set[str]) -> str:
+def _text(value: str | int | bool, entry: Parameter | None, types: Set[str]) -> str:
     """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
     switch = {ParamType.BOOL.value, ParamType.BINT.value}
     if isinstance(value, bool):
@@ -195,7 +195,7 @@ def _text(value: str | int | bool, known: Parameter | None, types: Set[str]) -> 
             return "1" if value else "0"  # bool on one kernel, int on another: both read 1 and 0
         raise IllegalValue(f"true and false are for bool parameters; write {int(value)}")
     if isinstance(value, int):
-        hexadecimal = known is not None and known.mask and value >= 0
+        hexadecimal = entry is not None and entry.mask and value >= 0
         return (hexint(value) if ParamType.HEXINT in types else hex(value)) if hexadecimal else str(value)
     if types and types <= switch:
         # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
@@ -244,9 +244,9 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         work.desired.remove(own)
         work.desired.append(own._replace(text=text))
     if len(channels) > 1:
-        said = f"the features of {id} share one mask and cannot go to two places"
+        summary = f"the features of {id} share one mask and cannot go to two places"
         hint = "give all of them the same `via`"
-        work.problems.append(error("RC2021", said, location=members[0][0].location, hint=hint))
+        work.problems.append(error("RC2021", summary, location=members[0][0].location, hint=hint))
         return
     for setting, feature in members:
         desired = _base(work, setting, text, channels.copy().pop())

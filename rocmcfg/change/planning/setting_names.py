@@ -51,27 +51,31 @@ def plain_setting(view: HostView, text: str) -> str:
 
 def called(view: HostView, name: str) -> list[str]:
     """The ids of all that goes by a name without a scope, in any case."""
-    known, plain = catalogue.load(), canonical(name).lower()
-    found = [p.id for p in known.parameters.values() if p.name == plain]
-    found += [f"feature.{f}" for f in known.features if canonical(f) == plain]
-    found += [f"env.{one}" for one in dict.fromkeys((name, name.upper())) if names.variable(one)][:1]
-    found += [f"karg.{a.name}" for a in (names.argument(name), names.argument(name.lower())) if a][:1]
-    return found or [f"profile.{one}" for one in numbers(view) if one == plain]
+    knowledge, plain = catalogue.load(), canonical(name).lower()
+    ids = [p.id for p in knowledge.parameters.values() if p.name == plain]
+    ids += [f"feature.{f}" for f in knowledge.features if canonical(f) == plain]
+    ids += [
+        f"env.{spelling}" for spelling in dict.fromkeys((name, name.upper())) if names.variable(spelling)
+    ][:1]
+    ids += [f"karg.{a.name}" for a in (names.argument(name), names.argument(name.lower())) if a][:1]
+    return ids or [f"profile.{number}" for number in numbers(view) if number == plain]
 
 
 def numbers(view: HostView) -> dict[str, tuple[ProfileParameter, str]]:
-    """What shipped profiles leave to the user, and the name of the profile."""
+    """Return the numbers that shipped profiles leave to the user, each with the name of its profile."""
     shipped = [name for name in profiles.names(view) if os.path.isfile(profiles.shipped_path(name))]
     shipped = [name for name in shipped if name not in view.names(profiles.LOCAL_DIR)]
     loaded = profiles.load(view, shipped)
-    return {one.name: (one, profile.name) for profile in loaded for one in profile.parameters}
+    return {
+        parameter.name: (parameter, profile.name) for profile in loaded for parameter in profile.parameters
+    }
 
 
 def _unit(view: HostView, id: str) -> str:
     scope, _, name = id.partition(".")
     number = numbers(view).get(name) if scope == "profile" else None
-    known = catalogue.load().parameters.get(canonical(id))
-    return number[0].unit if number else known.unit if known else ""
+    parameter = catalogue.load().parameters.get(canonical(id))
+    return number[0].unit if number else parameter.unit if parameter else ""
 
 
 def _not_one(view: HostView, text: str, ids: Sequence[str], instead: Instead) -> Diagnostic:
@@ -79,10 +83,12 @@ def _not_one(view: HostView, text: str, ids: Sequence[str], instead: Instead) ->
     if ids:
         choices = (instead(text, f"{id}{equals}{value}") for id in ids)
         return error("RC2001", f"--set {text!r} fits several settings", hint="\n".join(choices))
-    known = catalogue.load()
-    every = [*numbers(view), *(p.name for p in known.parameters.values())]
-    near = closest(key, list(dict.fromkeys([*every, *known.features, *known.arguments, *known.variables])))
-    found = parse(text)
-    if not near or not isinstance(found, Diagnostic):
-        return found if isinstance(found, Diagnostic) else error("RC2001", text)
-    return found._replace(hint=f"did you mean {', '.join(near)}?\n{found.hint}")
+    knowledge = catalogue.load()
+    every = [*numbers(view), *(p.name for p in knowledge.parameters.values())]
+    near = closest(
+        key, list(dict.fromkeys([*every, *knowledge.features, *knowledge.arguments, *knowledge.variables]))
+    )
+    parsed = parse(text)
+    if not near or not isinstance(parsed, Diagnostic):
+        return parsed if isinstance(parsed, Diagnostic) else error("RC2001", text)
+    return parsed._replace(hint=f"did you mean {', '.join(near)}?\n{parsed.hint}")

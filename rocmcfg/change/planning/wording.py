@@ -26,99 +26,100 @@ class _Frame(NamedTuple):
 
     severity: Severity
     id: str
-    said: Words
+    wording: Words
 
 
 error, warning, info = (partial(_Frame, severity) for severity in Severity)
 
 
 def worded(
-    verdict: Verdict, asked: Spelling, location: str, known: Catalogue, machine: Machine
+    verdict: Verdict, setting: Spelling, location: str, catalogue: Catalogue, machine: Machine
 ) -> Diagnostic | None:
     """Return None for what nobody who plans needs to be told, such as a default."""
-    frame = _framed(verdict, asked.kind, words(verdict, asked, known, machine))
+    frame = _framed(verdict, setting.kind, words(verdict, setting, catalogue, machine))
     if frame is None:
         return None
-    said = frame.said
-    hint = said.cure
+    wording = frame.wording
+    hint = wording.cure
     if frame.id == "RC2103":
-        hint = f"take it out of the profile, or name it with --without {asked.id}"
-    return Diagnostic(frame.severity, frame.id, said.summary, said.why, location, hint)
+        hint = f"take it out of the profile, or name it with --without {setting.id}"
+    return Diagnostic(frame.severity, frame.id, wording.summary, wording.why, location, hint)
 
 
-def is_caution(verdict: Verdict, asked: Spelling) -> bool:
-    """Whether it tells what a setting really does, or guesses what is meant: of the user's own alone."""
+def is_caution(verdict: Verdict, setting: Spelling) -> bool:
+    """Say whether a verdict tells what a setting really does, or guesses what is meant: it is told of the
+    user's own settings alone."""
     if verdict.about in _CAUTIONS:
         return verdict.trap_kind != "limited"  # a profile does not know the kernel that it comes to
-    if asked.kind is Kind.KARG and verdict.about is About.MISNAMED:
+    if setting.kind is Kind.KARG and verdict.about is About.MISNAMED:
         return not verdict.why
     guesses = (About.UNKNOWN, About.UNKNOWN_MODULE, About.DEPRECATED)
-    return asked.kind in (Kind.KARG, Kind.ENV) and verdict.about in guesses
+    return setting.kind in (Kind.KARG, Kind.ENV) and verdict.about in guesses
 
 
-def _framed(verdict: Verdict, kind: Kind, said: Words) -> _Frame | None:  # noqa: PLR0912  # a branch for each
+def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # noqa: PLR0912  # a branch for each
     unsure = verdict.holds is None
     match verdict.about:
         case About.UNKNOWN_MODULE if kind is not Kind.PARAMETER:
-            return warning("RC2050", said)
+            return warning("RC2050", wording)
         case About.UNKNOWN_MODULE:
-            return warning("RC2109", said) if unsure else error("RC2110", said)
+            return warning("RC2109", wording) if unsure else error("RC2110", wording)
         case About.UNKNOWN | About.MISNAMED:
-            return _of_the_name(verdict, kind, said)
-        case About.ABSENT if said.advice is not Advice.TAKE_OUT:
-            return warning("RC2102", said)
+            return _of_the_name(verdict, kind, wording)
+        case About.ABSENT if wording.advice is not Advice.TAKE_OUT:
+            return warning("RC2102", wording)
         case About.ABSENT:
-            return error("RC2103", said)
+            return error("RC2103", wording)
         case About.DEPRECATED:
-            return warning("RC2108", said) if kind is Kind.PARAMETER else info("RC2050", said)
+            return warning("RC2108", wording) if kind is Kind.PARAMETER else info("RC2050", wording)
         case About.ILLEGAL:
-            return _illegal(verdict, kind, said)
+            return _illegal(verdict, kind, wording)
         case About.OUT_OF_RANGE:
-            return error("RC2105", said)
+            return error("RC2105", wording)
         case About.PRESENCE_ONLY:
-            return warning("RC2018", said)
+            return warning("RC2018", wording)
         case About.TRAP:
             grave = verdict.is_grave or verdict.trap_kind == "limited"
-            return warning("RC2050", said) if grave else info("RC2050", said)
+            return warning("RC2050", wording) if grave else info("RC2050", wording)
         case About.LOSES:
-            return info("RC2050", said) if unsure else warning("RC2050", said)
+            return info("RC2050", wording) if unsure else warning("RC2050", wording)
         case About.TAINTS:
-            return info("RC2107", said)
+            return info("RC2107", wording)
         case About.BUILD_ONLY | About.OCTAL | About.NO_EFFECT | About.FEATURE_TAINTS | About.SIDE_EFFECT:
-            return info("RC2050", said)
+            return info("RC2050", wording)
         case About.DEFAULT | About.FIXED:
             return None
         case _:
             assert_never(verdict.about)
 
 
-def _of_the_name(verdict: Verdict, kind: Kind, said: Words) -> _Frame:
+def _of_the_name(verdict: Verdict, kind: Kind, wording: Words) -> _Frame:
     misnamed = verdict.about is About.MISNAMED
     match kind:
         case Kind.PARAMETER:
             refused = misnamed or verdict.holds
-            return error("RC2101", said) if refused else warning("RC2101", said)
+            return error("RC2101", wording) if refused else warning("RC2101", wording)
         case Kind.FEATURE:
-            return error("RC2020", said)
+            return error("RC2020", wording)
         case Kind.KARG:
-            return error("RC2015", said) if misnamed and verdict.why else warning("RC2050", said)
+            return error("RC2015", wording) if misnamed and verdict.why else warning("RC2050", wording)
         case Kind.ENV if misnamed:
-            return error("RC2016", said)
+            return error("RC2016", wording)
         case Kind.ENV:
-            return warning("RC2050", said) if verdict.why else info("RC2050", said)
+            return warning("RC2050", wording) if verdict.why else info("RC2050", wording)
         case _:
             assert_never(kind)
 
 
-def _illegal(verdict: Verdict, kind: Kind, said: Words) -> _Frame:
+def _illegal(verdict: Verdict, kind: Kind, wording: Words) -> _Frame:
     match kind:
         case Kind.PARAMETER:
-            return warning("RC2106", said) if verdict.holds is None else error("RC2104", said)
+            return warning("RC2106", wording) if verdict.holds is None else error("RC2104", wording)
         case Kind.FEATURE:
-            return error("RC2020", said)
+            return error("RC2020", wording)
         case Kind.KARG:
-            return warning("RC2051", said)
+            return warning("RC2051", wording)
         case Kind.ENV:
-            return error("RC2017", said) if verdict.strict else warning("RC2051", said)
+            return error("RC2017", wording) if verdict.strict else warning("RC2051", wording)
         case _:
             assert_never(kind)

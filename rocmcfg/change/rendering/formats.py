@@ -85,7 +85,7 @@ class Rendering(NamedTuple):
 
 
 def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
-    """What a system has to be given to have the settings."""
+    """Return what a system has to be given to have the settings."""
     on_line = unique_kargs([s for s in settings if s.channel is Channel.CMDLINE])
     options = {modprobe.line(s): s for s in settings if s.channel is Channel.MODPROBE}
     variables = tuple(s for s in settings if s.kind is Kind.ENV)
@@ -106,15 +106,15 @@ def render(format: str, rendering: Rendering, head: Sequence[str]) -> str:
     """The text for a system; `head` says where it comes from, a line each."""
     from jinja2 import Environment, StrictUndefined
 
-    known = FORMATS[format]
+    system = FORMATS[format]
     folder = os.path.join(os.path.dirname(__file__), "templates")
-    source = read_own_file(os.path.join(folder, f"{known.template}.j2")).decode()
+    source = read_own_file(os.path.join(folder, f"{system.template}.j2")).decode()
     # no HTML is escaped: each template quotes as its reader unquotes
     jinja = Environment(
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
     jinja.filters.update(_QUOTES)
-    comments = [f"{known.comment} {line}".rstrip() for line in head] if known.comment else []
+    comments = [f"{system.comment} {line}".rstrip() for line in head] if system.comment else []
     return jinja.from_string(source).render(**rendering._asdict(), head="\n".join(comments))
 
 

@@ -17,43 +17,43 @@ def files_without_record(view: HostView) -> tuple[str, ...]:
     """The files that are ours by place and by mark; a file that is there and cannot be read counts by its
     place, and one in a folder of root's alone, as most EFI system partitions are, does not. Files of a trial
     do not count while the trial is on record."""
-    known = trial_paths() if view.exists(journal.TRIAL) else ()
-    return tuple(path for path in undo_script.ours_on(view) if path not in known)
+    trial_files = trial_paths() if view.exists(journal.TRIAL) else ()
+    return tuple(path for path in undo_script.ours_on(view) if path not in trial_files)
 
 
 def record_due(view: HostView) -> bool:
-    """Whether an apply must write a receipt although every file may be as wanted."""
+    """Say whether an apply must write a receipt although every file may be as wanted."""
     try:
-        known = receipt.load(view)
+        record = receipt.load(view)
     except receipt.BadReceipt:
         return True
     except Unreadable:
         return False
-    return known is None and bool(files_without_record(view))
+    return record is None and bool(files_without_record(view))
 
 
 def record_lost(view: HostView) -> Diagnostic | None:
-    """What a reader of a host without a receipt is told, where files of ours are on it."""
+    """Return what a reader of a host without a receipt is told where files of ours are on it."""
     left = files_without_record(view)
     if not left:
         return None
-    said = "and no record says what they shall be"
+    phrase = "and no record says what they shall be"
     hint = "`rocmcfg apply` with your profile puts them on record; "
     if view.hidden(journal.TRANSACTIONS):
-        said, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
-    elif any(one.state is JournalState.COMMITTED for one in journal.read_all(view)):
+        phrase, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
+    elif any(record.state is JournalState.COMMITTED for record in journal.read_all(view)):
         hint += "`rocmcfg rollback` undoes the last transaction"
     else:
         hint += "to be rid of them: " + by_hand(view)
-    summary = f"files of rocmcfg are here, {said}"
+    summary = f"files of rocmcfg are here, {phrase}"
     return error("RC4027", summary, detail="\n".join(left), location=receipt.PATH, hint=hint)
 
 
 def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
-    """Why a rollback cannot, or did not, take these files away, and how a user does."""
-    said = "files of rocmcfg are here, and no record of what was before them"
+    """Return why a rollback cannot, or did not, take these files away, and how a user does."""
+    summary = "files of rocmcfg are here, and no record of what was before them"
     hint = f"take them away by hand: {by_hand(view)}"
-    return error("RC4026", said, detail="\n".join(left), location=STATE_DIR, hint=hint)
+    return error("RC4026", summary, detail="\n".join(left), location=STATE_DIR, hint=hint)
 
 
 def by_hand(view: HostView) -> str:

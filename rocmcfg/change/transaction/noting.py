@@ -24,8 +24,8 @@ from rocmcfg.records.steps import Before, ImageFound, Saved
 def note(
     host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
 ) -> Before:
-    """How things are before these programs run, for the journal; the images are copied where there is room.
-    `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
+    """Note for the journal how things are before these programs run; the images are copied where there is
+    room. `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
     menu = menu_of(host, loader)
     paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
     paths += [path for step in due for path in step.outputs] if outputs else []
@@ -34,26 +34,26 @@ def note(
         with suppress(Unreadable):  # a link or a folder, which no undo would put back
             state = host.state(path)
             files[path] = journal.save(host, id, state) if state else None
-    found = _images(host, id, due, menu)
-    if found and journal.has_room(host, sum(one.size for one in found.values())):
+    images = _images(host, id, due, menu)
+    if images and journal.has_room(host, sum(image.size for image in images.values())):
         progress("copying the images that are made anew")
         drop_copies(host, other_than=id)
-        for path, one in found.items():
-            _copy(host, id, path, one.file)
-        found = {path: one._replace(copied=True) for path, one in found.items()}
+        for path, image in images.items():
+            _copy(host, id, path, image.file)
+        images = {path: image._replace(copied=True) for path, image in images.items()}
     entries = menu.normal if menu is not None else ()
     kernels = {path: has for path, has in booted(entries).items() if loader_entries.located(host, path)}
-    return Before(kernels, files, found)
+    return Before(kernels, files, images)
 
 
 def booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
     """The kernels of these entries, as the loader names them, and what all entries of each have."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in entries:
-        has: tuple[str, ...] = ("initrd",) if one.initrds else ()
-        has += ("root",) if any(karg.name == "root" for karg in one.kargs) else ()
-        found[one.path] = tuple(word for word in has if word in found.get(one.path, has))
-    return found
+    kernels: dict[str, tuple[str, ...]] = {}
+    for entry in entries:
+        has: tuple[str, ...] = ("initrd",) if entry.initrds else ()
+        has += ("root",) if any(karg.name == "root" for karg in entry.kargs) else ()
+        kernels[entry.path] = tuple(word for word in has if word in kernels.get(entry.path, has))
+    return kernels
 
 
 def menu_of(view: HostView, loader: str) -> Menu | None:
@@ -62,11 +62,11 @@ def menu_of(view: HostView, loader: str) -> Menu | None:
 
 
 def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -> dict[str, ImageFound]:
-    found = {}
+    noted = {}
     for step in due if host.runs_tools else ():
         looked: dict[str, Image] = {}
         if (generator := generator_of(step.tool)) is not None and step.images:
-            looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+            looked = {image.path: image for image in generator.images(host, menu.entries if menu else ())}
         for path in step.images:
             with suppress(Unreadable):  # a link: what it leads to is an image of its own
                 if (stamp := host.stamp(path)) is not None and stamp.size:
@@ -75,8 +75,8 @@ def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -
                     if image.carries is not None:
                         listing = host.new_file("\n".join(image.holds).encode(), 0o600)
                         holds = journal.save(host, id, listing).sha256
-                    found[path] = ImageFound(step.tool, _saved(stamp), stamp.size, image.release, holds)
-    return found
+                    noted[path] = ImageFound(step.tool, _saved(stamp), stamp.size, image.release, holds)
+    return noted
 
 
 def _saved(stamp: Stamp) -> Saved:
@@ -115,4 +115,4 @@ def drop_copies(host: Host, *, other_than: int = 0) -> None:
 
 
 def generator_of(tool: str) -> Generator | None:
-    return next((one for one in initramfs.backends() if tool == one.TOOL), None)
+    return next((generator for generator in initramfs.backends() if tool == generator.TOOL), None)

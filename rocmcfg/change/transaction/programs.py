@@ -33,13 +33,15 @@ def programs(view: HostView) -> dict[str, Activation]:
 
 
 def _programs(view: HostView) -> dict[str, Activation]:
-    known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
+    steps = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()
     with suppress(Unreadable):  # what a program left in the place of an entry is put back later
         entries = detection.entries_here(view)
-    known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
-    known += [env_update.activation(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
-    return {activation.tool: activation for activation in known}
+    steps += [
+        step for generator in initramfs.backends() for step in generator.activations(view, AGAIN, entries)
+    ]
+    steps += [env_update.activation(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
+    return {activation.tool: activation for activation in steps}
 
 
 def reading(
@@ -75,17 +77,17 @@ def run_tool(
     started = time.monotonic()
     limit = timeout()
 
-    def told() -> None:
+    def report() -> None:
         interrupts.check()
         progress(f"{time.monotonic() - started:.0f} s: {shlex.join(argv)}")
 
-    result = host.execute(argv, timeout=limit, progress=told, mark=mark)
+    result = host.execute(argv, timeout=limit, progress=report, mark=mark)
     if result.status is None:
         hint = "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer"
         raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped", hint)
     if not result.ok and result.status not in fine:
-        said = f"failed with exit status {result.status}"
-        raise ToolFailed(result, said, "run it by hand, and mend what it says")
+        reason = f"failed with exit status {result.status}"
+        raise ToolFailed(result, reason, "run it by hand, and mend what it says")
 
 
 def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:
@@ -104,9 +106,9 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
         interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
-            said = f"{', '.join(left)} of the interrupted run is still at work"
+            summary = f"{', '.join(left)} of the interrupted run is still at work"
             hint = "wait for its end, or end it, then run `rocmcfg recover` again"
-            raise fail("RC4025", said, hint=hint, exit_code=ExitCode.RECOVERY_REQUIRED)
+            raise fail("RC4025", summary, hint=hint, exit_code=ExitCode.RECOVERY_REQUIRED)
         progress(f"{waited:.0f} s: waiting for {left[0]} of the interrupted run")
         time.sleep(0.3)
 

@@ -16,7 +16,8 @@ _MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own 
 
 
 def is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
-    """Whether a file has the content, the mode and the owner that were saved, or is absent as it was then."""
+    """Say whether a file has the content, the mode and the owner that were saved, or is absent as it was
+    then."""
     if saved is None or view.is_symlink(path):
         return saved is None and view.hollow(path) == "gone"
     try:
@@ -65,7 +66,7 @@ def _clear_directory(host: Host, path: str) -> None:
 
 
 def _ends_within_a_line(view: HostView, path: str) -> bool:
-    """Whether a regular file was cut off; what is no regular file, or is gone, was not."""
+    """Say whether a regular file was cut off; what is no regular file, or is gone, was not."""
     try:
         now = None if view.hollow(path) not in ("", "empty") else view.read(path)
     except Unreadable:

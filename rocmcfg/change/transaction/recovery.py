@@ -58,7 +58,7 @@ class ThirdPartyEdit(RocmcfgError):
 
 
 def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
-    """What the user must be told of whatever stopped a transaction or its undo."""
+    """Return what the user must be told of whatever stopped a transaction or its undo."""
     if isinstance(problem, RocmcfgError):
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
@@ -71,9 +71,9 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     file that others own only our part counts. Records, and the entry that is a trial, hold nobody's lines."""
     state: dict[str, str] = {}
     of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
-    found = parts.altered(view, journals)
-    for one in journals:
-        for step in reversed(one.of(steps.FileChanged)):
+    altered = parts.altered(view, journals)
+    for record in journals:
+        for step in reversed(record.of(steps.FileChanged)):
             path = step.path
             if path in of_nobody or step.edit is not None:
                 continue
@@ -83,9 +83,9 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
             before = step.before.sha256 if step.before else ""
             if now not in ("", before, step.after or ""):
-                found.append(path)
+                altered.append(path)
             state[path] = before
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(altered))
 
 
 class TakenBack(NamedTuple):
@@ -99,7 +99,7 @@ class TakenBack(NamedTuple):
 
 def undo(
     host: Host,
-    found: steps.Journal,
+    record: steps.Journal,
     progress: Progress,
     *,
     after_failure: bool = False,
@@ -110,44 +110,44 @@ def undo(
     `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was."""
     with interrupts.held():
         look = Snapshot(host)
-        require_ours(look, found)
+        require_ours(look, record)
         exit_code = (
-            ExitCode.RECOVERY_REQUIRED if found.state is steps.JournalState.UNFINISHED else ExitCode.ERROR
+            ExitCode.RECOVERY_REQUIRED if record.state is steps.JournalState.UNFINISHED else ExitCode.ERROR
         )
-        foreign = edited(look, [found])
+        foreign = edited(look, [record])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
-        journal.sweep(host, found.id)
-        for step in found.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
+        journal.sweep(host, record.id)
+        for step in record.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
             if step.before is not None:
-                journal.restore(host, found.id, step.before)
-        if found.state is steps.JournalState.UNFINISHED:
-            wait_for_survivors(host, found.header.mark, progress)
-            make_readable(host, found)
+                journal.restore(host, record.id, step.before)
+        if record.state is steps.JournalState.UNFINISHED:
+            wait_for_survivors(host, record.header.mark, progress)
+            make_readable(host, record)
         look = Snapshot(host)
-        unable = parts.unable(look, found) + ([] if force else parts.out_of_reach(look, found))
+        unable = parts.unable(look, record) + ([] if force else parts.out_of_reach(look, record))
         if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
-        begin_undo(host, found.id)
+        begin_undo(host, record.id)
         try:
             for path in foreign:
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
-                    journal.append(host, found.id, steps.Kept(path, journal.save(host, found.id, state)))
-            taken = parts.take_back(host, found, progress)
-            for step in reversed(found.of(steps.FileChanged)):
-                _undo_file(host, found.id, step)
-            for made in reversed(found.of(steps.DirectoryMade)):
+                    journal.append(host, record.id, steps.Kept(path, journal.save(host, record.id, state)))
+            taken = parts.take_back(host, record, progress)
+            for step in reversed(record.of(steps.FileChanged)):
+                _undo_file(host, record.id, step)
+            for made in reversed(record.of(steps.DirectoryMade)):
                 host.remove_dir(made.path)
-            done = _activate_again(host, found, progress, after_failure)
+            done = _activate_again(host, record, progress, after_failure)
             ran = [a for a in done.activations if a.state is ActivationState.DONE]
             host.settle([path for activation in ran for path in activation.writes_at])
-            journal.append(host, found.id, steps.Undone())
+            journal.append(host, record.id, steps.Undone())
         except BaseException as problem:
             remark = warning(
                 "RC4013",
-                f"transaction {found.id} is not wholly undone",
-                location=journal.folder(found.id),
+                f"transaction {record.id} is not wholly undone",
+                location=journal.folder(record.id),
                 hint="mend what is named, then run `rocmcfg recover`",
             )
             code = ExitCode.RECOVERY_REQUIRED
@@ -157,22 +157,22 @@ def undo(
     return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
 
 
-def make_readable(host: Host, found: steps.Journal) -> None:
-    """Of a transaction that is open: put back what a program left as no file that can be read. Raises as
+def make_readable(host: Host, record: steps.Journal) -> None:
+    """Put back, of an open transaction, what a program left as no file that can be read. Raises as
     `require_ours`, before anything is touched, and Unwritable."""
-    require_ours(host, found)
+    require_ours(host, record)
     host.require_lock()
-    results.no_files_back(host, found)
+    results.no_files_back(host, record)
 
 
-def require_ours(view: HostView, found: steps.Journal) -> None:
+def require_ours(view: HostView, record: steps.Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
-    named_here = (getattr(line, "path", "") for line in found.lines)
+    named_here = (getattr(line, "path", "") for line in record.lines)
     files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
     folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
-    known = programs(view)
-    for line in found.lines:
+    activations = programs(view)
+    for line in record.lines:
         named: set[str] = set()
         allowed = files
         if isinstance(line, steps.FileChanged):
@@ -187,16 +187,16 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
             menus = {path for path in line.files if registry.may_be_entries(path)}
             images = {path for path in line.images if loader_entries.on_partition(path)}
             named = {*line.files, *line.images} - menus - images
-            allowed = {path for program in known.values() for path in program.outputs}
+            allowed = {path for program in activations.values() for path in program.outputs}
         elif isinstance(line, steps.ToolRun | steps.ToolRan):
-            program = known.get(line.tool)
+            program = activations.get(line.tool)
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
             if line.tool in registry.NAMES:  # entries go with their kernels
                 named -= {*filter(loader_entries.is_entry, line.outputs)}
         if not named <= allowed:
             raise journal.bad(
-                journal.path_of(found.id),
+                journal.path_of(record.id),
                 f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
                 "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
                 "away",
@@ -214,8 +214,8 @@ def begin_undos(host: Host, ids: Sequence[int]) -> None:
     """Mark all of them as unfinished before the first one is undone, the newest first. The line of the newest
     names the others, so that a power cut between two of these lines leaves none of them applied."""
     for id in ids:
-        found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
-        if found is not None and found.state is steps.JournalState.COMMITTED:
+        record = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
+        if record is not None and record.state is steps.JournalState.COMMITTED:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
@@ -238,28 +238,28 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
         host.write(path, state, keep_mtime=True)
 
 
-def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
+def _activate_again(host: Host, record: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
     failed: dict[str, ToolFailed] = {}
-    kept = restorable(Snapshot(host), [found])
+    kept = restorable(Snapshot(host), [record])
     for step in kept.values():
-        _restore_outputs(host, found.id, step)
-    saved = {step.tool: step for step in found.of(steps.ToolRun)}
-    again = due_again(Snapshot(host), found, kept)
-    found = _noted(host, found, [step for step in again if _runs(host, step)], progress)
+        _restore_outputs(host, record.id, step)
+    saved = {step.tool: step for step in record.of(steps.ToolRun)}
+    again = due_again(Snapshot(host), record, kept)
+    record = _noted(host, record, [step for step in again if _runs(host, step)], progress)
     if not host.runs_tools:
-        results.cut_off_images_back(host, found)
+        results.cut_off_images_back(host, record)
     for due in again:
         state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
         if state is ActivationState.DONE:
             if due.tool in saved:
-                _restore_outputs(host, found.id, saved[due.tool], cut_off=True)
+                _restore_outputs(host, record.id, saved[due.tool], cut_off=True)
             try:
-                generate(host, due, progress, found.header.mark)
+                generate(host, due, progress, record.header.mark)
             except ToolFailed as problem:
                 failed[due.tool] = problem
-                wait_for_survivors(host, found.header.mark, progress)
+                wait_for_survivors(host, record.header.mark, progress)
                 if due.tool in saved:
                     _remove_scratch(host, saved[due.tool])  # which may be what fills the disk
         elif host.runs_tools:
@@ -272,94 +272,94 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
                 )
             )
         done.append(due._replace(state=state))
-    renamed.take_back(host, found)
+    renamed.take_back(host, record)
     ran = [step for step in done if step.state is ActivationState.DONE]
-    wanted = results.wanted_of_undo(host, found)
-    mended = results.mend(host, found, wanted, ran, failed)
-    problems = [problem for said in mended.problems.values() for problem in said]
+    wanted = results.wanted_of_undo(host, record)
+    mended = results.mend(host, record, wanted, ran, failed)
+    problems = [problem for diagnostics in mended.problems.values() for problem in diagnostics]
     for tool, failure in failed.items():
         proven = tool in mended.whole or not has_errors(mended.problems.get(tool, ()))
         if not (after_failure and tool in saved and proven):
             problems += failure.diagnostics
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
-    anew = results.made_anew(host, found) if after_failure else ()
-    remarks += [*renamed.left_to_others(host, found.header.expect.backend), *problems, *mended.remarks]
+    anew = results.made_anew(host, record) if after_failure else ()
+    remarks += [*renamed.left_to_others(host, record.header.expect.backend), *problems, *mended.remarks]
     return TakenBack(tuple(done), tuple(remarks), tuple(anew))
 
 
 def _noted(
-    host: Host, found: steps.Journal, running: Sequence[Activation], progress: Progress
+    host: Host, record: steps.Journal, running: Sequence[Activation], progress: Progress
 ) -> steps.Journal:
     """The journal with a note of how things are before these programs run, if they are about to run and it
     has none. A disk that takes no note keeps nobody from an undo."""
-    if not running or found.before is not None:
-        return found
+    if not running or record.before is not None:
+        return record
     try:
-        before = noting.note(host, found.id, found.header.expect.backend, running, progress, outputs=True)
-        journal.append(host, found.id, before)
+        before = noting.note(host, record.id, record.header.expect.backend, running, progress, outputs=True)
+        journal.append(host, record.id, before)
     except Unwritable:
-        return found
-    return found._replace(lines=(*found.lines, before))
+        return record
+    return record._replace(lines=(*record.lines, before))
 
 
 def due_again(
-    view: HostView, found: steps.Journal, kept: Mapping[tuple[int, str], steps.ToolRun]
+    view: HostView, record: steps.Journal, kept: Mapping[tuple[int, str], steps.ToolRun]
 ) -> list[Activation]:
     """The programs that an undo of this transaction runs, or leaves to the user where none can be run; not
     those of which the outputs are put back, which `kept` are."""
-    known = programs(view)
-    spared = {tool for id, tool in kept if id == found.id}
-    spared |= set() if view.runs_tools else needless(view, found)
-    due = {step.tool: known[step.tool] for step in found.of(steps.ToolRun)}
-    others = [*_menu_with_ours(view, found), *_images_with_ours(view, found)]
+    activations = programs(view)
+    spared = {tool for id, tool in kept if id == record.id}
+    spared |= set() if view.runs_tools else needless(view, record)
+    due = {step.tool: activations[step.tool] for step in record.of(steps.ToolRun)}
+    others = [*_menu_with_ours(view, record), *_images_with_ours(view, record)]
     if not view.runs_tools:  # what an apply on an offline root left for the user to run is due again
-        loader = found.header.expect.backend
-        others = reading(view, found.files, AGAIN, (loader,) if loader else registry.NAMES)
+        loader = record.header.expect.backend
+        others = reading(view, record.files, AGAIN, (loader,) if loader else registry.NAMES)
     for step in others:
         due.setdefault(step.tool, step)
     return [step for step in due.values() if step.tool not in spared]
 
 
-def _menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
-    """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
-    tools leaves that to the user."""
-    loader = found.header.expect.backend
-    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(loader)):
+def _menu_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, ...]:
+    """Return what generates a menu anew that somebody else generated with our arguments: an apply that could
+    run no tools leaves that to the user."""
+    loader = record.header.expect.backend
+    if not record.of(steps.Committed) or record.files.isdisjoint(registry.paths(loader)):
         return ()
     due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
-    ran = any(step.tool in found.tools for step in due)
-    return due if not ran and has_errors(_of_the_menu(view, found)) else ()
+    ran = any(step.tool in record.tools for step in due)
+    return due if not ran and has_errors(_of_the_menu(view, record)) else ()
 
 
-def _images_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
+def _images_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, ...]:
     """The same of an image that got the driver after the apply, and carries our options since."""
-    if modprobe.PATH not in found.files or not found.of(steps.Committed):
+    if modprobe.PATH not in record.files or not record.of(steps.Committed):
         return ()
     generator = initramfs.backend(initramfs.detect(view))
-    entries = registry.entries(view, found.header.expect.backend)
+    entries = registry.entries(view, record.header.expect.backend)
     if generator is None or all(i.carries is False for i in generator.images(view, entries)):
         return ()
     return (*generator.activations(view, "an image holds the options that are taken back", entries),)
 
 
-def _of_the_menu(view: HostView, found: steps.Journal) -> list[Diagnostic]:
-    """What is wrong with the boot menu, as it lies there, after the undo of this transaction."""
-    expect = found.header.expect
+def _of_the_menu(view: HostView, record: steps.Journal) -> list[Diagnostic]:
+    """Return what is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    expect = record.header.expect
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths
     return menu_problems(view, expect.backend, reader.read(view), expect.removed, expect.added)
 
 
-def needless(view: HostView, found: steps.Journal) -> set[str]:
+def needless(view: HostView, record: steps.Journal) -> set[str]:
     """Return the programs that need not run, since the boot menu that they generate is already as the undo is
     to leave it: somebody generated it since, or it never had what is taken back. A menu that a program was
     cut off at is not believed. Our own steps are never among them: an entry that cannot be read as it was
     written, behind a quote that somebody opened, seems to hold nothing of ours."""
-    loader = found.header.expect.backend
-    if loader not in registry.NAMES or _of_the_menu(view, found):
+    loader = record.header.expect.backend
+    if loader not in registry.NAMES or _of_the_menu(view, record):
         return set()
-    cut_off = found.tools - {line.tool for line in found.of(steps.ToolRan)}
+    cut_off = record.tools - {line.tool for line in record.of(steps.ToolRan)}
     generators = (step for step in registry.backend(loader).activations(view, AGAIN) if not step.own)
     return {step.tool for step in generators} - cut_off
 
@@ -368,20 +368,20 @@ def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[in
     """By transaction, newest first, and program: what can be put back as it was, where the program cannot be
     run and nobody has generated it anew since. A rescue system may undo an apply although it cannot run the
     host's own update-grub."""
-    known = programs(view)
+    activations = programs(view)
     now: dict[str, str] = {}
-    found = {}
-    for one in chosen:
-        written = {line.tool: line.outputs for line in one.of(steps.ToolRan)}
-        for step in one.of(steps.ToolRun):
+    runs = {}
+    for record in chosen:
+        written = {line.tool: line.outputs for line in record.of(steps.ToolRan)}
+        for step in record.of(steps.ToolRun):
             left = written.get(step.tool)
-            if not left or _runs(view, known[step.tool]):
+            if not left or _runs(view, activations[step.tool]):
                 continue
-            new = set(known[step.tool].outputs) - left.keys()
+            new = set(activations[step.tool].outputs) - left.keys()
             if not new and all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
-                found[one.id, step.tool] = step
+                runs[record.id, step.tool] = step
                 now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
-    return found
+    return runs
 
 
 def _runs(view: HostView, step: Activation) -> bool:

@@ -84,9 +84,9 @@ def _variables(view: HostView, record: Journal) -> list[str]:
 
 
 def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
-    """How that was which these programs make, as far as the journal knows it; the entries that no program
-    makes come last. An undo of what was committed goes back to what the apply found where nobody made it
-    anew since, and else to how it was before the undo."""
+    """Return how the output of these programs was, as far as the journal knows it; the entries that no
+    program makes come last. An undo of what was committed goes back to what the apply found where nobody made
+    it anew since, and else to how it was before the undo."""
     before, committed = record.before or Before(), bool(record.of(Committed))
     runs = {line.tool: line for line in record.of(ToolRun)}
     left = {line.tool: line.outputs for line in record.of(ToolRan)}
@@ -97,7 +97,7 @@ def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
         ours = left.get(step.tool, {})
         unchanged = bool(ours) and all(_sha(then.get(path)) == sha for path, sha in ours.items())
         files = first if unchanged or not committed else then
-        images = {path: one for path, one in before.images.items() if one.tool == step.tool}
+        images = {path: image for path, image in before.images.items() if image.tool == step.tool}
         original = _noted_by_apply(record) if images else unchanged or not committed
         groups.append(Made(step.tool, files, images, original))
     rest = {path: saved for path, saved in before.files.items() if not any(path in g.files for g in groups)}
@@ -105,7 +105,7 @@ def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
 
 
 def _noted_by_apply(record: Journal) -> bool:
-    """Whether what was noted is how the apply found it, and not how an undo did."""
+    """Say whether what was noted is how the apply found it, and not how an undo did."""
     if record.before is None:
         return False
     kinds = [type(line) for line in record.lines]
@@ -117,7 +117,7 @@ def _sha(saved: Saved | None) -> str:
 
 
 def same(view: HostView, made: Made) -> bool:
-    """Whether all of it is byte for byte as it was; what is nothing is not."""
+    """Say whether all that was made is byte for byte as it was; what is nothing is not."""
     return bool(made.files or made.images) and not any(_unlike(view, made))
 
 
@@ -125,13 +125,14 @@ def _unlike(view: HostView, made: Made) -> Iterator[str]:
     for path, saved in made.files.items():
         if not is_as_saved(view, path, saved):
             yield path
-    for path, one in made.images.items():
-        if view.hollow(path) or view.size(path) != one.size or digest_now(view, path) != one.file.sha256:
+    for path, image in made.images.items():
+        if view.hollow(path) or view.size(path) != image.size or digest_now(view, path) != image.file.sha256:
             yield path
 
 
 def made_anew(view: HostView, record: Journal) -> list[str]:
-    """What is not byte for byte as the apply of this transaction found it, of all that programs make."""
+    """Return what is not byte for byte as the apply of this transaction found it, of all that programs
+    make."""
     steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
     return sorted({path for made in made_by(record, steps) if made.original for path in _unlike(view, made)})
 
@@ -139,23 +140,24 @@ def made_anew(view: HostView, record: Journal) -> list[str]:
 def look_at_results(
     host: Host, id: int, wanted: Wanted, made: Sequence[Made], kernels: Mapping[str, tuple[str, ...]]
 ) -> Problems:
-    """What is wrong with what was made, by its maker, is an error; what could not be looked at is a warning.
-    `kernels` are those that had entries before, and what these had. `id` is the transaction that noted it."""
+    """Return what is wrong with what was made, by its maker: an error, or a warning for what could not be
+    looked at. `kernels` are those that had entries before, and what these had. `id` is the transaction that
+    noted it."""
     problems: Problems = {}
     try:
         menu = menu_of(host, wanted.loader)
     except Unreadable as problem:
         menu, problems[""] = None, list(problem.diagnostics)
-    for one in made:
-        said = problems.setdefault(one.maker, [])
-        said += _about_files(host, id, one)
-        said += _about_variables(host, id, one, wanted.variables)
-        said += _about_images(host, id, one, menu)
+    for group in made:
+        diagnostics = problems.setdefault(group.maker, [])
+        diagnostics += _about_files(host, id, group)
+        diagnostics += _about_variables(host, id, group, wanted.variables)
+        diagnostics += _about_images(host, id, group, menu)
     # where no program makes the menu, the images that the loader's step makes may be its entries
     if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
-        said = problems.setdefault(menu.tool, [])
-        said += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
-        said += _about_menu(host, wanted.loader, menu, kernels)
+        diagnostics = problems.setdefault(menu.tool, [])
+        diagnostics += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
+        diagnostics += _about_menu(host, wanted.loader, menu, kernels)
     return problems
 
 
@@ -166,8 +168,11 @@ def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
         why = view.hollow(path) or _unreadable(view, path)
         if why and not (why == "gone" and (saved is None or _without_kernel(view, id, path, saved))):
             ran = made.maker or "the program that makes the images"
-            said, hint = f"{path} is {why} since {ran} has run", f"run {ran} by hand and read what it prints"
-            yield error("RC4031", said, location=path, hint=hint)
+            summary, hint = (
+                f"{path} is {why} since {ran} has run",
+                f"run {ran} by hand and read what it prints",
+            )
+            yield error("RC4031", summary, location=path, hint=hint)
 
 
 def _about_variables(view: HostView, id: int, made: Made, variables: Collection[str]) -> Iterator[Diagnostic]:
@@ -186,7 +191,7 @@ def _unreadable(view: HostView, path: str) -> str:
 
 
 def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
-    """Whether it was an entry whose kernel is not here any more."""
+    """Say whether the file was an entry whose kernel is not here any more."""
     if not loader_entries.is_entry(path):
         return False
     text = journal.restore(view, id, saved).content.decode("utf-8", "replace")
@@ -199,16 +204,18 @@ def _about_menu(
     maker = menu.tool or "a program"
     hint = f"run {maker} by hand and read what it prints"
     if why := registry.backend(loader).cut_off(view):
-        said = f"{maker} left half of a boot menu: {why}"
-        yield error("RC4032", said, location=menu.path, hint=hint)
+        summary = f"{maker} left half of a boot menu: {why}"
+        yield error("RC4032", summary, location=menu.path, hint=hint)
     now = booted(menu.normal)
     for kernel, had in kernels.items() if now else ():  # without any the menu itself says so
         lost = [word for word in had if word not in now.get(kernel, ())]
         if loader_entries.located(view, kernel) and (kernel not in now or lost):
-            said = f"the boot menu has lost its entry of {kernel}, which is still there"
+            summary = f"the boot menu has lost its entry of {kernel}, which is still there"
             if kernel in now:
-                said = f"the boot entry of {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
-            yield error("RC4033", said, location=menu.path, hint=hint)
+                summary = (
+                    f"the boot entry of {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
+                )
+            yield error("RC4033", summary, location=menu.path, hint=hint)
 
 
 def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
@@ -217,7 +224,7 @@ def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterato
     generator = generator_of(made.maker)
     looked: dict[str, Image] = {}
     if generator is not None:
-        looked = {one.path: one for one in generator.images(host, menu.entries if menu else ())}
+        looked = {image.path: image for image in generator.images(host, menu.entries if menu else ())}
     for path, was in made.images.items():
         if generator is not None and path not in looked and not host.hollow(path):
             looked[path] = generator.looked_into(host, Image(path, was.release))
@@ -248,12 +255,12 @@ def _about_image(
         return None
     before, after = ({name.partition("/")[0] for name in names if "/" in name} for names in (had, now.holds))
     if after and before.isdisjoint(after):
-        said = f"{path} has the modules of kernel {min(after)}, and had those of {min(before)}"
-        return error("RC3210", said, detail=ran, location=path, hint=hint)
+        summary = f"{path} has the modules of kernel {min(after)}, and had those of {min(before)}"
+        return error("RC3210", summary, detail=ran, location=path, hint=hint)
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-    said = f"{path} lacks {lost[0]}{more}, which the image before had"
+    summary = f"{path} lacks {lost[0]}{more}, which the image before had"
     hint = f"where it boots without: {manual}, reboot, then run the command again"
-    return error("RC3211", said, location=path, detail=ran, hint=hint)
+    return error("RC3211", summary, location=path, detail=ran, hint=hint)
 
 
 def _damaged(view: HostView, path: str) -> str:
@@ -265,7 +272,7 @@ def _damaged(view: HostView, path: str) -> str:
 
 
 def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
-    """What an image held, as it was noted; nothing where the note itself is gone."""
+    """Return what an image held, as it was noted; nothing where the note itself is gone."""
     content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
     return (content or b"").decode().split("\n") if content else []
 

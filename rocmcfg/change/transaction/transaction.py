@@ -55,7 +55,7 @@ class Purpose:
 
     @property
     def clears(self) -> bool:
-        """Whether what a boot loader holds for one boot goes before everything else."""
+        """Say whether what a boot loader holds for one boot goes before everything else."""
         return any(change.path in trial_paths() for change in self.plan.changes)
 
     def header(self, host: Host) -> Begin:
@@ -90,7 +90,7 @@ class Purpose:
         )
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        """What is wrong beyond the expectations, once the programs have run."""
+        """Return what is wrong beyond the expectations, once the programs have run."""
         if not host.runs_tools:
             return []
         set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
@@ -118,7 +118,7 @@ class Purpose:
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
-        found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
+        contents = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old, loader = receipt.load_quietly(host), self.plan.boot_backend
         keeper = registry.argument_keeper(loader)
         earlier = old.activations.items() if old else ()
@@ -132,7 +132,7 @@ class Purpose:
                 loader,
                 done.header.boot_id,
                 self.plan.settings,
-                {path: journal.digest(content) for path, content in found.items() if content is not None},
+                {path: journal.digest(content) for path, content in contents.items() if content is not None},
                 {**pending, **ran},
                 keeper.deployment(host) if keeper is not None else "",
             )
@@ -209,7 +209,8 @@ def _sweep(host: Host, plan: Plan) -> None:
 
 
 def _preflight(host: Host, plan: Plan) -> None:
-    """What can be known before the first write is a plain refusal, not a rollback."""
+    """Raise RocmcfgError for whatever would stop the transaction and can be known before the first write:
+    that is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
     room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, STATE_DIR: 0})
@@ -245,7 +246,7 @@ def _change(host: Host, id: int, change: FileChange) -> None:
 
 
 def _numbered(progress: Progress, step: str) -> Progress:
-    return lambda said: progress(step + said)
+    return lambda message: progress(step + message)
 
 
 def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
@@ -257,13 +258,13 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
 
 
 def _wrong(host: Host, id: int, ran: Sequence[Activation]) -> list[Diagnostic]:
-    found = journal.read(host, id)
-    assert found is not None  # it is ours, and begun
+    record = journal.read(host, id)
+    assert record is not None  # it is ours, and begun
     done = [step for step in ran if step.state is ActivationState.DONE]
-    wanted = results.wanted_of_apply(host, found)
-    kernels = found.before.kernels if found.before is not None else {}
-    problems = results.look_at_results(host, id, wanted, results.made_by(found, done), kernels)
-    return [problem for said in problems.values() for problem in said]
+    wanted = results.wanted_of_apply(host, record)
+    kernels = record.before.kernels if record.before is not None else {}
+    problems = results.look_at_results(host, id, wanted, results.made_by(record, done), kernels)
+    return [problem for diagnostics in problems.values() for problem in diagnostics]
 
 
 def _activate(host: Host, id: int, activation: Activation, progress: Progress, mark: str) -> Activation:
@@ -298,23 +299,23 @@ def _rolled_back(
     there is no `mark`."""
     first = recovery.cause(cause)
     try:
-        found = journal.read(host, id)
-        if found is None and mark:
+        record = journal.read(host, id)
+        if record is None and mark:
             return vanished.taken_back(host, plan, first, progress, mark)
-        if found is None:
+        if record is None:
             return cause
-        taken = recovery.undo(host, found, progress, after_failure=True)
+        taken = recovery.undo(host, record, progress, after_failure=True)
         undo_script.renew_quietly(host, due=left_to_user(taken.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
-        said = f"taking transaction {id} back did not succeed either"
+        failure = f"taking transaction {id} back did not succeed either"
         hint = "mend what is named, then run `rocmcfg recover`"
-        told = error("RC4011", said, detail=also[0].summary, location=place, hint=hint)
-        return RocmcfgError(*first, told, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
+        remark = error("RC4011", failure, detail=also[0].summary, location=place, hint=hint)
+        return RocmcfgError(*first, remark, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
     place, anew = journal.folder(id), ", ".join(taken.made_anew)
-    told = warning("RC4012", "everything was rolled back; the host is as it was", location=place)
+    remark = warning("RC4012", "everything was rolled back; the host is as it was", location=place)
     if anew:
         summary = f"everything was rolled back; programs made anew, and rocmcfg looked at: {anew}"
-        told = warning("RC4012", summary, detail="every other file is as it was", location=place)
-    return RocmcfgError(*first, told, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)
+        remark = warning("RC4012", summary, detail="every other file is as it was", location=place)
+    return RocmcfgError(*first, remark, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)

@@ -46,13 +46,13 @@ class Undo(NamedTuple):
 
     @property
     def transactions(self) -> tuple[int, ...]:
-        return tuple(one.id for one in self.journals)
+        return tuple(record.id for record in self.journals)
 
 
 def joined(done: Sequence[Undo]) -> Undo:
     """Several undos, done one after the other, as one."""
     return Undo(
-        tuple(one for undo in done for one in undo.journals),
+        tuple(record for undo in done for record in undo.journals),
         tuple({change.path: change for undo in done for change in undo.changes}.values()),
         tuple({step.tool: step for undo in done for step in undo.activations}.values()),
         done[-1].reboot_required,
@@ -68,8 +68,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     every = journal.read_all(view)
     committed = [j for j in every if j.state is JournalState.COMMITTED and not j.header.swept]
     if to and to not in (j.id for j in committed if j.header.trial is None):
-        said = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
-        raise fail("RC4024", said, hint="see `rocmcfg history`; 0 is the start")
+        summary = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
+        raise fail("RC4024", summary, hint="see `rocmcfg history`; 0 is the start")
     chosen = [j for j in committed if to is None or j.id > to]
     if to is None:  # the newest one; with one that confirmed a trial goes the trial
         chosen = [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
@@ -80,33 +80,35 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
-    unable = [problem for one in chosen for problem in parts.unable(view, one)]
-    unable += [problem for one in chosen for problem in parts.out_of_reach(view, one) if not force]
+    unable = [problem for record in chosen for problem in parts.unable(view, record)]
+    unable += [problem for record in chosen for problem in parts.out_of_reach(view, record) if not force]
     loader = chosen[0].header.expect.backend if chosen else ""
-    unable += marked_arguments.torn(one for one in registry.entries(view, loader) if one.role is Role.NORMAL)
+    unable += marked_arguments.torn(
+        entry for entry in registry.entries(view, loader) if entry.role is Role.NORMAL
+    )
     if unable:
         raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned
     # files of ours that were there before the first record stay
-    gone = {one.path for one in planned.changes if edits.own_part(one.path, one.after) is None}
+    gone = {change.path for change in planned.changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
     stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
     return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
-    """What makes the boot menu anew that has arguments still which were undone since the last apply: an undo
-    that can run no programs leaves that to the user."""
-    undone = [*takewhile(lambda one: one.state is JournalState.ROLLED_BACK, journal.read_all(view))]
+    """Return what makes the boot menu anew that still has arguments undone since the last apply: an undo that
+    can run no programs leaves that to the user."""
+    undone = [*takewhile(lambda record: record.state is JournalState.ROLLED_BACK, journal.read_all(view))]
     name = undone[0].header.expect.backend if undone else ""
     reader = registry.reader(name)
     if reader is None:
         return ()
-    known = receipt.load_quietly(view)
-    ours = split(karg_line(known.settings)) if known else ()
-    unwanted = [text for one in undone for text in one.header.expect.added if not contains(ours, text)]
+    applied = receipt.load_quietly(view)
+    ours = split(karg_line(applied.settings)) if applied else ()
+    unwanted = [text for record in undone for text in record.header.expect.added if not contains(ours, text)]
     if not has_errors(menu_problems(view, name, reader.read(view), (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
@@ -114,7 +116,8 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
 
 
 def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
-    """Of an undo that left its program to the user, as far as this user may know of one."""
+    """Return the warning about an undo that left its program to the user, as far as this user may know of
+    one."""
     try:
         due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
     except RocmcfgError:  # a damaged record stops an undo, and nobody who only asks
@@ -124,13 +127,13 @@ def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
 
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     """The undo of these transactions, newest first. Raises BadJournal where one of them is none of ours."""
-    for one in chosen:
-        recovery.require_ours(view, one)
+    for record in chosen:
+        recovery.require_ours(view, record)
     changed = changes(view, chosen)
     left = receipt_left(view, chosen)
     due = reboot.due(view, left.settings if left else (), left, replaced=replaces(changed))
     now = receipt.load_quietly(view)
-    before, after = ([s.spelled for s in one.settings] if one else [] for one in (now, left))
+    before, after = ([s.spelled for s in applied.settings] if applied else [] for applied in (now, left))
     return Undo(
         tuple(chosen),
         changed,
@@ -167,13 +170,13 @@ def carry_out(
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
     done = []
-    for one in planned.journals:
-        done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
-        host.log(f"transaction {one.id} {logged_as} by {host.user()}")
-    steps = {step.tool: step for one in done for step in one.activations}
+    for record in planned.journals:
+        done.append(recovery.undo(host, record, progress, after_failure=after_failure, force=force))
+        host.log(f"transaction {record.id} {logged_as} by {host.user()}")
+    steps = {step.tool: step for taken in done for step in taken.activations}
     undo_script.renew_quietly(host, due=left_to_user(steps.values()))
     left = _not_finished(host, left_to_user(steps.values()))
-    remarks = dict.fromkeys([*(remark for one in done for remark in one.remarks), *left])
+    remarks = dict.fromkeys([*(remark for taken in done for remark in taken.remarks), *left])
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
 
 
@@ -190,9 +193,9 @@ def _make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> Non
         except ToolFailed as problem:
             failures += problem.diagnostics
         host.settle(step.writes_at)
-    found = newest._replace(lines=(Committed(), before))
-    mended = results.mend(host, found, results.Wanted(expect.backend, (), expect.added), due, ())
-    problems = [*failures, *(problem for said in mended.problems.values() for problem in said)]
+    record = newest._replace(lines=(Committed(), before))
+    mended = results.mend(host, record, results.Wanted(expect.backend, (), expect.added), due, ())
+    problems = [*failures, *(problem for diagnostics in mended.problems.values() for problem in diagnostics)]
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks)
 
@@ -201,15 +204,15 @@ def _not_finished(view: HostView, left: Iterable[str]) -> tuple[Diagnostic, ...]
     tools = " and ".join(left)
     if not tools:
         return ()
-    said = f"not finished: the next boot may have the settings still, until {tools} has been run"
+    summary = f"not finished: the next boot may have the settings still, until {tools} has been run"
     hint = "`rocmcfg rollback --chroot` runs it inside that host"
-    return (warning("RC4016", said, hint=hint if view.offline else "`sudo rocmcfg rollback` runs it"),)
+    return (warning("RC4016", summary, hint=hint if view.offline else "`sudo rocmcfg rollback` runs it"),)
 
 
 def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:
     """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
     saved file is damaged."""
-    found = []
+    file_changes = []
     kept = recovery.restorable(view, chosen)
     outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
     for path, (id, saved) in reversed({**outputs, **_oldest(chosen)}.items()):  # as a plan lists them
@@ -224,13 +227,13 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
             reason += ", with what others wrote since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
-            found.append(FileChange(path, before, content, reason, mode))
-    return tuple(found)
+            file_changes.append(FileChange(path, before, content, reason, mode))
+    return tuple(file_changes)
 
 
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
     """A file that others own and have written to since; None for every other one."""
-    steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
+    steps = [step for record in chosen for step in reversed(record.of(FileChanged)) if step.path == path]
     if now is None or now is _LINK or not steps or steps[0].edit is None:
         return None
     if journal.digest(now.content) == steps[0].after:
@@ -241,11 +244,11 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
 
 def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
     """For each path its state before the first of these transactions that wrote it, and which that is."""
-    found: dict[str, tuple[int, Saved | None]] = {}
-    for one in chosen:
-        for step in reversed(one.of(FileChanged)):
-            found[step.path] = one.id, step.before
-    return found
+    oldest: dict[str, tuple[int, Saved | None]] = {}
+    for record in chosen:
+        for step in reversed(record.of(FileChanged)):
+            oldest[step.path] = record.id, step.before
+    return oldest
 
 
 def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
@@ -265,15 +268,15 @@ def activations(
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run; our
     own steps with what they come to, by the arguments that our file says afterwards."""
     kept = recovery.restorable(view, chosen)
-    found: dict[str, Activation] = {}
-    for one in chosen:
-        found |= {a.tool: a for a in parts.due_back(view, one)}
-        for step in recovery.due_again(view, one, kept):
-            found.setdefault(step.tool, step)
+    due: dict[str, Activation] = {}
+    for record in chosen:
+        due |= {a.tool: a for a in parts.due_back(view, record)}
+        for step in recovery.due_again(view, record, kept):
+            due.setdefault(step.tool, step)
     after = {change.path: change.text_after or "" for change in changed}
     carrier = after.get(entry_options.CARRIER)
-    asked = entry_options.asked(view) if carrier is None else entry_options.arguments_in(carrier)
-    for step in found.values():
+    arguments = entry_options.asked(view) if carrier is None else entry_options.arguments_in(carrier)
+    for step in due.values():
         ours = step.own and registry.inputs(step.tool) & after.keys()
-        changes = registry.backend(step.tool).entry_changes(view, [asked]) if ours else ()
+        changes = registry.backend(step.tool).entry_changes(view, [arguments]) if ours else ()
         yield step._replace(changes=changes)

@@ -30,17 +30,17 @@ def taken_back(
         except RocmcfgError as problem:
             stays.append(f"what {activation.tool} wrote")
             problems += problem.diagnostics
-    said = "the record of what was applied vanished while rocmcfg was at work"
+    summary = "the record of what was applied vanished while rocmcfg was at work"
     detail = "the files of this run were put back and its programs run again" if not stays else ""
-    told = error(
+    diagnostic = error(
         "RC4044",
-        said,
-        detail=detail or "this is not as it was before:\n" + "\n".join(f"  {one}" for one in stays),
+        summary,
+        detail=detail or "this is not as it was before:\n" + "\n".join(f"  {part}" for part in stays),
         location=STATE_DIR,
         hint="find what removes it; whatever was applied earlier has no record either: "
         f"`rocmcfg apply` makes a new one, and this takes all of it away: {by_hand(host)}",
     )
-    return RocmcfgError(told, *cause, *problems, exit_code=ExitCode.RECOVERY_REQUIRED)
+    return RocmcfgError(diagnostic, *cause, *problems, exit_code=ExitCode.RECOVERY_REQUIRED)
 
 
 def _put_back(host: Host, change: FileChange) -> bool:

@@ -21,10 +21,10 @@ __all__ = ["Advice", "Words", "words"]
 
 
 def words(  # noqa: PLR0912  # a branch for each member
-    verdict: Verdict, asked: Spelling, known: Catalogue, machine: Machine
+    verdict: Verdict, setting: Spelling, catalogue: Catalogue, machine: Machine
 ) -> Words:
-    """Word a verdict on the setting `asked`."""
-    case, about = Case(asked, known, machine), verdict.about
+    """Word a verdict on a setting."""
+    case, about = Case(setting, catalogue, machine), verdict.about
     match about:
         case About.UNKNOWN_MODULE:
             return unknown_module(verdict, case)
@@ -35,23 +35,23 @@ def words(  # noqa: PLR0912  # a branch for each member
         case About.ABSENT:
             return absent(verdict, case)
         case About.BUILD_ONLY:
-            said = f"{case.name} is read when software is compiled, and never when it runs"
-            return take_out(case, said, verdict.why)
+            summary = f"{case.name} is read when software is compiled, and never when it runs"
+            return take_out(case, summary, verdict.why)
         case About.DEPRECATED:
             return changed(verdict, case, f"{case.name} is deprecated", sentence(verdict.why))
         case About.ILLEGAL:
             return illegal(verdict, case)
         case About.OUT_OF_RANGE:
             low, high = verdict.names
-            said = f"{case.written} is out of range: its meanings run from {low} to {high}"
-            return take_out(case, said, verdict.why, cure="choose a value inside the range")
+            summary = f"{case.written} is out of range: its meanings run from {low} to {high}"
+            return take_out(case, summary, verdict.why, cure="choose a value inside the range")
         case About.OCTAL:
-            said = f"{case.written} is read as {verdict.why}: a leading 0 makes a number octal"
+            summary = f"{case.written} is read as {verdict.why}: a leading 0 makes a number octal"
             why = "Write it without the 0, or in full as 0x and hexadecimal digits."
-            return changed(verdict, case, said, why)
+            return changed(verdict, case, summary, why)
         case About.PRESENCE_ONLY:
-            said = f"{case.written} switches it on: only its presence counts"
-            return take_out(case, said, verdict.why, cure="unset the variable to switch it off")
+            summary = f"{case.written} switches it on: only its presence counts"
+            return take_out(case, summary, verdict.why, cure="unset the variable to switch it off")
         case About.TRAP:
             assert verdict.trap is not None
             return trap(verdict, verdict.trap, case)
@@ -61,22 +61,22 @@ def words(  # noqa: PLR0912  # a branch for each member
             return taints(verdict, case)
         case About.FEATURE_TAINTS:
             feature, kernels = verdict.names
-            said = f"{case.written} turns {feature} on and taints the kernel"
+            summary = f"{case.written} turns {feature} on and taints the kernel"
             on = machine.releases(kernels)
-            return doubt(case, said, f"Kernel {on} is tainted by it, and {BUG_REPORTS}. {verdict.why}")
+            return doubt(case, summary, f"Kernel {on} is tainted by it, and {BUG_REPORTS}. {verdict.why}")
         case About.SIDE_EFFECT:
             return side_effect(verdict, case)
         case About.LOSES:
             feature, needed_for, gpus = verdict.names
             need = f"{gpus} needs it" if gpus else "some GPUs need it"
-            said = f"{case.written} turns {feature} off, and {need} for {needed_for}"
-            return doubt(case, said, verdict.why)
+            summary = f"{case.written} turns {feature} off, and {need} for {needed_for}"
+            return doubt(case, summary, verdict.why)
         case About.DEFAULT:
-            every = "" if machine.kernels or asked.kind is not Kind.PARAMETER else " of every kernel known"
+            every = "" if machine.kernels or setting.kind is not Kind.PARAMETER else " of every kernel known"
             return take_out(case, f"{case.written} is the default{every}", verdict.why)
         case About.FIXED:
             on = ", ".join(verdict.kernels)
-            said = f"{case.written} is no longer needed: every kernel here has the fix ({on})"
-            return take_out(case, said, verdict.why)
+            summary = f"{case.written} is no longer needed: every kernel here has the fix ({on})"
+            return take_out(case, summary, verdict.why)
         case _:
             assert_never(about)

@@ -13,17 +13,17 @@ _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`
 
 
 def unknown_module(verdict: Verdict, case: Case) -> Words:
-    asked, on = case.asked, ", ".join(verdict.kernels)
+    setting, on = case.asked, ", ".join(verdict.kernels)
     if verdict.instead is not None:
-        module = asked.name.strip('"').partition(".")[0]
-        said = f"there is no module {module}; the argument reaches nobody"
-        return change(said, f"The parameter is one of {verdict.names[0]}.", verdict.instead)
-    see = f"see modinfo {asked.module}"
+        module = setting.name.strip('"').partition(".")[0]
+        summary = f"there is no module {module}; the argument reaches nobody"
+        return change(summary, f"The parameter is one of {verdict.names[0]}.", verdict.instead)
+    see = f"see modinfo {setting.module}"
     if verdict.holds is None:
-        said = f"module {asked.module} cannot be looked into here; its value is not checked"
-        return Words(said, "", Advice.NOTE, "")
-    said = f"there is no module {asked.module}" + (f" on kernel {on}" if on else "")
-    return take_out(case, said, "", cure=did_you_mean([*verdict.names[:1]], see))
+        summary = f"module {setting.module} cannot be looked into here; its value is not checked"
+        return Words(summary, "", Advice.NOTE, "")
+    summary = f"there is no module {setting.module}" + (f" on kernel {on}" if on else "")
+    return take_out(case, summary, "", cure=did_you_mean([*verdict.names[:1]], see))
 
 
 def unknown(verdict: Verdict, case: Case) -> Words:
@@ -31,24 +31,24 @@ def unknown(verdict: Verdict, case: Case) -> Words:
         case Kind.PARAMETER:
             return _unknown_parameter(verdict, case)
         case Kind.FEATURE:
-            said = f"no feature is called {case.asked.name!r}"
+            summary = f"no feature is called {case.asked.name!r}"
             every = "known: " + ", ".join(case.known.features)
-            return take_out(case, said, "", cure=did_you_mean([*verdict.names], every))
+            return take_out(case, summary, "", cure=did_you_mean([*verdict.names], every))
         case Kind.KARG:
-            said = f"{case.name} is no argument of the kernel that is known here"
+            summary = f"{case.name} is no argument of the kernel that is known here"
             if verdict.instead is not None and verdict.holds:
                 written = str(verdict.instead).removeprefix(f"{Kind.KARG.value}.")
-                return change(said, f"{written} is one. {verdict.why}", verdict.instead)
+                return change(summary, f"{written} is one. {verdict.why}", verdict.instead)
             # the drivers of others have arguments too
-            return doubt(case, said, verdict.why, cure=f"did you mean {verdict.instead}?")
+            return doubt(case, summary, verdict.why, cure=f"did you mean {verdict.instead}?")
         case Kind.ENV:
             sure = f"nothing reads {case.name}"
-            said = sure if verdict.why else f"no reader of {case.name} is known"
+            summary = sure if verdict.why else f"no reader of {case.name} is known"
             if verdict.instead is not None:
                 why = f"{verdict.why} A name like it is {verdict.names[0]}.".strip()
-                return change(said, why, verdict.instead)
+                return change(summary, why, verdict.instead)
             like = "".join(f" The nearest that it has is {name}." for name in verdict.names)
-            return doubt(case, said, f"{verdict.why}{like}")
+            return doubt(case, summary, f"{verdict.why}{like}")
         case _:
             assert_never(case.asked.kind)
 
@@ -59,16 +59,16 @@ def _where(verdict: Verdict, case: Case) -> str:
 
 
 def _unknown_parameter(verdict: Verdict, case: Case) -> Words:
-    asked, near = case.asked, [*verdict.names]
-    said = f"{asked.id} is not a parameter of {_where(verdict, case)}"
-    near += [f"feature {name}" for name in closest(asked.name, [*case.known.features])]
+    setting, near = case.asked, [*verdict.names]
+    summary = f"{setting.id} is not a parameter of {_where(verdict, case)}"
+    near += [f"feature {name}" for name in closest(setting.name, [*case.known.features])]
     if verdict.instead is not None:
         cure = did_you_mean(near[:_NEAR], f"write {verdict.instead}")
-        return change(said, _IGNORED, verdict.instead, cure=cure)
+        return change(summary, _IGNORED, verdict.instead, cure=cure)
     if near:
-        return doubt(case, said, _IGNORED, cure=did_you_mean(near[:_NEAR], ""))
-    cure = f"leave {asked.id} out; `modinfo -p {asked.module}` lists the parameters that exist"
-    return take_out(case, said, _IGNORED, cure=cure)
+        return doubt(case, summary, _IGNORED, cure=did_you_mean(near[:_NEAR], ""))
+    cure = f"leave {setting.id} out; `modinfo -p {setting.module}` lists the parameters that exist"
+    return take_out(case, summary, _IGNORED, cure=cure)
 
 
 def misnamed(verdict: Verdict, case: Case) -> Words:
@@ -79,8 +79,8 @@ def misnamed(verdict: Verdict, case: Case) -> Words:
         case Kind.KARG if verdict.why:
             return changed(verdict, case, f"{case.written} does not do what it seems to", verdict.why)
         case Kind.KARG:
-            said = f"{name} without its module reaches nobody on a kernel command line"
-            return changed(verdict, case, said, "")
+            summary = f"{name} without its module reaches nobody on a kernel command line"
+            return changed(verdict, case, summary, "")
         case Kind.ENV if instead is None:
             return take_out(case, f"nothing reads {name}", verdict.why)
         case Kind.ENV:
@@ -91,32 +91,32 @@ def misnamed(verdict: Verdict, case: Case) -> Words:
 
 
 def _misnamed_parameter(verdict: Verdict, case: Case) -> Words:
-    asked, instead, why = case.asked, verdict.instead, verdict.why
+    setting, instead, why = case.asked, verdict.instead, verdict.why
     if instead is None:
-        return take_out(case, f"{asked.id} is not a parameter of any kernel", why or _IGNORED)
-    if asked.name.startswith(f"{asked.module}."):
-        return change(f"{asked.id} names the module twice; the driver ignores it", why, instead)
+        return take_out(case, f"{setting.id} is not a parameter of any kernel", why or _IGNORED)
+    if setting.name.startswith(f"{setting.module}."):
+        return change(f"{setting.id} names the module twice; the driver ignores it", why, instead)
     if not why:
-        said = f"{asked.id} is not a parameter of {_where(verdict, case)}"
-        return change(said, f"{instead.id} is one. {_IGNORED}", instead)
-    said = f"{asked.id} is not a parameter of any kernel"
+        summary = f"{setting.id} is not a parameter of {_where(verdict, case)}"
+        return change(summary, f"{instead.id} is one. {_IGNORED}", instead)
+    summary = f"{setting.id} is not a parameter of any kernel"
     if instead.kind is Kind.FEATURE:
         word = instead.value or "false"
         cure = f"write feature.{instead.name}={word}; in a profile, features.{instead.name} = {word}"
-        return change(said, why, instead, cure=cure)
-    if case.known.traps[asked.name].times == 1:
-        return change(said, why, instead)
-    if instead.value is None or asked.value is None:  # the value counts in another unit
-        return take_out(case, said, why, cure=f"write {instead.id}, in its own unit")
-    return change(said, f"{why} This value would be {instead}.", instead)
+        return change(summary, why, instead, cure=cure)
+    if case.known.traps[setting.name].times == 1:
+        return change(summary, why, instead)
+    if instead.value is None or setting.value is None:  # the value counts in another unit
+        return take_out(case, summary, why, cure=f"write {instead.id}, in its own unit")
+    return change(summary, f"{why} This value would be {instead}.", instead)
 
 
 def absent(verdict: Verdict, case: Case) -> Words:
     parameter, on = case.known.parameters.get(case.asked.id), ", ".join(verdict.kernels)
-    said = f"{case.name} does not exist on kernel {on}"
+    summary = f"{case.name} does not exist on kernel {on}"
     if verdict.others:
         why = f"It is ignored there; kernels that have it: {', '.join(verdict.others)}."
-        return Words(said, why, Advice.NOTE, "")
+        return Words(summary, why, Advice.NOTE, "")
     if parameter is None or parameter.dkms_only:
-        return doubt(case, said, f"{verdict.why} It is ignored here.".strip())
-    return take_out(case, said, verdict.why)
+        return doubt(case, summary, f"{verdict.why} It is ignored here.".strip())
+    return take_out(case, summary, verdict.why)

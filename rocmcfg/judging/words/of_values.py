@@ -23,56 +23,56 @@ from rocmcfg.model.spelling import Spelling, as_number
 
 
 def illegal(verdict: Verdict, case: Case) -> Words:
-    asked, written, why = case.asked, case.written, verdict.why
-    match asked.kind:
+    setting, written, why = case.asked, case.written, verdict.why
+    match setting.kind:
         case Kind.PARAMETER:
             return _illegal_parameter(verdict, case)
         case Kind.FEATURE:
             return take_out(
-                case, f"{asked.value!r} is neither true nor false", "", cure="write true or false"
+                case, f"{setting.value!r} is neither true nor false", "", cure="write true or false"
             )
         case Kind.KARG:
-            argument = names.argument(asked.name)
-            of = asked.value or ""
+            argument = names.argument(setting.name)
+            of = setting.value or ""
             if argument is not None and argument.values and argument.words_join:
                 strange = [word for word in of.split(",") if word not in argument.values]
                 of = ", ".join(strange)
-            said = f"{written} is none of the values that are documented"
-            if of and of != asked.value:
-                said = f"{of} of {written} is none of the words that are documented"
+            summary = f"{written} is none of the values that are documented"
+            if of and of != setting.value:
+                summary = f"{of} of {written} is none of the words that are documented"
             why = f"The kernel may pass over it. {why}"
-            return take_out(case, said, why, cure=f"see `rocmcfg explain {asked.id}`")
+            return take_out(case, summary, why, cure=f"see `rocmcfg explain {setting.id}`")
         case Kind.ENV:
-            variable = names.variable(asked.name)
+            variable = names.variable(setting.name)
             reader = (variable.reader if variable else "") or "its reader"
             if verdict.instead is not None:
-                said = f"the quotes in {written} are part of the value, and {reader} takes none"
-                return change(said, why, verdict.instead)
+                summary = f"the quotes in {written} are part of the value, and {reader} takes none"
+                return change(summary, why, verdict.instead)
             cure = f"write a value that it takes, or leave {case.name} out"
             if verdict.strict:
                 return take_out(case, f"{written} is not a value that {reader} takes", why, cure=cure)
-            said = f"{written} is none of the values that are documented"
-            return doubt(case, said, f"{sentence(reader)[:-1]} may pass over it. {why}", cure=cure)
+            summary = f"{written} is none of the values that are documented"
+            return doubt(case, summary, f"{sentence(reader)[:-1]} may pass over it. {why}", cure=cure)
         case _:
-            assert_never(asked.kind)
+            assert_never(setting.kind)
 
 
 def _illegal_parameter(verdict: Verdict, case: Case) -> Words:
-    asked = case.asked
+    setting = case.asked
     on = f" on kernel {', '.join(verdict.kernels)}" if case.machine.kernels else ""
-    parameter = case.known.parameters.get(asked.id)
-    cure = f"see `modinfo -p {asked.module}` for what it takes"
+    parameter = case.known.parameters.get(setting.id)
+    cure = f"see `modinfo -p {setting.module}` for what it takes"
     if parameter is not None and parameter.mask:
-        cure = f"{asked.id} is a mask; switch one feature by feature.NAME=false"
+        cure = f"{setting.id} is a mask; switch one feature by feature.NAME=false"
     if verdict.holds is None:
-        said = f"{case.written} may stop {asked.module} from loading{on}"
-        return take_out(case, said, f"{sentence(verdict.why)}", cure=cure)
-    said = f"{case.written} stops {asked.module} from loading{on}"
+        summary = f"{case.written} may stop {setting.module} from loading{on}"
+        return take_out(case, summary, f"{sentence(verdict.why)}", cure=cure)
+    summary = f"{case.written} stops {setting.module} from loading{on}"
     why = f"{sentence(verdict.why)} The driver then does not start, and the screen may stay black."
     if verdict.instead is not None:
         cure = f"hexadecimal digits begin with 0x: write {verdict.instead}"
-        return change(said, why, verdict.instead, cure=cure)
-    return take_out(case, said, why, cure=cure)
+        return change(summary, why, verdict.instead, cure=cure)
+    return take_out(case, summary, why, cure=cure)
 
 
 def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
@@ -83,27 +83,27 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
     if unsure and trap.acts_on is not None:
         which = "not every GPU" if machine.gpus else "no GPU"
         why += f" That is so on {trap.acts_on.words()}; {which} is known here."
-    said = f"{written} {said_of(trap)}" + (", on some GPUs" if unsure else "")
+    summary = f"{written} {said_of(trap)}" + (", on some GPUs" if unsure else "")
     match trap.kind:
         case "no_effect":
             on_kernels = f" on kernel {machine.releases(trap.kernel)}" if trap.kernel else ""
             where = " on some GPUs" if unsure else f" on {machine.gpu_names}" if trap.acts_on else on_kernels
-            said = f"{written} has no effect{where}"
+            summary = f"{written} has no effect{where}"
             if not unsure and trap.acts_on is not None and verdict.instead is None:
-                return take_out(case, said, why)
-            return changed(verdict, case, said, why)
+                return take_out(case, summary, why)
+            return changed(verdict, case, summary, why)
         case "limited":
-            said = f"kernel {machine.releases(trap.kernel)} may not give all of {written}"
+            summary = f"kernel {machine.releases(trap.kernel)} may not give all of {written}"
             cure = f"install kernel {trap.kernel.removeprefix('<')} or a later one"
-            return Words(said, why, Advice.NOTE, cure)
+            return Words(summary, why, Advice.NOTE, cure)
         case "dangerous" | "inverted" | "default" if unsure:
-            return doubt(case, said, why)
+            return doubt(case, summary, why)
         case "default":
-            return take_out(case, said, why)
+            return take_out(case, summary, why)
         case "dangerous" | "inverted" if verdict.instead is None:
-            return take_out(case, said, why)
+            return take_out(case, summary, why)
         case "dangerous" | "inverted" | "obsolete" | "misread":
-            return changed(verdict, case, said, why)
+            return changed(verdict, case, summary, why)
         case _:
             assert_never(trap.kind)
 
@@ -115,8 +115,8 @@ def no_effect(verdict: Verdict, case: Case) -> Words:
     (where,) = verdict.names
     if verdict.holds is None:
         return doubt(case, f"{case.name} has an effect on {where} only", verdict.why)
-    said = f"{case.name} has no effect on {case.machine.gpu_names}"
-    return take_out(case, said, f"It acts on {where} only. {verdict.why}")
+    summary = f"{case.name} has no effect on {case.machine.gpu_names}"
+    return take_out(case, summary, f"It acts on {where} only. {verdict.why}")
 
 
 def taints(verdict: Verdict, case: Case) -> Words:
@@ -133,14 +133,14 @@ def taints(verdict: Verdict, case: Case) -> Words:
 
 def side_effect(verdict: Verdict, case: Case) -> Words:
     *most, last = verdict.names
-    said = f"{case.written} {', '.join(most)} and {last}" if most else f"{case.written} {last}"
+    summary = f"{case.written} {', '.join(most)} and {last}" if most else f"{case.written} {last}"
     if verdict.instead is None:
-        return doubt(case, said, verdict.why)
-    return change(said + _kept(verdict.instead, case), verdict.why, verdict.instead)
+        return doubt(case, summary, verdict.why)
+    return change(summary + _kept(verdict.instead, case), verdict.why, verdict.instead)
 
 
 def _kept(instead: Spelling, case: Case) -> str:
-    """What a mask that is proposed leaves on: the other one was likely copied for that."""
+    """Return the words for what a proposed mask leaves on: the other one was likely copied for that."""
     of, machine = case.known.parameters[case.asked.id], case.machine
     mask, default = as_number(instead.value), default_mask(of, machine.kernels)
     kept = [f for f in features_of(of, case.known) if f.is_on(mask) and not f.is_on(default)]
