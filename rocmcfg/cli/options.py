@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from rocmcfg.cli.printer import Misuse
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.model.trial import Terms

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 from rocmcfg.loaders.grub import STEAMOS
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Detection

@@ -21,7 +21,7 @@ from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.file_state import FileState
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Saved
@@ -168,7 +168,7 @@ def _sum(body: str) -> str:
 def read(view: HostView, id: int) -> Journal | None:
     """Return the journal; None for a transaction that ended before its first line was whole: nothing was
     changed then. Raises Untrusted or BadJournal."""
-    from rocmcfg.records.shapes import Malformed
+    from rocmcfg.model.shape import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 
     lines: list[NamedTuple] = []
