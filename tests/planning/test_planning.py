@@ -13,6 +13,7 @@ from rocmcfg.change.planning import combine
 from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, HostView
+from rocmcfg.model import spelling
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import ChangeKind
@@ -253,7 +254,7 @@ def test_a_newer_kernel_that_was_not_booted_is_said_in_plan_and_trial(
 
 def test_a_word_of_set_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of the words needs it, and each of the two plans of an apply that asks."""
-    words, parse = ("amdgpu.runpm=0", "karg.iommu=pt"), combine.parse
+    words, parse = ("amdgpu.runpm=0", "karg.iommu=pt"), spelling.parse
     parsed: list[str] = []
 
     def counting(text: str) -> ProfileValue | Spelling | Diagnostic:

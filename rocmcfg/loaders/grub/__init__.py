@@ -81,7 +81,7 @@ class _Grub(defaults.DefaultsChain):
 
     def has_entries(self, view: HostView) -> bool:
         """Return whether its entries stand in the menu, and are no files of their own instead."""
-        return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
+        return not reads_entries(view, _menu(view)) or bool(self.menu(view).normal)
 
     def read(self, view: HostView) -> Menu:
         return read_menu(view, _menu(view), _TOOL, DROP_IN, "a drop-in")

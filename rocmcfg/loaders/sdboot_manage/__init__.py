@@ -89,7 +89,7 @@ class _SdbootManage(EntryChain):
         return [*(texts if reads_them_first else ()), (_CONFIG, config)]
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
-        normal = self.read(view).normal[:1]
+        normal = self.menu(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
         options = _evaluated(self.sourced(view)).text(_OPTIONS)
         return [] if options is None else [(*found_out, *split(options, _CONFIG))]

@@ -79,7 +79,7 @@ class _Sdbootutil(Chain):
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
         before = [karg for path in first for karg in _arguments_in(view, path)]
         later = tuple(karg for path in paths if path > CARRIER for karg in _arguments_in(view, path))
-        return Observed(self.read(view), (*before, *later), _arguments_in(view, CARRIER), later)
+        return Observed(self.menu(view), (*before, *later), _arguments_in(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: own_file(settings, karg_line(settings))}
@@ -126,7 +126,7 @@ class _Sdbootutil(Chain):
             )
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        menu, running = self.read(view), _number(_snapshot(view))
+        menu, running = self.menu(view), _number(_snapshot(view))
         others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
         newer = [other.title for other in others if _number(_subvolume_of(other.kargs)) > running]
         if newer:
