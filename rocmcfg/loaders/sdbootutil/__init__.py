@@ -20,7 +20,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from rocmcfg.files.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.loaders.shared import entry_options, loader_entries, roles, specials
 from rocmcfg.loaders.shared.chain import Chain
@@ -82,7 +81,7 @@ class _Sdbootutil(Chain):
         return Observed(self.menu(view), (*before, *later), _arguments_in(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        return {CARRIER: own_file(settings, karg_line(settings))}
+        return {CARRIER: entry_options.carrier(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """Return the step that writes all entries anew. It copies a new entry over the old one
