@@ -32,12 +32,23 @@ from generators import (
     pictures,
     readme,
     schema,
+    templates,
 )
 
-from rocmcfg.change.transaction import undo_script
-
 REPOSITORY = Path(__file__).resolve().parents[1]
-FIRST = "rocmcfg/knowledge/compiled.tsv"  # the program reads it, and is run for the others
+# The program reads them, and is run for the others.
+FIRST = {
+    "rocmcfg/knowledge/compiled.tsv": compiled.page,
+    **{f"{folder}/__init__.py": partial(templates.page, folder) for folder in templates.folders()},
+}
+
+
+def undo_script() -> str:
+    from rocmcfg.change.transaction.undo_script import script
+
+    return script(None)
+
+
 PAGES = {
     "docs/diagnostics.md": diagnostics.page,
     "docs/boot-chains.md": boot_chains.page,
@@ -52,7 +63,7 @@ PAGES = {
     "packaging/completions/_rocmcfg": completions.zsh,
     "packaging/completions/rocmcfg.fish": completions.fish,
     "rocmcfg/knowledge/diagnostics.tsv": diagnostics.table,
-    "packaging/undo.sh": partial(undo_script.script, None),
+    "packaging/undo.sh": undo_script,
 }
 # Most of their time goes into the commands that they show.
 RUN = (
@@ -66,7 +77,8 @@ RUN = (
 
 
 def texts(wanted: Container[str]) -> Iterator[tuple[str, str]]:
-    yield FIRST, compiled.page()
+    for name, page in FIRST.items():
+        yield name, page()
     with ThreadPoolExecutor() as pool:
         running = {name: pool.submit(page) for name, page in RUN.items() if name in wanted}
         for name, page in PAGES.items():

@@ -11,7 +11,7 @@ from rocmcfg.model.facts import Driver, Kernel
 from rocmcfg.model.version import parse_kernel
 
 _MODULE_DIRS = ("/lib/modules", "/usr/lib/modules")
-_SUFFIXES = ("", ".xz", ".zst", ".gz")
+_MODULES = frozenset(f"amdgpu.ko{suffix}" for suffix in ("", ".xz", ".zst", ".gz"))
 _OWN = "kernel/drivers/gpu/drm/amd/amdgpu"
 # depmod's search order puts these before the kernel's own modules (depmod.d(5), DKMS's default).
 _FOREIGN = ("updates/dkms", "updates", "extra", "weak-updates", f"updates/{_OWN}")
@@ -57,7 +57,8 @@ def _installed(view: HostView, folder: str, release: str) -> bool:
 
 def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
     for folder in (*_FOREIGN, _OWN):
-        if any(view.exists(f"{directory}/{folder}/amdgpu.ko{suffix}") for suffix in _SUFFIXES):
+        here = _MODULES.intersection(view.names(f"{directory}/{folder}"))
+        if any(view.exists(f"{directory}/{folder}/{name}") for name in here):  # and no broken link
             return Driver.MODULE, folder != _OWN
     builtin = view.text(f"{directory}/modules.builtin") or ""
     if any(os.path.basename(line.strip()) == "amdgpu.ko" for line in builtin.splitlines()):

@@ -8,13 +8,10 @@ amdgpu_ucode.c in the kernel's drivers/gpu/drm/amd/amdgpu).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from rocmcfg.host.atomic import write_all
-from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 from rocmcfg.model.shape import NamedTuple
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
 UNKNOWN = Os("unknown", "unknown system", "")
-_NOWHERE = "/nonexistent"  # which no package may make (Debian's base-passwd)
+_NOWHERE = "/nonexistent"  # where the library finds nothing: no package may make it (Debian's base-passwd)
 _DMI = "/sys/class/dmi/id"
 
 
@@ -56,23 +53,16 @@ def read_os(view: HostView) -> Os:
     import distro
 
     try:
-        content = _release(view)
+        opened = _release(view)
     except Unreadable as problem:
         return Os("unknown", f"unknown system ({problem.path}: {problem.reason})", "")
-    if content is None:
+    if opened is None:
         return UNKNOWN
-    with scratch_file() as copy:
-        write_all(copy.fileno(), content)
+    with opened:
         try:
-            # the library reads a tree by itself: past its root, and for minutes where the file is large
-            release = distro.LinuxDistribution(
-                include_lsb=False,
-                include_uname=False,
-                include_oslevel=False,
-                os_release_file=f"/proc/self/fd/{copy.fileno()}",
-                distro_release_file=os.devnull,
-                root_dir=_NOWHERE,
-            )
+            # the library reads what a path leads to: past the root of the host, but for one that is open
+            path = f"/proc/self/fd/{opened.fileno()}"
+            release = distro.LinuxDistribution(os_release_file=path, root_dir=_NOWHERE)
             system = Os(release.id(), _name(release), release.version())
         except (OSError, UnicodeDecodeError, ValueError):
             return UNKNOWN
@@ -87,15 +77,14 @@ def _name(release: LinuxDistribution) -> str:
     return pretty or " ".join(filter(None, (name or (version and "Linux"), version)))
 
 
-def _release(view: HostView) -> bytes | None:
-    """Return the content of os-release(5): the one in /etc goes before the one in /usr/lib. None where there
-    is none. Raises Unreadable."""
+def _release(view: HostView) -> BinaryIO | None:
+    """Open os-release(5): the one in /etc goes before the one in /usr/lib. None where there is none. Raises
+    Unreadable, also for one that the library would take minutes for."""
     for path in ("/etc/os-release", "/usr/lib/os-release"):
-        content = view.read(path)
-        if content is not None and len(content) > _LONGEST:
+        if view.size(path) > _LONGEST:
             raise Unreadable(path, f"it is larger than {_LONGEST >> 10} KiB")
-        if content is not None:
-            return content
+        if (stream := view.stream(path)) is not None:
+            return stream
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from rocmcfg.files import templates
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, env_file, pam_env, shell
 from rocmcfg.model.diagnostic import Diagnostic, warning
@@ -13,16 +14,13 @@ from rocmcfg.model.shape import NamedTuple
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)
-_HEAD = """# Written by rocmcfg env --user; the next one replaces this file.
-# Undo: rocmcfg env --user --remove
-# sha256 of the lines below: """
 _SUMMED = regex(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
     """~/.config/environment.d of one account; no receipt tells what we wrote there."""
     body = "".join(f"{name}={value}\n" for name, value in pairs)
-    return f"{_HEAD}{_checksum(body.encode())}\n{body}".encode()
+    return templates.user_environment_conf(checksum=_checksum(body.encode()), lines=body).encode()
 
 
 def is_as_written(content: bytes) -> bool:

@@ -20,12 +20,11 @@ gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename, splitext
 
-from rocmcfg.files import env_update, marked_lines, unit_environment
+from rocmcfg.files import env_update, marked_lines, templates, unit_environment
 from rocmcfg.files.environment import (
     DIRECTORIES,
     PLACES,
@@ -34,7 +33,6 @@ from rocmcfg.files.environment import (
     read_script,
     untold,
 )
-from rocmcfg.files.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env, portage, shell, unit
 from rocmcfg.model.desired import DesiredSetting
@@ -55,8 +53,8 @@ _LONGEST = 1023
 
 class Target(NamedTuple):
     """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
-    `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
-    `reads` is the language of its files; without it they are scripts of a shell. Read after our file are
+    `template` gives our assignments, and with `whole` the file that they are all of. `reads` is the language
+    of its files; without it they are scripts of a shell. Read after our file are
     those of `folders` with its suffix, or that match `others`, that come later, and then `behind`. `results`
     are scripts that a program makes of ours."""
 
@@ -64,17 +62,16 @@ class Target(NamedTuple):
     path: str
     readers: str
     needs: tuple[str, ...] = ()
-    line: str = "{}={}\n"
+    template: Callable[..., str] = templates.environment_conf
     reads: Callable[[str], Iterable[Statement]] | None = None
-    quote: Callable[[str], str] = str
-    section: str = ""
     folders: tuple[str, ...] = ()
     others: str = ""
     behind: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
-    def written(self, setting: DesiredSetting) -> str:
-        return self.line.format(setting.name, self.quote(setting.text or ""))
+    def lines(self, settings: Sequence[DesiredSetting]) -> str:
+        """Return our assignments alone."""
+        return self.template(variables=settings, whole=False)
 
 
 def _environment_d(text: str) -> Iterable[Statement]:
@@ -103,8 +100,7 @@ PROFILE_D = Target(
     "",
     "/etc/profile.d/zz-rocmcfg.sh",
     "login shells",
-    line="export {}={}\n",
-    quote=shlex.quote,
+    template=templates.profile_sh,
     folders=("/etc/profile.d",),
 )
 RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=", reads=_raw)
@@ -114,7 +110,7 @@ FISH = Target(
     "/etc/fish/conf.d/zz-rocmcfg.fish",
     "fish shells",
     ("/usr/bin/fish", "/usr/local/bin/fish", "/etc/fish"),
-    "set -gx {} '{}'\n",
+    templates.conf_fish,
     fish.read,
     folders=("/etc/fish/conf.d",),
     behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
@@ -124,10 +120,8 @@ SYSTEMD = Target(
     f"/etc/systemd/system.conf.d/{_NAME}",
     "services of the system as they start",
     ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
-    'DefaultEnvironment="{}={}"\n',
+    templates.system_conf,
     unit.read,
-    lambda value: value.replace("%", "%%"),
-    "[Manager]\n",
     tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
 )
 # Lines below ours are in the same file, and the last one counts.
@@ -140,7 +134,7 @@ GENTOO = Target(
     f"{env_update.FOLDER}/99rocmcfg",
     "logins on Gentoo",
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
-    '{}="{}"\n',
+    templates.gentoo,
     portage.read,
     folders=(env_update.FOLDER,),
     others=env_update.READ,
@@ -170,8 +164,7 @@ def _unit(unit: str) -> Target:
         path=f"{_UNITS}/{unit}.d/{_NAME}",
         readers=f"{unit} as it starts",
         needs=tuple(f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in names),
-        line='Environment="{}={}"\n',
-        section="[Service]\n",
+        template=templates.service_conf,
         folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),
     )
 
@@ -193,8 +186,9 @@ def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
     """Return what is ours in the target's file: all of it, or the lines between our marks."""
     if not settings:
         return None
-    lines = "".join(map(target.written, settings))
-    return marked_lines.part(lines) if target is ENVIRONMENT else f"{HEAD}{target.section}{lines}".encode()
+    if target is ENVIRONMENT:
+        return marked_lines.part(target.lines(settings))
+    return target.template(variables=settings, whole=True).encode()
 
 
 def problems(
@@ -224,7 +218,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
         yield error("RC3303", summary, location=path, hint=hint)
         return
     for setting in (
-        variable for variable in settings if len(ENVIRONMENT.written(variable).encode()) > _LONGEST
+        variable for variable in settings if len(ENVIRONMENT.lines([variable]).encode()) > _LONGEST
     ):
         summary = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
         hint = "shorten the value, or leave --env-target environment away"

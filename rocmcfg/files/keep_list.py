@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rocmcfg.files import templates
 from rocmcfg.host.view import HostView
 
 FOLDER = "/etc/atomic-update.conf.d"
 PATH = f"{FOLDER}/rocmcfg.conf"
-_HEAD = """\
-# Written by rocmcfg: updates of SteamOS keep these files. Undo: sudo rocmcfg rollback
-/etc/rocmcfg/**
-"""
 
 
 def propose(view: HostView, written: Iterable[str]) -> bytes | None:
     """The list of what is written; None where nothing is, and on hosts without such lists."""
     paths = sorted(path for path in written if not path.startswith("/etc/rocmcfg/"))
-    return (_HEAD + "\n".join(paths) + "\n").encode() if paths and view.is_dir(FOLDER) else None
+    return templates.keep_list_conf(paths=paths).encode() if paths and view.is_dir(FOLDER) else None

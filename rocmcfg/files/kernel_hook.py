@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os.path import dirname
 
-from rocmcfg.files.templates import script
+from rocmcfg.files import templates
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, warning
 
 # Each hook lies in the directory that the kernel packages of some distributions use.
-_TEMPLATES = {
-    "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst",
-    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install",
-    "/etc/initcpio/post/rocmcfg": "initcpio-post",
+_HOOKS = {
+    "/etc/kernel/postinst.d/rocmcfg": templates.kernel_postinst_sh,
+    "/etc/kernel/install.d/95-rocmcfg.install": templates.kernel_install_sh,
+    "/etc/initcpio/post/rocmcfg": templates.initcpio_post_sh,
 }
-PATHS = tuple(_TEMPLATES)
+PATHS = tuple(_HOOKS)
 MODE = 0o755
 
 
@@ -30,7 +30,7 @@ def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dic
     """By path: the hooks of this host. With `after_entries` those that run once entry or image is there."""
     debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
-    return {path: script(__file__, name) if path in used else None for path, name in _TEMPLATES.items()}
+    return {path: hook().encode() if path in used else None for path, hook in _HOOKS.items()}
 
 
 def problems(view: HostView, written: Iterable[str]) -> list[Diagnostic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from rocmcfg.files import templates
 from rocmcfg.model.edit import Edit, appended
 from rocmcfg.model.regex import regex
 
@@ -14,7 +15,7 @@ _OWN = regex(rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{END}(?:\n|\Z)|(?=#|\
 
 
 def part(lines: str) -> bytes:
-    return f"{BEGIN}\n{lines}{END}\n".encode()
+    return templates.marked_lines(begin=BEGIN, lines=lines, end=END).encode()
 
 
 def own(content: bytes) -> bytes | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from rocmcfg.files.templates import HEAD, reason
+from rocmcfg.files import templates
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -106,8 +106,7 @@ def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
     """Our file; None where no setting goes to modprobe.d."""
     if not settings:
         return None
-    options = dict.fromkeys(map(line, settings))
-    return "".join([HEAD, *map(reason, settings), *(f"{option}\n" for option in options)]).encode()
+    return templates.modprobe_conf(settings=settings, lines=dict.fromkeys(map(line, settings))).encode()
 
 
 def line(setting: DesiredSetting) -> str:

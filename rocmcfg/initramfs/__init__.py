@@ -199,6 +199,10 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
 def releases(view: HostView) -> dict[str, str]:
     """Return the release of each kernel whose modules are here, by the names that images have of it: the
     release itself and, on Arch, its package."""
+    return view.once(("releases",), lambda: _releases(view))
+
+
+def _releases(view: HostView) -> dict[str, str]:
     here = [name for name in view.names("/lib/modules") if view.exists(f"/lib/modules/{name}/modules.dep")]
     packages = {text_or_empty(view, f"/lib/modules/{name}/pkgbase").strip(): name for name in here}
     return {**packages, **dict(zip(here, here, strict=True))}

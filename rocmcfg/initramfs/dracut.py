@@ -22,10 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.files.modprobe import PATH
-from rocmcfg.files.templates import HEAD
 from rocmcfg.files.traces import IMAGE, PACKAGE, RELEASE, Maker, on
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
-from rocmcfg.initramfs import Generator, Image, booted, printed_lines, release_of, releases
+from rocmcfg.initramfs import Generator, Image, booted, printed_lines, release_of, releases, templates
 from rocmcfg.loaders.shared.loader_entries import PARTITIONS
 from rocmcfg.loaders.shared.menu import Entry
 
@@ -60,10 +59,7 @@ class Dracut(Generator):
     HINT = "build it by hand and read what it says: sudo dracut --force {image.path} {image.release}"
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
-        why = "# the options of modules that an image carries, in every mode\n"
-        # dracut wants blanks at both ends of what is added to a list
-        text = f'{HEAD}{why}install_optional_items+=" {PATH} "\n'
-        return {CONF: text.encode() if wanted else None}
+        return {CONF: templates.dracut_conf(path=PATH).encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
         """Return the images. One with another name has early microcode, or was named by a hash by another

@@ -95,7 +95,7 @@ def reader_on(view: HostView) -> BootReader | None:
 def entries_here(view: HostView) -> tuple[Entry, ...]:
     """Return the entries of every loader whose menu this host has, whichever of them boots."""
     here = (chain for chain in possible(view) if chain.here(view))
-    return tuple(entry for chain in here for entry in chain.read(view).entries)
+    return tuple(entry for chain in here for entry in chain.menu(view).entries)
 
 
 def may_be_here(view: HostView, name: str) -> bool:

@@ -84,7 +84,7 @@ def reader(name: str) -> Chain | None:
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     """Return the entries that this loader will boot, as far as they can be read; none for a loader that is
     not supported."""
-    return backend(name).read(view).entries if name in NAMES else ()
+    return backend(name).menu(view).entries if name in NAMES else ()
 
 
 def paths(name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rocmcfg.advice.doctor.judging.origin import known_here
 from rocmcfg.advice.lint import proposal, superseded
-from rocmcfg.advice.lint.check import Verdict, check, mended, verdicts
+from rocmcfg.advice.lint.check import Judged, Verdict, check, mended, verdicts
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.advice.lint.remark import Finding
@@ -173,16 +173,16 @@ def _check(
     view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
 ) -> tuple[list[Checked], Knowledge]:
     """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
-    knowledge = _knowledge(view, asked, ask_modinfo=False)
-    checked = [check(path, text, knowledge) for path, text in texts]
+    knowledge, judged = _knowledge(view, asked, ask_modinfo=False), Judged()
+    checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
         not asked.kernels
         and view.runs_tools
         and knowledge.machine.kernels
         and any(f.remark.id in _ASK_MODINFO for each in checked for f in each.findings)
     ):
-        knowledge = _knowledge(view, asked, ask_modinfo=True)
-        checked = [check(path, text, knowledge) for path, text in texts]
+        knowledge, judged = _knowledge(view, asked, ask_modinfo=True), Judged()
+        checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if own:
         superseded.compare_files(checked, knowledge)
     return checked, knowledge

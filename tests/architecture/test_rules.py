@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+import rocmcfg as rocmcfg_map
 from rocmcfg.knowledge import toml
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment, rocmcfg
 
 PACKAGE = SOURCE / "rocmcfg"
+GROUPS = {"advice", "change"}  # rooms of rooms
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -60,6 +62,31 @@ def _loaded(*arguments: str | Path) -> set[str]:
     before, _, loaded = done.stderr.rpartition("LOADED ")
     assert "error" not in before, before
     return set(loaded.split())
+
+
+def test_the_map_names_each_room_and_what_prints_and_the_order_of_imports() -> None:
+    text = rocmcfg_map.__doc__ or ""
+    rooms = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("*/__init__.py")}
+    rooms |= {path.parent.name for path in PACKAGE.glob("*/*/__init__.py") if path.parts[-3] in GROUPS}
+    rooms |= GROUPS
+    assert {*re.findall(r"^ {4,6}([a-z]+) ", text, re.M)} == rooms
+    printing = re.compile(r"sys\.(?:stdout|stderr)(?: if \w+ else sys\.\w+\))?\.write|(?<![\w.])print\(")
+    writers = {path.stem for path in MODULES if printing.search(path.read_text())}
+    assert writers <= {*re.findall(r"`(\w+)`", text)}
+    layers = toml.loads((SOURCE / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    said = re.search(r"Imports point one way: (.*?)\.\n", text, re.S)
+    assert said
+    assert [{*layer.split(", ")} for layer in " ".join(said[1].split()).split(" → ")] == [
+        {name.rpartition(".")[2] for name in layer.split(" | ")} for layer in layers["layers"]
+    ]
+
+
+def test_what_an_apply_writes_is_rendered_without_jinja2(tmp_path: Path) -> None:
+    """To load it takes a third of the whole command: docs/decisions/0046."""
+    root = debian_grub_host(tmp_path)
+    loaded = _loaded("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes")
+    assert "rocmcfg.change.transaction.undo_script" in loaded
+    assert "jinja2" not in loaded
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +17,16 @@ import pytest
 
 from rocmcfg.loaders import registry
 from tests.benchmarks.chains import HOSTS, KARGS, make
+from tests.benchmarks.many_kernels import KERNELS, with_kernels
 from tests.cases.case import CASES, Entries, read
 from tests.support.program import rocmcfg
 
 SIZES = (50, 100, 200)
 AT_MOST = 2.5  # times what came on top from 50 to 100; linear is 2, quadratic 4
+AT_MOST_SHOWN = 3  # the same where the diff of one file of all entries is shown: difflib's work grows faster
+LEAST = 1_000  # calls, below which growth is none
+# How many times the calls of a plan: what changes a host plans, changes each entry, and looks at the result.
+TIMES_A_PLAN = {"apply": 3, "rollback": 3}
 pytestmark = pytest.mark.slow
 
 
@@ -78,29 +83,41 @@ def test_a_plan_and_a_look_grow_as_the_entries_do(tmp_path: Path, name: str) -> 
         assert many - hundred <= AT_MOST * (hundred - few), f"{command[0]}: {costs}"
 
 
-def with_kernels(root: Path, count: int) -> Path:
-    """A copy of a Debian host with so many more kernels, each with its image."""
-    made = root.with_name(f"{root.name}-{count}-kernels")
-    shutil.copytree(root, made, symlinks=True)
-    modules, boot = made / "lib/modules", made / "boot"
-    (release,) = (path.name for path in modules.iterdir())
-    files = [path for path in boot.iterdir() if path.name.endswith(release)]
-    for number in range(count):
-        shutil.copytree(modules / release, modules / f"{release}-{number}", symlinks=True)
-        for path in files:
-            shutil.copy(path, boot / f"{path.name}-{number}")
-    return made
+def commands(name: str, host: Path, place: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield every command whose work may depend on kernels. What changes a host gets a copy of its own."""
+    tools = CASES / name.partition("/")[0] / "tools"
+    applied = shutil.copytree(host, place / "applied", symlinks=True)
+    done = rocmcfg("apply", *KARGS, "--yes", "--root", applied, tools=tools)
+    assert not done.code, done.err
+    on_a_copy = {
+        "apply": (host, ("apply", *KARGS, "--yes")),
+        "rollback": (applied, ("rollback", "--yes")),
+        "check-kernel": (applied, ("check-kernel", KERNELS[name].release)),
+    }
+    looking = ("verify", "status", "lint", "explain amdgpu.runpm", "doctor", "rollback --dry-run", "history")
+    yield "plan", partial(rocmcfg, "plan", *KARGS, "--root", host, tools=tools)
+    for what, (of, words) in on_a_copy.items():
+        copy = shutil.copytree(of, place / what, symlinks=True)
+        yield what, partial(rocmcfg, *words, "--root", copy, tools=tools)
+    for what in looking:
+        yield what, partial(rocmcfg, *what.split(), "--root", applied, tools=tools)
+    render = ("render", "--profile", "gfx1201", "--format", "nixos")
+    yield "render", partial(rocmcfg, *render, "--root", applied, tools=tools)
 
 
-def test_a_rollback_grows_as_the_kernels_do(tmp_path: Path) -> None:
-    _, applied = make(tmp_path, "grub/debian-12")
-    tools = CASES / "grub/tools"
-    command = ("rollback", "--dry-run", "--root")
-    rocmcfg(*command, applied, tools=tools)
-    costs = []
-    for size in SIZES:
-        host = with_kernels(applied, size)
-        costs.append(calls(partial(rocmcfg, *command, host, tools=tools)))
-    few, hundred, many = costs
-    assert hundred - few > SIZES[0], f"it does not look at the kernels: {costs}"
-    assert many - hundred <= AT_MOST * (hundred - few), f"calls for {SIZES} more kernels: {costs}"
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_command_grows_as_the_kernels_do(tmp_path: Path, name: str) -> None:
+    pristine, _ = make(tmp_path, name)
+    costs: dict[str, list[int]] = {}
+    for size in (1, *SIZES):  # the first one so that what is imported or compiled once is not counted
+        place = tmp_path / str(size)
+        host = with_kernels(pristine, name, size)
+        for what, work in commands(name, host, place):
+            costs.setdefault(what, []).append(calls(work))
+    plan = costs["plan"]
+    for what, (_, few, hundred, many) in costs.items():
+        assert many - hundred <= AT_MOST_SHOWN * max(hundred - few, LEAST), (
+            f"{what}: calls for {SIZES}: {costs[what]}"
+        )
+        bar = TIMES_A_PLAN.get(what, 2)
+        assert hundred <= bar * plan[2], f"{what} takes {hundred} calls with 100 kernels, a plan {plan[2]}"

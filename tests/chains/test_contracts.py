@@ -78,7 +78,7 @@ def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(ge
 def test_what_takes_all_back_without_python_knows_no_loader() -> None:
     """Each declares what a shell has to look for and to run, and the script is told of those in force."""
     folder = SOURCE / "rocmcfg/change/transaction/templates"
-    texts = [path.read_text() for path in folder.glob("undo*.sh.j2")]
+    texts = [path.read_text() for path in folder.glob("*undo*.sh.j2")]
     assert len(texts) == 3
     programs = {keeper.TOOL for keeper in registry.keepers()} | {generator.TOOL for generator in GENERATORS}
     for name in {*registry.NAMES, *programs}:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.files.templates import trial_head
 from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN
-from rocmcfg.loaders.shared.grub_files.trial import hook
+from rocmcfg.loaders.shared.grub_files.templates import trial_hook_cfg
 from tests.support.tools import require_tool
 
 from .efi_program import printing
@@ -27,7 +27,7 @@ if [ -s $prefix/grubenv ]; then
 fi
 """
 MENU = f"""
-{hook().decode()}
+{trial_hook_cfg()}
 menuentry one {{
   linux /vmlinuz root=x quiet {TRIAL_TOKEN}
 }}
@@ -79,7 +79,7 @@ def test_an_entry_that_is_a_file_gets_them_once(tmp_path: Path) -> None:
     made = machine(tmp_path, "sid", BLS_MENU)
     modules = unpacked("grub-efi-amd64-bin", "sid") / "usr/lib/grub/x86_64-efi"
     made.put(f"{PREFIX}/x86_64-efi/blsuki.mod", (modules / "blsuki.mod").read_bytes())
-    made.put(f"{PREFIX}/user.cfg", TRIAL_HEAD.encode() + hook())
+    made.put(f"{PREFIX}/user.cfg", (trial_head() + trial_hook_cfg()).encode())
     made.put(
         "loader/entries/arch.conf",
         ENTRY.format(f"root=x quiet rocmcfg.begin {TRIAL_TOKEN} rocmcfg.end").encode(),

@@ -9,11 +9,15 @@ from typing import Any, cast
 
 import pytest
 
+from rocmcfg.change.planning import combine
 from rocmcfg.change.planning.resolve import resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, HostView
+from rocmcfg.model import spelling
 from rocmcfg.model.activation import ActivationState
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import ChangeKind
+from rocmcfg.model.spelling import ProfileValue, Spelling
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost
@@ -246,3 +250,20 @@ def test_a_newer_kernel_that_was_not_booted_is_said_in_plan_and_trial(
         assert ("[RC3027]" in said and newer in said) if newer else "RC3027" not in said
     without_a_reboot = rocmcfg("plan", "--set", "env.HSA_XNACK=1", "--root", root, "--json")
     assert "RC3027" not in without_a_reboot.ids
+
+
+def test_a_word_of_set_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of the words needs it, and each of the two plans of an apply that asks."""
+    words, parse = ("amdgpu.runpm=0", "karg.iommu=pt"), spelling.parse
+    parsed: list[str] = []
+
+    def counting(text: str) -> ProfileValue | Spelling | Diagnostic:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(combine, "parse", counting)
+    combine.parse_set.cache_clear()
+    root = debian_grub_host(tmp_path)
+    asked = [word for text in words for word in ("--set", text)]
+    assert rocmcfg("apply", *asked, "--root", root, answer="y\n").code == 0
+    assert sorted(parsed) == sorted(words)

@@ -24,8 +24,19 @@ _WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the plaine
 _ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
 
 
-def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None = None) -> Checked:
-    """Judges a text alone. `file` is its path, which may tell its kind."""
+Judged = dict[object, tuple[Remark, ...]]  # the remarks on an assignment, by all that they depend on
+
+
+def check(
+    file: str,
+    text: str,
+    knowledge: Knowledge,
+    *,
+    kind: FileKind | None = None,
+    judged: Judged | None = None,
+) -> Checked:
+    """Judge a text alone. `file` is its path, which may tell its kind. `judged` has the remarks on others by
+    the same knowledge: an assignment that stands in all boot entries is judged once."""
     reading = Reading()
     read_as = kind or kinds.of(file, text)
     if len(text) < _LARGE or names.mentions_anything(text):
@@ -36,7 +47,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
     # words that nothing tells the place of may be for a shell as well
     anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
     anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
-    remarks_by_key: dict[object, tuple[Remark, ...]] = {}
+    remarks_by_key: Judged = {} if judged is None else judged
     for each in reading.assignments:
         where = each.where._replace(listed=-1) if anywhere else each.where
         intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
@@ -45,6 +56,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
         key = (
             *assignment[:3],
             assignment.opaque,
+            assignment.dotted,
             where.trust,
             where.builds,
             where.listed < 0,

@@ -5,6 +5,7 @@ contradicts itself is an error here; whether a setting is needed or legal on a h
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Channel, Kind
@@ -119,8 +120,10 @@ def named(id: str, names: Iterable[str]) -> bool:
     return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
 
 
+@cache
 def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
-    """One `--set` option as the setting that it asks for."""
+    """Return what a word of `--set` asks for, or what is wrong with it. Each word is parsed once, though the
+    check of the words, the facts and each plan of a command ask for it."""
     spelling = parse(text)
     if not isinstance(spelling, Spelling):
         return spelling

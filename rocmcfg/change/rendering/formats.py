@@ -90,15 +90,15 @@ def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
     options = {modprobe.line(s): s for s in settings if s.channel is Channel.MODPROBE}
     variables = tuple(s for s in settings if s.kind is Kind.ENV)
     contents = {
-        "/etc/modprobe.d/rocmcfg-image.conf": [f"{line}\n" for line in options],
-        "/etc/environment.d/80-rocmcfg-image.conf": [*map(ENVIRONMENT_D.written, variables)],
-        "/etc/profile.d/rocmcfg-image.sh": [*map(PROFILE_D.written, variables)],
+        "/etc/modprobe.d/rocmcfg-image.conf": "".join(f"{line}\n" for line in options),
+        "/etc/environment.d/80-rocmcfg-image.conf": ENVIRONMENT_D.lines(variables),
+        "/etc/profile.d/rocmcfg-image.sh": PROFILE_D.lines(variables),
     }
     return Rendering(
         tuple((s, s.karg) for s in on_line),
         tuple((s, line) for line, s in options.items()),
         variables,
-        tuple(File(path, "".join(lines)) for path, lines in contents.items() if lines),
+        tuple(File(path, lines) for path, lines in contents.items() if lines),
     )
 
 

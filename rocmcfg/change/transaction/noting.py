@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from rocmcfg import initramfs
 from rocmcfg.change.transaction.programs import Progress
-from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.host.view import Host, HostView, Snapshot, Unreadable
 from rocmcfg.initramfs import Generator, Image
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
@@ -26,15 +26,16 @@ def note(
 ) -> Before:
     """Note for the journal how things are before these programs run; the images are copied where there is
     room. `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
-    menu = menu_of(host, loader)
-    paths = [*registry.backend(loader).entry_files(host)] if loader in registry.NAMES else []
+    look = Snapshot(host)
+    menu = menu_of(look, loader)
+    paths = [*registry.backend(loader).entry_files(look)] if loader in registry.NAMES else []
     paths += [path for step in due for path in step.outputs] if outputs else []
     files: dict[str, Saved | None] = {}
     for path in dict.fromkeys(paths):
         with suppress(Unreadable):  # a link or a folder, which no undo would put back
             state = host.state(path)
             files[path] = journal.save(host, id, state) if state else None
-    images = _images(host, id, due, menu)
+    images = _images(host, look, id, due, menu)
     if images and journal.has_room(host, sum(image.size for image in images.values())):
         progress("copying the images that are made anew")
         drop_copies(host, other_than=id)
@@ -42,7 +43,7 @@ def note(
             _copy(host, id, path, image.file)
         images = {path: image._replace(copied=True) for path, image in images.items()}
     entries = menu.normal if menu is not None else ()
-    kernels = {path: has for path, has in booted(entries).items() if loader_entries.located(host, path)}
+    kernels = {path: has for path, has in booted(entries).items() if loader_entries.located(look, path)}
     return Before(kernels, files, images)
 
 
@@ -58,15 +59,17 @@ def booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
 
 def menu_of(view: HostView, loader: str) -> Menu | None:
     reader = registry.reader(loader)
-    return reader.read(view) if reader is not None else None
+    return reader.menu(view) if reader is not None else None
 
 
-def _images(host: Host, id: int, due: Sequence[Activation], menu: Menu | None) -> dict[str, ImageFound]:
+def _images(
+    host: Host, look: HostView, id: int, due: Sequence[Activation], menu: Menu | None
+) -> dict[str, ImageFound]:
     noted = {}
     for step in due if host.runs_tools else ():
         looked: dict[str, Image] = {}
         if (generator := generator_of(step.tool)) is not None and step.images:
-            looked = {image.path: image for image in generator.images(host, menu.entries if menu else ())}
+            looked = {image.path: image for image in generator.images(look, menu.entries if menu else ())}
         for path in step.images:
             with suppress(Unreadable):  # a link: what it leads to is an image of its own
                 if (stamp := host.stamp(path)) is not None and stamp.size:

@@ -146,7 +146,7 @@ def out_of_reach(view: HostView, record: Journal) -> list[Diagnostic]:
     is done without them leaves our part in them, or makes a folder where the partition should be."""
     reader = registry.reader(record.header.expect.backend)
     wrote = any(registry.entry_writer(step.tool) is not None for step in record.of(ToolRun))
-    menu = reader.read(view) if reader is not None and wrote else None
+    menu = reader.menu(view) if reader is not None and wrote else None
     folders = {os.path.dirname(step.path) for step in record.of(FileChanged)}
     gone = [
         folder for folder in sorted(folders) if folder.endswith("/loader/entries") and not view.is_dir(folder)

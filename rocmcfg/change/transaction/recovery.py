@@ -124,7 +124,7 @@ def undo(
         if record.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, record.header.mark, progress)
             make_readable(host, record)
-        look = Snapshot(host)
+            look = Snapshot(host)
         unable = parts.unable(look, record) + ([] if force else parts.out_of_reach(look, record))
         if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
@@ -242,11 +242,12 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
     failed: dict[str, ToolFailed] = {}
-    kept = restorable(Snapshot(host), [record])
+    look = Snapshot(host)
+    kept = restorable(look, [record])
     for step in kept.values():
         _restore_outputs(host, record.id, step)
     saved = {step.tool: step for step in record.of(steps.ToolRun)}
-    again = due_again(Snapshot(host), record, kept)
+    again = due_again(Snapshot(host) if kept else look, record, kept)
     record = _noted(host, record, [step for step in again if _runs(host, step)], progress)
     if not host.runs_tools:
         results.cut_off_images_back(host, record)
@@ -348,7 +349,7 @@ def _of_the_menu(view: HostView, record: steps.Journal) -> list[Diagnostic]:
     expect = record.header.expect
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths
-    return menu_problems(view, expect.backend, reader.read(view), expect.removed, expect.added)
+    return menu_problems(view, expect.backend, reader.menu(view), expect.removed, expect.added)
 
 
 def needless(view: HostView, record: steps.Journal) -> set[str]:

@@ -46,7 +46,7 @@ def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
     """Warn of each entry that names another system and holds our marks. The name of this host, or of
     its root file system, may have changed since the apply."""
     chain = registry.entry_writer(loader)
-    for entry in chain.read(view).entries if chain is not None else ():
+    for entry in chain.menu(view).entries if chain is not None else ():
         if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
             yield warning(
                 "RC4015",

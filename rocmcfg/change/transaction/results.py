@@ -13,7 +13,7 @@ from rocmcfg.change.transaction.noting import booted, generator_of, menu_of
 from rocmcfg.change.transaction.programs import menu_problems
 from rocmcfg.change.transaction.putting_back import digest_now, is_as_saved, put_files_back, put_images_back
 from rocmcfg.files import env_update, environment_targets, modprobe
-from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.host.view import Host, HostView, Snapshot, Unreadable
 from rocmcfg.initramfs import Generator, Image
 from rocmcfg.languages import portage
 from rocmcfg.loaders import registry
@@ -144,20 +144,21 @@ def look_at_results(
     looked at. `kernels` are those that had entries before, and what these had. `id` is the transaction that
     noted it."""
     problems: Problems = {}
+    look = Snapshot(host)
     try:
-        menu = menu_of(host, wanted.loader)
+        menu = menu_of(look, wanted.loader)
     except Unreadable as problem:
         menu, problems[""] = None, list(problem.diagnostics)
     for group in made:
         diagnostics = problems.setdefault(group.maker, [])
         diagnostics += _about_files(host, id, group)
         diagnostics += _about_variables(host, id, group, wanted.variables)
-        diagnostics += _about_images(host, id, group, menu)
+        diagnostics += _about_images(host, look, id, group, menu)
     # where no program makes the menu, the images that the loader's step makes may be its entries
     if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
         diagnostics = problems.setdefault(menu.tool, [])
-        diagnostics += menu_problems(host, wanted.loader, menu, wanted.wanted, wanted.unwanted)
-        diagnostics += _about_menu(host, wanted.loader, menu, kernels)
+        diagnostics += menu_problems(look, wanted.loader, menu, wanted.wanted, wanted.unwanted)
+        diagnostics += _about_menu(look, wanted.loader, menu, kernels)
     return problems
 
 
@@ -218,13 +219,13 @@ def _about_menu(
             yield error("RC4033", summary, location=menu.path, hint=hint)
 
 
-def _about_images(host: Host, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
+def _about_images(host: Host, look: HostView, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
     """Each that was there is there, whole, and for its kernel, with every module that it had; and each that
     carries the driver has our file as it is."""
     generator = generator_of(made.maker)
     looked: dict[str, Image] = {}
     if generator is not None:
-        looked = {image.path: image for image in generator.images(host, menu.entries if menu else ())}
+        looked = {image.path: image for image in generator.images(look, menu.entries if menu else ())}
     for path, was in made.images.items():
         if generator is not None and path not in looked and not host.hollow(path):
             looked[path] = generator.looked_into(host, Image(path, was.release))

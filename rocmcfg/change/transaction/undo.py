@@ -108,7 +108,7 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     applied = receipt.load_quietly(view)
     ours = split(karg_line(applied.settings)) if applied else ()
     unwanted = [text for record in undone for text in record.header.expect.added if not contains(ours, text)]
-    if not has_errors(menu_problems(view, name, reader.read(view), (), unwanted)):
+    if not has_errors(menu_problems(view, name, reader.menu(view), (), unwanted)):
         return ()
     why = "the boot menu still has arguments that were taken back"
     return tuple(registry.backend(name).activations(view, why))

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from typing import Any
 
 from rocmcfg import initramfs
 from rocmcfg.change.planning.owned import MARK, owned_on
+from rocmcfg.change.transaction import templates
 from rocmcfg.files import env_update, marked_lines
 from rocmcfg.files.traces import Maker, maker_of
-from rocmcfg.host.files import read_own_file
 from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
 from rocmcfg.loaders import registry
@@ -38,10 +36,20 @@ PATH = f"{STATE_DIR}/undo.sh"
 COPIES = "/var/backups/rocmcfg"
 COPY = f"{COPIES}/undo.sh"
 MODE = 0o755  # it says no more than the receipt
-_TEMPLATES = os.path.join(os.path.dirname(__file__), "templates")
 _MADE = re.compile(r'^"\$1" made (\S+)$', re.MULTILINE)
 
 Fact = tuple[str, ...]  # its kind, and what belongs to it
+
+
+class Marks(NamedTuple):
+    """What parts of ours in files of others begin and end with: the comment before a line, lines, and
+    arguments on a line."""
+
+    next_line: str
+    lines: str
+    lines_end: str
+    begin: str
+    end: str
 
 
 class InForce(NamedTuple):
@@ -279,28 +287,11 @@ def of_maker(maker: Maker) -> Iterator[Fact]:
 def script(listed: Sequence[Fact] | None) -> str:
     """Render the script with these facts; without any, the script of the packages, which finds the one of a
     host."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    jinja = Environment(
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        comment_start_string="<#",  # `{#` is the length of a variable to a shell
-        comment_end_string="#>",
-        loader=FunctionLoader(lambda name: read_own_file(os.path.join(_TEMPLATES, name)).decode()),
+    marks = Marks(
+        appended_assignment.COMMENT.decode().rstrip("\n"),
+        marked_lines.BEGIN,
+        marked_lines.END,
+        marked_arguments.BEGIN,
+        marked_arguments.END,
     )
-    jinja.filters["quoted"] = quoted
-    marks: dict[str, Any] = {
-        "next_line": appended_assignment.COMMENT.decode().rstrip("\n"),
-        "lines": marked_lines.BEGIN,
-        "lines_end": marked_lines.END,
-        "begin": marked_arguments.BEGIN,
-        "end": marked_arguments.END,
-    }
-    return jinja.get_template("undo.sh.j2").render(facts=listed, marks=marks)
-
-
-def quoted(word: str) -> str:
-    """Return a word that every POSIX shell reads as itself."""
-    return shlex.quote(word)
+    return templates.undo_sh(facts=listed, marks=marks)

@@ -193,7 +193,7 @@ class OfOneBoot(Purpose):
         return Expectations(self.plan.boot_backend, places, places, ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        menu = registry.backend(self.plan.boot_backend).read(host)
+        menu = registry.backend(self.plan.boot_backend).menu(host)
         return [*self.loader.check(host, menu, self.tried.arguments)]
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:

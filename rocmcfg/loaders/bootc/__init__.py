@@ -67,7 +67,7 @@ class _Bootc(DeploymentChain):
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """Return the arguments that bootc's own note in the boot entry calls ours. Raises Unreadable."""
-        self.menu(view)
+        self.readable_menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [entry.first for entry in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None

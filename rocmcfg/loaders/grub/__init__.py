@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from rocmcfg.files import templates
 from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.loaders.shared import grub_files
+from rocmcfg.loaders.grub import templates
 from rocmcfg.loaders.shared.contract import Files, Observed, Owned
 from rocmcfg.loaders.shared.grub_files import defaults
 from rocmcfg.loaders.shared.grub_files.environment_block import GRUB
@@ -46,7 +45,6 @@ _PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub", "/usr/bin/update-grub
 # behind the drop-in of what is applied, in every locale, so that the trial's arguments win.
 TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 _FOLDER, _, _NAME = DROP_IN.rpartition("/")
-_REMARK = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n"
 
 
 class _Trial(GrubTrial):
@@ -54,7 +52,7 @@ class _Trial(GrubTrial):
     KEEPERS = (GRUB,)
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        return {TRIAL_DROP_IN: (templates.script(grub_files.__file__, "grub-trial.cfg"), 0o644), **script()}
+        return {TRIAL_DROP_IN: (templates.trial_cfg().encode(), 0o644), **script()}
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if _on_steamos(view):
@@ -81,7 +79,7 @@ class _Grub(defaults.DefaultsChain):
 
     def has_entries(self, view: HostView) -> bool:
         """Return whether its entries stand in the menu, and are no files of their own instead."""
-        return not reads_entries(view, _menu(view)) or bool(self.read(view).normal)
+        return not reads_entries(view, _menu(view)) or bool(self.menu(view).normal)
 
     def read(self, view: HostView) -> Menu:
         return read_menu(view, _menu(view), _TOOL, DROP_IN, "a drop-in")
@@ -102,14 +100,18 @@ class _Grub(defaults.DefaultsChain):
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
         """Return the parts of /etc/default/grub and grub.d/*.cfg (a Debian patch). The drop-in of a trial is
         left out: GRUB fills it."""
-        own = text_or_empty(view, DROP_IN) if kargs is None else _line(" ".join(kargs))
+        if kargs is None:
+            own = text_or_empty(view, DROP_IN)
+        else:
+            own = templates.assignment_cfg(kargs=" ".join(kargs))
         others = sorted({*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, TRIAL_DROP_IN})
         texts = [(path, text_or_empty(view, path)) for path in (defaults.PATH, *others)]
         first = sum(path < DROP_IN for path in others) + 1
         return defaults.Parts(texts[:first], (DROP_IN, own), texts[first:])
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        return {DROP_IN: templates.own_file(settings, _line(karg_line(settings)), _REMARK)}
+        content = templates.drop_in_cfg(settings=settings, kargs=karg_line(settings)).encode()
+        return {DROP_IN: content if settings else None}
 
 
 def _on_steamos(view: HostView) -> bool:
@@ -119,10 +121,6 @@ def _on_steamos(view: HostView) -> bool:
 
 def _menu(view: HostView) -> str:
     return STEAMOS if _on_steamos(view) else _PATH
-
-
-def _line(kargs: str) -> str:
-    return f'{defaults.DEFAULT}="${defaults.DEFAULT} {kargs}"'
 
 
 BACKEND = _Grub()

@@ -19,8 +19,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.files.templates import trial_head
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.loaders.grub_bls import templates
 from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments, specials
 from rocmcfg.loaders.shared.chain import EntryChain
 from rocmcfg.loaders.shared.contract import Files, Observed, Owned
@@ -29,7 +30,7 @@ from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, environment_block, sc
 from rocmcfg.loaders.shared.grub_files.defaults import DEFAULT
 from rocmcfg.loaders.shared.grub_files.defaults import PATH as DEFAULTS
 from rocmcfg.loaders.shared.grub_files.mkconfig import GRUBBY, reads_entries
-from rocmcfg.loaders.shared.grub_files.trial import GrubTrial, hook
+from rocmcfg.loaders.shared.grub_files.trial import GrubTrial
 from rocmcfg.loaders.shared.loader_files import GRUB as GRUB_RULES
 from rocmcfg.loaders.shared.loader_files import key_of
 from rocmcfg.loaders.shared.menu import Menu, Role
@@ -54,7 +55,7 @@ class _Trial(GrubTrial):
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """Return user.cfg with the hook; the step of our own that writes the entries puts the trial's word
         there where this file is."""
-        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        content = (templates.user_cfg().encode(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {_hook_path(view): content}
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
@@ -171,7 +172,7 @@ def _hook_path(view: HostView) -> str:
 
 
 def _has_hook(view: HostView) -> bool:
-    return text_or_empty(view, _hook_path(view)).startswith(TRIAL_HEAD)
+    return text_or_empty(view, _hook_path(view)).startswith(trial_head())
 
 
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:

@@ -89,7 +89,7 @@ class _Kernelstub(KeptChain):
     def held(self, view: HostView, ours: str = "") -> str | None:
         """Return our arguments that are in its configuration or on an entry: it writes the entries first.
         Raises Unreadable."""
-        on_entries = (karg.text for entry in self.menu(view).normal for karg in entry.kargs)
+        on_entries = (karg.text for entry in self.readable_menu(view).normal for karg in entry.kargs)
         there = {*user(view)["kernel_options"], *on_entries}
         return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from rocmcfg.files.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.loaders.limine import templates
 from rocmcfg.loaders.shared import appended_assignment
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.regex import regex
@@ -77,7 +77,7 @@ def _assignments(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def drop_in(names: Iterable[str], part: bytes) -> bytes:
-    return "".join([HEAD, *(f'KERNEL_CMDLINE[{name}]+="{part.decode()} "\n' for name in names)]).encode()
+    return templates.drop_in_conf(names=names, part=part.decode()).encode()
 
 
 def appended(names: Iterable[str], part: bytes) -> bytes:

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from rocmcfg.files import marked_lines
-from rocmcfg.files.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.loaders.limine import reader
+from rocmcfg.loaders.limine import reader, templates
 from rocmcfg.loaders.shared import efi
 from rocmcfg.loaders.shared.contract import Files, Observed
 from rocmcfg.loaders.shared.menu import Menu, Role, no_trial_in
@@ -43,8 +42,8 @@ class LimineTrial(SecondEntry):
         after = text[entry.end : entry.until].split("\n")
         added = f"{cmdline.rstrip()} {' '.join(arguments)}"
         lines = (line.strip() for line in (*before, added, *after))
-        kept = "".join(f"    {line}\n" for line in lines if line and not _LEFT_OUT.match(line))
-        return {COPY: (f"{TRIAL_HEAD}/{reader.TRIAL}\n{kept}".encode(), 0o644)}
+        kept = [line for line in lines if line and not _LEFT_OUT.match(line)]
+        return {COPY: (templates.trial(title=reader.TRIAL, lines=kept).encode(), 0o644)}
 
     def entry_changes(self, view: HostView, proposed: Files) -> tuple[FileChange, ...]:
         copy = "".join(content.decode() for content, _ in proposed.values())

@@ -93,7 +93,7 @@ class _ProxmoxBootTool(Chain):
             return menu._replace(unreadable=str(refused))
 
     def observe(self, view: HostView) -> Observed:
-        menu = self.read(view)
+        menu = self.menu(view)
         if _with_grub(view):
             return GRUB.observe(view)._replace(menu=menu)
         before, ours, later = (split(part, CMDLINE) for part in marked_arguments.around(_line(view)))

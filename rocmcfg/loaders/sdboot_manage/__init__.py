@@ -22,12 +22,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from rocmcfg.files.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.loaders.shared import appended_assignment, loader_entries, marked_arguments, specials
 from rocmcfg.loaders.shared.chain import EntryChain, set_anew
 from rocmcfg.loaders.shared.contract import Owned
-from rocmcfg.loaders.shared.entry_options import CARRIER
+from rocmcfg.loaders.shared.entry_options import CARRIER, carrier
 from rocmcfg.loaders.shared.one_shot import SecondEntry
 from rocmcfg.loaders.shared.shell_assignments import Environment
 from rocmcfg.model.desired import DesiredSetting, karg_line
@@ -89,7 +88,7 @@ class _SdbootManage(EntryChain):
         return [*(texts if reads_them_first else ()), (_CONFIG, config)]
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
-        normal = self.read(view).normal[:1]
+        normal = self.menu(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
         options = _evaluated(self.sourced(view)).text(_OPTIONS)
         return [] if options is None else [(*found_out, *split(options, _CONFIG))]
@@ -100,7 +99,7 @@ class _SdbootManage(EntryChain):
         proposed, line = super().propose(view, settings), karg_line(settings)
         part = marked_arguments.part(line).decode().strip() if line else ""
         behind = self.reads_drop_ins(view)
-        proposed[DROP_IN] = own_file(settings, _line(part)) if part and behind else None
+        proposed[DROP_IN] = carrier(settings, _line(part)) if part and behind else None
         proposed[_CONFIG] = appended_assignment.lines(_OPTIONS, part) if part and not behind else None
         return proposed
 

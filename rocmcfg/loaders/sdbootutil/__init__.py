@@ -20,7 +20,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from rocmcfg.files.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.loaders.shared import entry_options, loader_entries, roles, specials
 from rocmcfg.loaders.shared.chain import Chain
@@ -79,10 +78,10 @@ class _Sdbootutil(Chain):
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
         before = [karg for path in first for karg in _arguments_in(view, path)]
         later = tuple(karg for path in paths if path > CARRIER for karg in _arguments_in(view, path))
-        return Observed(self.read(view), (*before, *later), _arguments_in(view, CARRIER), later)
+        return Observed(self.menu(view), (*before, *later), _arguments_in(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        return {CARRIER: own_file(settings, karg_line(settings))}
+        return {CARRIER: entry_options.carrier(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """Return the step that writes all entries anew. It copies a new entry over the old one
@@ -126,7 +125,7 @@ class _Sdbootutil(Chain):
             )
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        menu, running = self.read(view), _number(_snapshot(view))
+        menu, running = self.menu(view), _number(_snapshot(view))
         others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
         newer = [other.title for other in others if _number(_subvolume_of(other.kargs)) > running]
         if newer:

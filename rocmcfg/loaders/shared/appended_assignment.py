@@ -8,25 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rocmcfg.loaders.shared import templates
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
 from rocmcfg.model.regex import regex
 
-COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
+COMMENT = templates.appended_comment().encode()
 _ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
 _VARIABLE = regex(rb' ?\\\$\w+(?="\n?\Z)')
 _OWN = regex(rb"^(?:" + re.escape(COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
 def lines(name: str, added: str) -> bytes:
-    if name.endswith("]"):
-        return COMMENT + f'{name}+=" {added} "\n'.encode()
-    return COMMENT + f"{assignment(name, added)}\n".encode()
+    template = templates.appended_element_sh if name.endswith("]") else templates.appended_assignment_sh
+    return template(name=name, added=added).encode()
 
 
 def assignment(name: str, added: str) -> str:
     """Return a line of the shell that puts more behind what a variable holds."""
-    return f'{name}="${{{name}:+${name} }}{added}"'
+    return templates.assignment_sh(name=name, added=added)
 
 
 def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:

@@ -60,6 +60,10 @@ class Chain(BootReader, ABC):
         paths = self.here(view)
         return (*paths, *proof) if paths else ()
 
+    def menu(self, view: HostView) -> Menu:
+        """Return what `read` returns; a snapshot of a host has it read once."""
+        return view.once(("menu", self.NAME), lambda: self.read(view))
+
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...
 
@@ -167,7 +171,7 @@ class EntryChain(Chain):
     def observe(self, view: HostView) -> Observed:
         """Return the configured line. An argument of others counts where every entry has it, those of later
         kernels as well."""
-        menu = self.read(view)
+        menu = self.menu(view)
         lines = [_around(kargs) for kargs in (*(entry.kargs for entry in menu.normal), *self.to_come(view))]
         first, _ = lines[-1] if lines else ((), ())
         foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]

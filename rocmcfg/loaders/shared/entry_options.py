@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from rocmcfg.files.templates import own_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
-from rocmcfg.loaders.shared import loader_entries, marked_arguments
+from rocmcfg.loaders.shared import loader_entries, marked_arguments, templates
 from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, Rules
 from rocmcfg.loaders.shared.menu import MISSING, Entry, Menu, Role
 from rocmcfg.model.desired import DesiredSetting, karg_line
@@ -109,7 +108,13 @@ def arguments_in(carrier: str) -> str:
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     line = karg_line(settings)
-    return {CARRIER: own_file(settings, line), CMDLINE: marked_arguments.part(line) if line else None}
+    return {CARRIER: carrier(settings, line), CMDLINE: marked_arguments.part(line) if line else None}
+
+
+def carrier(settings: Sequence[DesiredSetting], line: str) -> bytes | None:
+    """Return a file with the reason for each setting and one line that says them all; None where there are no
+    settings."""
+    return templates.carrier(settings=settings, line=line).encode() if settings else None
 
 
 def machine_id(view: HostView) -> str:

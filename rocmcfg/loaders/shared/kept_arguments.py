@@ -38,20 +38,20 @@ class KeptChain(Chain, Keeper):
         there is only one system."""
         return ""
 
-    def menu(self, view: HostView) -> Menu:
+    def readable_menu(self, view: HostView) -> Menu:
         """Return the menu. Raises Unreadable where it cannot be read."""
-        menu = self.read(view)
+        menu = self.menu(view)
         if menu.unreadable:
             raise Unreadable(menu.path, menu.unreadable)
         return menu
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        on_line = {karg.text for entry in self.menu(view).normal[:1] for karg in entry.kargs}
+        on_line = {karg.text for entry in self.readable_menu(view).normal[:1] for karg in entry.kargs}
         return text([word for word in words(ours) if word in on_line])
 
     def observe(self, view: HostView) -> Observed:
         """Return the configured line, by the first normal entry: the program gives all of them the same."""
-        menu, ours = self.read(view), split(asked(view), CARRIER)
+        menu, ours = self.menu(view), split(asked(view), CARRIER)
         line = menu.normal[0].kargs if menu.normal else ()
         at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
         foreign = [(place, karg) for place, karg in enumerate(line) if at.get(karg.text) != place]
@@ -96,7 +96,7 @@ class DeploymentChain(KeptChain):
 
     def deployment(self, view: HostView) -> str:
         """Return the deployment that boots next; empty where that cannot be told."""
-        return next((entry.id for entry in self.read(view).normal), "")
+        return next((entry.id for entry in self.menu(view).normal), "")
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)

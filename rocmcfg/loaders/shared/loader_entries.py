@@ -123,8 +123,12 @@ def is_entry(path: str) -> bool:
     return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
 
 
-def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[EntryFile]:
-    """Yield the entries of a folder. Raises Unreadable."""
+def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> tuple[EntryFile, ...]:
+    """Return the entries of a folder as their files have them. Raises Unreadable."""
+    return view.once(("entry files", folder, rules), lambda: tuple(_parsed(view, folder, rules)))
+
+
+def _parsed(view: HostView, folder: str, rules: Rules) -> Iterator[EntryFile]:
     for path in paths(view, folder, rules):
         if (text := view.text(path)) is not None:
             yield parse(path, text, rules)

@@ -16,7 +16,7 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rocmcfg.files.templates import TRIAL_HEAD
+from rocmcfg.files.templates import trial_head
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import CommandResult, HostView, text_or_empty
 from rocmcfg.loaders.shared import efi, loader_entries
@@ -161,7 +161,7 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
     for number, more in ((places[-1], b" " + added), *((n, TRIAL_TITLE.encode()) for n in _titles(lines))):
         end = end_of_value(lines[number], SYSTEMD_BOOT)
         lines[number] = lines[number][:end] + more + lines[number][end:]
-    return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
+    return trial_head().encode() + b"\n".join([*lines, b""])
 
 
 def _titles(lines: Sequence[bytes]) -> list[int]:

@@ -13,13 +13,11 @@ Only for hosts whose stub takes no addon. A file that would bring our arguments 
 from __future__ import annotations
 
 import re
-import shlex
 
-from rocmcfg.files.templates import HEAD
 from rocmcfg.files.traces import IMAGE, RELEASE, Maker
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.loaders.shared.entry_options import CMDLINE
-from rocmcfg.loaders.uki import reader
+from rocmcfg.loaders.uki import reader, templates
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
@@ -72,7 +70,7 @@ def source(view: HostView) -> Built:
 
 def for_dracut(part: str) -> bytes:
     """Return our file for dracut, which is read by bash; `part` as it stands on a line."""
-    return f"{HEAD}kernel_cmdline+={shlex.quote(f'{part} ')}\n".encode()
+    return templates.dracut_conf(added=f"{part} ").encode()
 
 
 def dracut_conf(view: HostView) -> list[tuple[str, str]]:

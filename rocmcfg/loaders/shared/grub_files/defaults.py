@@ -61,7 +61,7 @@ class DefaultsChain(Chain):
         arguments in it."""
 
     def observe(self, view: HostView) -> Observed:
-        menu, parts = self.read(view), self.sourced(view)
+        menu, parts = self.menu(view), self.sourced(view)
         environment, ours = _evaluate(parts.before), arguments(DEFAULT, *parts.own) or ()
         first = {segment.source for segment in environment.values.get(DEFAULT, ())}
         for source in parts.after:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain, dropwhile
 
-from rocmcfg.files import templates
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.loaders.shared.contract import BootTrial, Files, Observed
-from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, templates
 from rocmcfg.loaders.shared.grub_files.defaults import longest_line
 from rocmcfg.loaders.shared.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.loaders.shared.grub_files.mkconfig import sections
@@ -27,14 +26,9 @@ _BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|
 
 
 def script() -> Files:
-    """Return a program for /etc/grub.d that prints `hook`."""
-    return {SCRIPT: (templates.script(__file__, "grub-trial"), 0o755)}
-
-
-def hook() -> bytes:
-    """Return the commands of GRUB that take the arguments out of the block, and use them where that
-    succeeded."""
-    return script()[SCRIPT][0].partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
+    """Return a program for /etc/grub.d that prints the commands of GRUB which take the arguments out of the
+    block, and use them where that succeeded."""
+    return {SCRIPT: (templates.trial_sh().encode(), 0o755)}
 
 
 class GrubTrial(BootTrial):

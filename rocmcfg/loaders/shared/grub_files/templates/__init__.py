@@ -1,0 +1,21 @@
+"""Renders the templates of this folder. Written by docs/generate.py: change them, then run it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def trial_sh() -> str:
+    out: list[str] = []
+    out += ['#!/bin/sh\n']
+    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n']
+    out += ["# What it prints, grub-mkconfig puts before the entries of the boot menu. There\n# GRUB first takes the arguments out of its environment block, and uses them\n# only where that succeeded: no second boot gets them.\ncat <<'EOF'\n"]
+    out += ['set rocmcfg_trial=\nif [ -n "${rocmcfg_next}" ]; then\n  set rocmcfg_taken="${rocmcfg_next}"\n  set rocmcfg_next=\n  if save_env rocmcfg_next; then\n    set rocmcfg_trial="${rocmcfg_taken}"\n  fi\nfi\nexport rocmcfg_trial\n']
+    out += ['EOF\n']
+    return "".join(out)
+
+
+def trial_hook_cfg() -> str:
+    out: list[str] = []
+    out += ['set rocmcfg_trial=\nif [ -n "${rocmcfg_next}" ]; then\n  set rocmcfg_taken="${rocmcfg_next}"\n  set rocmcfg_next=\n  if save_env rocmcfg_next; then\n    set rocmcfg_trial="${rocmcfg_taken}"\n  fi\nfi\nexport rocmcfg_trial\n']
+    return "".join(out)
