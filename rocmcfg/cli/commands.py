@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from rocmcfg.cli import options
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class Command(NamedTuple):

@@ -20,9 +20,9 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.host.files import read_own_file
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Catalogue

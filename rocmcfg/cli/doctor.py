@@ -14,7 +14,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import closest
 from rocmcfg.model.version import parse_kernel, parse_version
 

@@ -1,18 +1,16 @@
 """The documents that --json prints: `rocmcfg schema` prints their schemas, and tests hold every command's
 real output against them. They are a contract: a change here raises `SCHEMA_VERSION`.
 
-What a document holds is listed beside its noun (`rocmcfg.model.published`), and what the schema says of it is
-its class's docstring. Here stands which noun is which document.
+What a document holds is listed beside its noun (`rocmcfg.model.shape.published`), and what the schema says of
+it is its class's docstring. Here stands which noun is which document.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import types
 from collections.abc import Mapping, Sequence
-from enum import Enum
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -26,8 +24,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import entries, is_text
+from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, types
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere
@@ -125,38 +122,39 @@ def _fields(noun: type) -> dict[str, Any]:
 
 
 def _json(kind: Any) -> Any:
-    """The type that a value of this type has in a document."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):
-        return Union[tuple(_json(argument) for argument in arguments)]  # noqa: UP007  # of a computed list
-    if origin in (tuple, list, Sequence):
-        return list[_json(arguments[0])]  # type: ignore[misc]  # mypy takes it for an annotation
-    if origin in (dict, Mapping):
-        return dict[str, _json(arguments[1])]  # type: ignore[misc]
-    if not isinstance(kind, type) or kind is CheckStatus:  # which the schema defines once and refers to
-        return kind
-    if issubclass(kind, Enum):
-        return Literal[tuple(member.value for member in kind)]
-    if is_text(kind):
-        return str
-    return kind if entries(kind) is None else _model(kind)
+    """Return the type that a value of this type has in a document."""
+    described = shape(kind)
+    inner = tuple(_json(each) for each in described.inner)
+    if described.form == "union":
+        return Union[(*inner, None)] if described.optional else Union[inner]  # noqa: UP007  # a computed list
+    if described.form == "list":
+        return list[inner[0]]  # type: ignore[valid-type]  # mypy takes it for an annotation
+    if described.form == "table":
+        return dict[str, inner[1]]  # type: ignore[valid-type]
+    if described.form == "checked":
+        return inner[0]
+    if described.form == "choice" and kind is not CheckStatus:  # which the schema defines once and refers to
+        return Literal[tuple(described.choices)]
+    if described.form == "noun":
+        return str if is_text(kind) else _model(kind)
+    return kind
 
 
 def _type_at(kind: Any, path: Sequence[str]) -> Any:
-    """The type of what `encode` finds at the path."""
+    """Return the type of what `encode` finds at the path."""
     if not path:
         return kind
-    arguments = get_args(kind)
-    if get_origin(kind) is tuple:
-        return tuple[_type_at(arguments[0], path), ...]  # type: ignore[misc]
-    if type(None) in arguments:
-        (given,) = (argument for argument in arguments if argument is not type(None))
-        kind_there = _type_at(given, path)
-        return kind_there if type(None) in get_args(kind_there) else kind_there | None
-    hints = get_type_hints(kind).get(path[0])
-    if hints is None:  # no field, but a property
-        hints = get_type_hints(getattr(kind, path[0]).fget)["return"]
-    return _type_at(hints, path[1:])
+    described = shape(kind)
+    if described.form == "list":
+        return tuple[_type_at(described.inner[0], path), ...]  # type: ignore[misc]
+    if described.optional:
+        (part,) = described.inner
+        inner = _type_at(part, path)
+        return inner if shape(inner).optional else inner | None
+    field = types(kind).get(path[0])
+    if field is None:  # no field, but a property
+        field = get_type_hints(getattr(kind, path[0]).fget, include_extras=True)["return"]
+    return _type_at(field, path[1:])
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {

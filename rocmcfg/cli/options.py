@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Literal
 
 from rocmcfg.cli.printer import Misuse
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.trial import Terms
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less

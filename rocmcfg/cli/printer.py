@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, TextIO
 from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
-from rocmcfg.model.published import encode
 from rocmcfg.model.regex import regex
 from rocmcfg.model.request import root_option
+from rocmcfg.model.shape import encode
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath

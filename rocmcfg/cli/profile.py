@@ -18,11 +18,10 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode, fail, has_errors, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request, command_line
+from rocmcfg.model.shape import NamedTuple, published
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that

@@ -14,8 +14,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import fail
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.journal import read_all
 from rocmcfg.records.receipt import load_quietly

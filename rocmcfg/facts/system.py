@@ -17,7 +17,7 @@ from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from distro import LinuxDistribution

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.languages import Effect, Statement, env_file, pam_env, shell
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)

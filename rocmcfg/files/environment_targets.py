@@ -40,9 +40,9 @@ from rocmcfg.languages import Effect, Statement, dotenv, env_file, fish, pam_env
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.edit import Editor
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _UNITS = "/etc/systemd/system"
 _NAME = "90-rocmcfg.conf"

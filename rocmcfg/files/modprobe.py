@@ -12,7 +12,7 @@ from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg, canonical, read_by_kernel, separator, split, tokens
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
 _DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")]

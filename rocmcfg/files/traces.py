@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.shape import NamedTuple
 
 _SPECIAL = re.compile(r"[*?[]")
 # In a command for each image: its path, the release of its kernel, and the package of that kernel.

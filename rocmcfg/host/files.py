@@ -18,7 +18,7 @@ from typing import BinaryIO
 from rocmcfg.host import runner
 from rocmcfg.host.inside import Root
 from rocmcfg.host.problems import Unreadable, Unwritable
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 # bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
 # ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)

@@ -14,7 +14,7 @@ import pwd
 import stat
 from contextlib import suppress
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 _LINK_LIMIT = 40  # as the kernel has it (fs/namei.c, MAXSYMLINKS)
 # O_PATH: a directory may be passed through by whoever cannot list it

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.host.inside import Place

@@ -6,7 +6,7 @@ import errno
 import shlex
 
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class CommandResult(NamedTuple):

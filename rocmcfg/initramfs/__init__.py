@@ -15,9 +15,9 @@ from rocmcfg.loaders.shared.loader_entries import located
 from rocmcfg.loaders.shared.menu import Entry, Role
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
 # no file of modprobe.d is in its images; their options are, of every module they carry (0.13)

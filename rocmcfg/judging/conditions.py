@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Condition
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, VersionRange, comparable, format_version, span
 
 UNTOLD = "cannot be told, so it is applied"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, Epoch
 from rocmcfg.model.facts import Kernel, Machine
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import IllegalValue, ParamType, printed, stored
 
 

@@ -11,8 +11,8 @@ from enum import Enum
 
 from rocmcfg.model.catalogue import Feature, Hardware, Named, Parameter, TrapKind, ValueTrap, Variable
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import search
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from rocmcfg.host.foreign import Pairs, json_value
 from rocmcfg.knowledge.file_names import MOST_OF_A_FILE, is_file
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 BEFORE = ".before"  # behind the name of the one that the present one took the place of
 MOST_VERSION = 99_991_231_235_959  # an export takes its time as the version: YYYYMMDDhhmmss

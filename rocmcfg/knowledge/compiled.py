@@ -12,15 +12,15 @@ import functools
 import json
 import os
 import re
-import sys
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import toml
-from rocmcfg.model.spelling import split
-from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
+from rocmcfg.model.shape import Dialect, Reader, reader, type_of
+from rocmcfg.model.spelling import Spelling, split
+from rocmcfg.model.version import KernelVersion, VersionRange, parse_kernel, parse_range
 
 N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -46,48 +46,44 @@ def kernel_version(text: str) -> KernelVersion:
     return version
 
 
-def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **given: Any) -> N:
-    """A NamedTuple of the class `kind`, its fields from the keys of a row that are called like them, read as
-    the types of the fields say; `given` are the others, and those that a row has in another form. A field
-    that nothing gives has its default."""
-    readers = _readers(kind)
+def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **fields: Any) -> N:
+    """Return a noun of the class `kind`, whose fields come from the keys of a row that are called like them.
+
+    `fields` are those that no key gives, or that the row has in another form. A field that nothing gives has
+    its default.
+    """
+    names, readers = kind.__annotations__, _readers(kind)
     for key, value in row.items():
         name = key.replace("-", "_")
-        name = name if name in readers else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
-        if name in readers and name not in given:
+        name = name if name in names else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
+        if name in names and name not in fields:
             read = readers[name]
-            if isinstance(value, list):
-                given[name] = tuple(map(read, value) if read else value)
-            else:
-                given[name] = read(value) if read and value is not None else value
-    return kind(**given)
+            fields[name] = read(value) if read and value is not None else value
+    return kind(**fields)
 
 
-@functools.cache
-def _readers(kind: Callable[..., object]) -> dict[str, Callable[[Any], Any] | None]:
-    """By the name of each field what reads it, or each of its items; None for what is taken as it is. A type
-    stands in the class as it is written, and is a noun or an enum of the class's module."""
-    readers: dict[str, Callable[[Any], Any] | None] = {}
-    for name, text in kind.__annotations__.items():
-        type_name = text.removesuffix(" | None").removeprefix("tuple[").removesuffix(", ...]")
-        named: Any = getattr(sys.modules[kind.__module__], type_name, None)
-        read = functools.partial(noun, named) if hasattr(named, "_fields") else named
-        readers[name] = READERS.get(type_name) or (read if isinstance(named, type) else None)
-    return readers
+class _Readers(dict[str, "Reader | None"]):
+    """Maps the names of a noun's fields to what reads them, made when a row first has such a field."""
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Reader | None:
+        read = self[name] = reader(type_of(self._kind, name), _DIALECT)
+        return read
 
 
-def _by_number(table: Mapping[str, Any]) -> dict[int, Any]:
-    return {int(key, 0): tuple(v) if isinstance(v, list) else v for key, v in table.items()}
+_readers = functools.cache(_Readers)
 
 
-READERS: Mapping[str, Callable[[Any], Any]] = {
-    "VersionRange": parse_range,
-    "KernelVersion": kernel_version,
-    "Spelling": split,
-    "re.Pattern[str]": functools.partial(re.compile, flags=re.MULTILINE),
-    "Mapping[int, str]": _by_number,
-    "Mapping[int, tuple[str, ...]]": _by_number,
+# Types that a row holds as texts. The functions raise ValueError for a text that is no such value.
+READERS: Mapping[Any, Callable[[str], Any]] = {
+    VersionRange: parse_range,
+    KernelVersion: kernel_version,
+    Spelling: split,
+    re.Pattern[str]: functools.partial(re.compile, flags=re.MULTILINE),
 }
+_DIALECT = Dialect(plain=READERS, noun=noun, strict=False)
 
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import VersionRange
 
 

@@ -13,8 +13,8 @@ from rocmcfg.knowledge import bundle, toml
 from rocmcfg.knowledge.duplicates import duplicates
 from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE, MOST_OF_A_FILE, TABLES, is_file
 from rocmcfg.model.diagnostic import Diagnostic, cut, warning
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import UnshippedPattern, regex
+from rocmcfg.model.shape import NamedTuple
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
 BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocmcfg.knowledge import toml
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 _NAMES = ("name", "prefix")  # the keys by which a row of a list of tables is called
 _OF_FAMILIES = ("family", "names")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from enum import Enum
-from types import GenericAlias, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import GenericAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +24,7 @@ from pydantic import (
 )
 
 from rocmcfg.knowledge import compiled
+from rocmcfg.model.shape import shape, types
 
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, kind
 _KEYS = {field: key for key, field in compiled.KEYS.items()}
@@ -65,33 +65,35 @@ def mistakes(model: type[BaseModel], document: Any) -> list[str]:
 
 @functools.cache
 def of_noun(kind: type, *, whole: bool = True) -> type[BaseModel]:
-    """`whole`: it must have every field that the noun has no default for."""
+    """Return the model of a row that becomes a noun of the class `kind`. `whole`: the row must have every
+    field that the noun has no default for."""
     fields: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind, include_extras=True).items():
+    for name, hint in types(kind).items():
         default = ... if whole and name not in kind._field_defaults else None  # type: ignore[attr-defined]
         fields[name] = (_form(hint), Field(default, alias=_KEYS.get(name, name)))
     return create_model(kind.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
-def _form(hint: Any) -> Any:
-    """The type of what stands in a file for a value of this type."""
-    origin, inside = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _readable(inside[1])
-    if origin in (Union, UnionType):
-        return _form(inside[0])  # a file has no None
-    if origin is tuple:
-        many = None if inside[-1] is Ellipsis else len(inside)
-        return Annotated[_of(list, _form(inside[0])), Field(min_length=many, max_length=many)]
-    if origin is Mapping:
-        return _of(dict, (_NUMBER if inside[0] is int else StrictStr, _form(inside[1])))
-    if read := compiled.READERS.get(getattr(hint, "__name__", "")):
-        return _readable(read)
-    if hasattr(hint, "_fields"):
-        return of_noun(hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return Literal[tuple(member.value for member in hint)]
-    return _STRICT.get(hint, hint)
+def _form(kind: Any) -> Any:
+    """Return the type of what stands in a file for a value of this type."""
+    if kind in compiled.READERS:
+        return _readable(compiled.READERS[kind])
+    described = shape(kind)
+    if described.check:
+        return _readable(described.check)
+    if described.form == "union":
+        return _form(described.inner[0])  # a file has no None
+    if described.form == "list":
+        length = described.length
+        return Annotated[_of(list, _form(described.inner[0])), Field(min_length=length, max_length=length)]
+    if described.form == "table":
+        name, value = described.inner
+        return _of(dict, (_NUMBER if name is int else StrictStr, _form(value)))
+    if described.form == "noun":
+        return of_noun(kind)
+    if described.form == "choice":
+        return Literal[tuple(described.choices)]
+    return _STRICT.get(kind, kind)
 
 
 def _readable(read: Callable[[str], object]) -> Any:

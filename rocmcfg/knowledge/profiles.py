@@ -11,8 +11,8 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Doubt, Profile, Use
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import closest
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"

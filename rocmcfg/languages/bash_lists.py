@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from rocmcfg.languages import is_damaged
 from rocmcfg.languages.shell_words import Lexer, Lost, Word
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _ASSIGNMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _EXPANDED = frozenset("{}*?[~")  # what bash replaces outside of quotes: braces, names of files, homes

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.languages import Effect, Statement, is_damaged, without_values
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _NEWLINE = "\n\r"
 _BLANKS = " \t\n\r"

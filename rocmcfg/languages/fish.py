@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from rocmcfg.languages import Effect, Statement, is_damaged, without_values
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
 _PLAIN = regex(r"[^\s'\"\\$;&|<>()#{}*?~\[\]%^]+")

@@ -25,8 +25,8 @@ from rocmcfg.languages.shell_structure import (
     Structure,
 )
 from rocmcfg.languages.shell_words import Lexer, Lost, Word
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 __all__ = ["Environment", "read"]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _BLANKS = regex(r"(?:[ \t]|\\\n)+")
 _COMMENT = regex(r"#[^\n]*")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocmcfg.languages import Effect, Statement, is_damaged, lines_of, without_values
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECTIONS = {"Environment": "Service", "DefaultEnvironment": "Manager", "UnsetEnvironment": "Service"}

@@ -7,7 +7,7 @@ from rocmcfg.files.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 from rocmcfg.loaders.grub import STEAMOS
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class Row(NamedTuple):

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import Expression, fullmatch, is_stopped
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.version import KernelVersion, RangeText, Release
 

@@ -6,8 +6,7 @@ from enum import Enum
 from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 
 class CheckStatus(str, Enum):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 
 class Kind(str, Enum):

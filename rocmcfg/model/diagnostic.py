@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from enum import Enum, IntEnum
 from functools import partial
 
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 
 class Severity(str, Enum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class Edit(NamedTuple):

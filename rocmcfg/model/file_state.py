@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class FileState(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
 

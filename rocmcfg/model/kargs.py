@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 # x86 kernels keep 2,048 bytes of command line including the final NUL (arch/x86/include/asm/setup.h).
 COMMAND_LINE_LIMIT = 2048

@@ -13,8 +13,7 @@ from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.file_state import FileState
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 
 class ChangeKind(str, Enum):

@@ -6,8 +6,7 @@ from enum import Enum
 from typing import Literal
 
 from rocmcfg.model.desired import Channel, Kind
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.version import VersionRange
 
 

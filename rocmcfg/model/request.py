@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class Request(NamedTuple):

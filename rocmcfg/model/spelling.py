@@ -11,8 +11,8 @@ from enum import Enum
 
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 
 class ParamType(str, Enum):

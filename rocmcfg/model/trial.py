@@ -5,9 +5,8 @@ from __future__ import annotations
 from enum import Enum
 
 from rocmcfg.model.desired import DesiredSetting
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple, published
 
 # On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
 # is not there and ignores it (init/main.c, unknown_bootoption).

@@ -6,8 +6,8 @@ import operator
 import re
 from typing import Annotated
 
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 Version = tuple[int, ...]
 

@@ -21,8 +21,7 @@ from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.file_state import FileState
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.records.shapes import Malformed
+from rocmcfg.model.shape import Malformed, NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Saved

@@ -12,11 +12,10 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import encode
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import Malformed, NamedTuple, encode, exactly
+from rocmcfg.records.dialect import N, Path, read
 from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted
-from rocmcfg.records.shapes import Malformed, N, Path, exactly, read
 
 PATH = RECEIPT
 _VERSION = 1

@@ -8,10 +8,9 @@ from enum import Enum
 from typing import Any, Literal, TypeVar
 
 from rocmcfg.model.edit import Edit
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import encode, published
 from rocmcfg.model.request import Request
-from rocmcfg.records.shapes import Attribute, Digest, Malformed, Mode, Path, Time, read
+from rocmcfg.model.shape import Malformed, NamedTuple, published
+from rocmcfg.records.dialect import Attribute, Digest, Mode, Path, Time, read, write
 
 
 class JournalState(str, Enum):
@@ -265,13 +264,7 @@ def parse(record: Any) -> NamedTuple:
 
 
 def document(line: NamedTuple) -> dict[str, Any]:
-    """Return the table that goes into the file. A field that holds its default is left out."""
-    values, defaults = line._asdict(), line._field_defaults
-    kept = [name for name in values if name not in defaults or values[name] != defaults[name]]
-    return {"kind": _KINDS[type(line)], **{name: _encoded(values[name]) for name in kept}}
-
-
-def _encoded(value: object) -> Any:
-    if isinstance(value, Edit):
-        return {name: part.decode("utf-8", "surrogateescape") for name, part in value._asdict().items()}
-    return encode(value)
+    """Return the table that goes into the file, without the fields that hold their defaults."""
+    defaults = line._field_defaults
+    fields = {n: value for n, value in line._asdict().items() if n not in defaults or value != defaults[n]}
+    return {"kind": _KINDS[type(line)], **write(fields)}

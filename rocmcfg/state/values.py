@@ -15,7 +15,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.model.facts import Detection, Driver, Facts, Kernel
 from rocmcfg.model.kargs import Karg, canonical, last, split
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import parameter, same, well_named
 from rocmcfg.model.trial import MARKER
 

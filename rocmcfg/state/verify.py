@@ -17,8 +17,8 @@ from rocmcfg.model.checks import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.request import command_line
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files

@@ -7,7 +7,7 @@ from enum import Enum
 from rocmcfg.change.trial import record as trial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal, receipt
 
 

@@ -24,9 +24,8 @@ from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.version import format_version
 from rocmcfg.records.receipt import load as load_receipt
 from rocmcfg.state.values import Running

@@ -13,8 +13,8 @@ from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, info
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import parse
 from rocmcfg.records.receipt import load_quietly
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose

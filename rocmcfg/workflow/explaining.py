@@ -22,10 +22,9 @@ from rocmcfg.model.checks import CheckStatus
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Setting
-from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex, search
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import closest, split
 from rocmcfg.records import receipt
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters

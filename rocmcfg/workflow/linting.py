@@ -29,8 +29,7 @@ from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts

@@ -19,11 +19,10 @@ from rocmcfg.loaders import detection
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile, Setting
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished

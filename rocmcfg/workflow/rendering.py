@@ -14,9 +14,8 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.state.values import Effective, read_configured
 from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_errors

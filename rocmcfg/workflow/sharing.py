@@ -10,8 +10,8 @@ from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.knowledge.file_names import MOST_OF_A_BUNDLE
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.request import root_option
+from rocmcfg.model.shape import NamedTuple
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755

@@ -19,10 +19,9 @@ from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.published import published
 from rocmcfg.model.request import command_line
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import Malformed
 from rocmcfg.records import journal
 from rocmcfg.records.journal import digest
-from rocmcfg.records.shapes import Malformed
 from rocmcfg.records.steps import document, parse
 from rocmcfg.workflow import planning
 from rocmcfg.workflow.status import status

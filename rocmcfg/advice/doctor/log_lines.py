@@ -15,9 +15,8 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Strength
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import parameter
 
 _UNKNOWN = regex(r"^(\w+): unknown parameter '([^']+)' ignored$")

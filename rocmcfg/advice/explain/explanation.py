@@ -10,7 +10,7 @@ from rocmcfg.judging.verdict import Verdict, is_one_of, meets, trap_holds
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument, Named, Parameter, TrapKind, ValueTrap
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.advice.lint.source import Span
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
     from rocmcfg.advice.lint.remark import Remark

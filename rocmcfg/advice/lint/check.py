@@ -17,8 +17,7 @@ from rocmcfg.judging import names
 from rocmcfg.judging.words import Advice
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the plainest advice first

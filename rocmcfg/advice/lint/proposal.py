@@ -14,7 +14,7 @@ from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spe
 from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.advice.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
 
 

@@ -6,8 +6,7 @@ from functools import partial
 
 from rocmcfg.judging.words import Advice
 from rocmcfg.model.diagnostic import Severity
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling
 
 # The class that users filter by; an id never changes its class.

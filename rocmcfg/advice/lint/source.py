@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 _NO_END = 1 << 62
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such a text says what it is

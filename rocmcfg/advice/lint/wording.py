@@ -18,7 +18,7 @@ from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 
 _TO_INIT = (

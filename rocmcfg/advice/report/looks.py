@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from rocmcfg.knowledge import compiled
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 
 @functools.cache

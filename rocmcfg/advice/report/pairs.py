@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from rocmcfg.advice.report.looks import Meaning, is_mixed, is_ordinary, is_value, meaning, shape, tells, words
 from rocmcfg.advice.report.rules import OPAQUE, Found
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _FIRST = (
     "(?:(?:access|account|api|asset|client|host|license|login|private|product|real|recovery|secret|serial|service"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocmcfg.advice.report.looks import LOOKS, data, is_ip, tells
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 # What was replaced is one opaque character pair while the rules run, so that no rule finds anything in it.
 OPAQUE = "\U000f0000-\U0010ffff"

@@ -11,8 +11,8 @@ from rocmcfg.loaders import registry
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Editor
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import edits

@@ -30,10 +30,10 @@ from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped, unique
 from rocmcfg.model.diagnostic import Diagnostic, has_errors, warning
 from rocmcfg.model.facts import NO_LOADER, Detection, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, join, last
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import same
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import edits, reboot

@@ -16,9 +16,9 @@ from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
 from rocmcfg.model.facts import Driver, Facts
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
 from rocmcfg.state.values import Effective
 

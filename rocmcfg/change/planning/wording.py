@@ -12,7 +12,7 @@ from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
 # What a setting of the user's own really does.

@@ -17,7 +17,7 @@ from rocmcfg.files.environment_targets import ENVIRONMENT_D, PROFILE_D
 from rocmcfg.host.files import read_own_file
 from rocmcfg.loaders.shared.specials import GRUB, Special
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 
 class Format(NamedTuple):

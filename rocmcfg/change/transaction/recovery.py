@@ -33,8 +33,8 @@ from rocmcfg.model.diagnostic import (
     unexpected,
     warning,
 )
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal, steps
 from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import boot_id

@@ -20,8 +20,8 @@ from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries, pe_image
 from rocmcfg.loaders.shared.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, has_errors, warning
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal
 from rocmcfg.records.steps import (
     Before,

@@ -30,9 +30,9 @@ from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange, left_to_user
 from rocmcfg.model.request import Request
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import edits, reboot

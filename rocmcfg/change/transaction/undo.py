@@ -19,9 +19,8 @@ from rocmcfg.model.desired import karg_line
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
 from rocmcfg.model.file_state import FileState
 from rocmcfg.model.kargs import contains, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation, FileChange, left_to_user
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import Committed, FileChanged, Journal, JournalState, Saved

@@ -27,8 +27,8 @@ from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.kept_arguments import KeptChain
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Plan
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun

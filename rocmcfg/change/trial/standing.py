@@ -11,9 +11,8 @@ from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared.contract import BootTrial
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, Plan
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.trial import Outcome, Stage, Trial
 from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent

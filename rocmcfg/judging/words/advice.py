@@ -9,7 +9,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
 BUG_REPORTS = "maintainers may turn a bug report away"

@@ -16,8 +16,8 @@ from rocmcfg.loaders.shared.entry_options import Written
 from rocmcfg.loaders.shared.menu import Entry, Role
 from rocmcfg.loaders.shared.roles import Judged
 from rocmcfg.model.kargs import split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
 FILES = ("limine.conf", "limine.cfg")

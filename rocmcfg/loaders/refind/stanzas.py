@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _LINE = regex(r"[^\r\n]+")
 _BETWEEN = " \t=,"  # what separates words, outside of quotes

@@ -13,8 +13,8 @@ from rocmcfg.loaders.shared.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import FileChange, ToolChange
+from rocmcfg.model.shape import NamedTuple
 
 Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
 # Files that hold something of ours, each with what knows our part of it; None: the whole file is ours.

@@ -18,8 +18,8 @@ from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, Rules
 from rocmcfg.loaders.shared.menu import MISSING, Entry, Menu, Role
 from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.kargs import Karg, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"

@@ -16,8 +16,8 @@ from rocmcfg.loaders.shared.menu import Entry, Menu, Role
 from rocmcfg.loaders.shared.roles import FALLBACK, Judged
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.kargs import Karg, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _COUNTER = regex(r"\+([0-9]+)(?:-([0-9]+))?(?=\.(?:conf|efi)\Z)", re.IGNORECASE)
 _MOST_TRIES = (1 << 31) - 1  # INT_MAX: with a larger number it is a part of the name

@@ -8,7 +8,7 @@ from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains, separator
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 NO_FILE = "there is no such file"
 MISSING = f"{NO_FILE}; is its partition mounted?"

@@ -25,8 +25,8 @@ from rocmcfg.loaders.shared.loader_entries import TRIAL_ID, TRIAL_TITLE
 from rocmcfg.loaders.shared.loader_files import SYSTEMD_BOOT, end_of_value, key_of
 from rocmcfg.loaders.shared.menu import Menu, no_trial_in, on_the_line, size
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import ToolChange
+from rocmcfg.model.shape import NamedTuple
 
 FILE = f"{TRIAL_ID}.conf"
 _ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundamental.h)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from rocmcfg.host.foreign import parsing
 from rocmcfg.host.view import HostView
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 
 MOST_TEXT = 64 << 10  # bytes; the kernel takes 2,048 of a command line, an os-release has some 500
 _MOST_SECTIONS = 512  # an image has some ten, and a few for each of its profiles and device trees

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.kargs import Karg, last, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _SPARE = regex(r"\b(?:rescue|recovery|emergency|single[- ]user|minimal)\b", re.IGNORECASE)
 # what makes a system start without its services: bootparam(7), systemd(1)

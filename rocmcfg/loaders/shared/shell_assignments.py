@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from rocmcfg.model.kargs import Karg, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried

@@ -20,8 +20,8 @@ from rocmcfg.files.traces import IMAGE, RELEASE, Maker
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.loaders.shared.entry_options import CMDLINE
 from rocmcfg.loaders.uki import reader
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
 _DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")

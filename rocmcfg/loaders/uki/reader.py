@@ -14,8 +14,8 @@ from rocmcfg.loaders.shared.menu import MISSING, Entry, Menu, Role
 from rocmcfg.loaders.shared.pe_image import PeImage
 from rocmcfg.loaders.shared.roles import FALLBACK, Judged
 from rocmcfg.model.kargs import Karg, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)

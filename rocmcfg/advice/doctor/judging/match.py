@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocmcfg.advice.doctor.judging.origin import Reason
 from rocmcfg.advice.doctor.reading.scan import Hits
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
 TOLD = 0.5  # the score from which on doctor names an issue

@@ -9,7 +9,7 @@ from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.named_tuple import NamedTuple
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, VersionRange, comparable, format_version, parse_kernel, span
 
 

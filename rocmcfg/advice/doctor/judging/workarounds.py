@@ -22,9 +22,8 @@ from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import BootChain, Facts, Kernel
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
 from rocmcfg.model.request import Request, command_line, render_line, root_option
+from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, same
 from rocmcfg.state.values import Running
 

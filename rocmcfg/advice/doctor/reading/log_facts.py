@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.kargs import Karg, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host import files
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _CHUNK = 4 << 10  # bytes that are read, and unpacked, at once: what a damage can take along
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB

@@ -16,9 +16,9 @@ from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model import regex_tree
 from rocmcfg.model.issue import KnownIssue, Signature
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import UnshippedPattern, regex
 from rocmcfg.model.regex import bounded as bounded_time
+from rocmcfg.model.shape import NamedTuple
 
 DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]

@@ -16,8 +16,7 @@ from typing import BinaryIO, TypeAlias
 
 from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import plain_file, read_into, scratch_file
-from rocmcfg.model.named_tuple import NamedTuple
-from rocmcfg.model.published import published
+from rocmcfg.model.shape import NamedTuple, published
 
 # Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a
 # storm should be known before much of it was searched.

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from rocmcfg.advice.lint.assignment import Reading, What, Where
 from rocmcfg.advice.lint.source import Span, joined
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _BLANK = regex(r"[^\S\n]+")
 _PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")

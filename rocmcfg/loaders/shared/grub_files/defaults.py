@@ -20,9 +20,9 @@ from rocmcfg.loaders.shared.menu import Menu, Role, behind_separator, no_entry, 
 from rocmcfg.loaders.shared.shell_assignments import Environment, arguments
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"

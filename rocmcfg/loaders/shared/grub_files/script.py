@@ -14,8 +14,8 @@ from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN
 from rocmcfg.model import kargs
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.kargs import Karg
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 VARIABLE = r"\$(?:[A-Za-z_]\w*|[0-9]+|[?#*@]|\{(?:[A-Za-z_]\w*|[0-9]+|[?#*@])\})"
 _PIECE = regex(

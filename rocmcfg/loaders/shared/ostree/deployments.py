@@ -17,8 +17,8 @@ from rocmcfg.loaders.shared.entry_options import CARRIER
 from rocmcfg.loaders.shared.menu import Entry, Menu, Role
 from rocmcfg.loaders.shared.ostree import gvariant
 from rocmcfg.model.kargs import Karg, last, split
-from rocmcfg.model.named_tuple import NamedTuple
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 RPM_OSTREE = "/usr/bin/rpm-ostree"  # where it is, bootc may leave the arguments to it
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
