@@ -126,7 +126,13 @@ PARTS = (
         4,
         "packages",
         ("tests/packages/test_*.py",),
-        ("packaging/[!ar]*", "pyproject.toml", "requirements.lock", "tests/packages/*"),
+        (
+            "packaging/[!ar]*",
+            "pyproject.toml",
+            "requirements.lock",
+            "rocmcfg/model/shape.py",
+            "tests/packages/*",
+        ),
     ),
     Part(
         "ansible-core",

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import toml
-from rocmcfg.model.shape import Dialect, Reader, reader, types
+from rocmcfg.model.shape import Dialect, Reader, reader, type_of
 from rocmcfg.model.spelling import Spelling, split
 from rocmcfg.model.version import KernelVersion, VersionRange, parse_kernel, parse_range
 
@@ -52,19 +52,28 @@ def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **fields: Any) -> N:
     `fields` are those that no key gives, or that the row has in another form. A field that nothing gives has
     its default.
     """
-    readers = _readers(kind)
+    names, readers = kind.__annotations__, _readers(kind)
     for key, value in row.items():
         name = key.replace("-", "_")
-        name = name if name in readers else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
-        if name in readers and name not in fields:
+        name = name if name in names else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
+        if name in names and name not in fields:
             read = readers[name]
             fields[name] = read(value) if read and value is not None else value
     return kind(**fields)
 
 
-@functools.cache
-def _readers(kind: type) -> dict[str, Reader | None]:
-    return {name: reader(hint, _DIALECT) for name, hint in types(kind).items()}
+class _Readers(dict[str, "Reader | None"]):
+    """Maps the names of a noun's fields to what reads them, made when a row first has such a field."""
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Reader | None:
+        read = self[name] = reader(type_of(self._kind, name), _DIALECT)
+        return read
+
+
+_readers = functools.cache(_Readers)
 
 
 # Types that a row holds as texts. The functions raise ValueError for a text that is no such value.

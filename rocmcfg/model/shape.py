@@ -23,6 +23,7 @@ value of each field looks like in a file. `published` chooses what a JSON docume
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import UnionType
@@ -35,7 +36,6 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "published",
     "reader",
     "shape",
+    "type_of",
     "types",
 ]
 
@@ -63,16 +64,19 @@ _LIST = "__published__"
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from collections import namedtuple
     from operator import itemgetter
 
     class _Tuple(tuple):
         __slots__ = ()
 
         def __new__(cls, /, *values, **named):
-            """Make the first tuple of a class, and give the class the constructor that Python makes."""
-            pythons = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
-            cls.__new__ = vars(pythons)["__new__"]
+            """Make the first tuple of a class, and give the class a constructor of its own for the others."""
+            names = ", ".join(cls._fields) + ("," if len(cls._fields) == 1 else "")
+            scope = {"_new": tuple.__new__, "__builtins__": {}, "__name__": cls.__module__}
+            new = eval(f"lambda _cls, {names}: _new(_cls, ({names}))", scope)
+            new.__defaults__ = tuple(cls._field_defaults.values())
+            new.__name__, new.__qualname__ = "__new__", f"{cls.__qualname__}.__new__"
+            cls.__new__ = new
             return cls(*values, **named)
 
         @classmethod
@@ -98,20 +102,24 @@ else:
                 return super().__new__(cls, name, bases, body)
             if len(bases) > 1:
                 raise TypeError(f"{name} is a NamedTuple and can have no other base")
-            made = type(name, (_Tuple,), {**body, "__slots__": ()})
-            # The finished class has `__annotations__` on every version of Python. The body of the class does
-            # not: from 3.14 on it has them only in a module that imports `annotations` from `__future__`.
-            made._fields = fields = tuple(made.__annotations__)
-            made._field_defaults = {field: body[field] for field in fields if field in body}
-            for at, field in enumerate(fields):
-                setattr(made, field, property(itemgetter(at)))
-            return made
+            annotations = body.get("__annotations__")
+            if annotations is None:
+                # From Python 3.14 on the body of a class has them only in a module that imports `annotations`
+                # from `__future__`. The finished class has them on every version.
+                own = {key: value for key, value in body.items() if key != "__classcell__"}
+                annotations = type(name, (), own).__annotations__
+            fields = (*annotations,)
+            defaults = {field: body[field] for field in fields if field in body}
+            body |= {field: property(itemgetter(at)) for at, field in enumerate(fields)}
+            return type(
+                name, (_Tuple,), {**body, "__slots__": (), "_fields": fields, "_field_defaults": defaults}
+            )
 
     class NamedTuple(metaclass=_Maker):
         """Makes what `typing.NamedTuple` makes, in a fraction of the time.
 
         Python's compiles every annotation to check it, which mypy has done already, and a constructor, which
-        most classes never need: a command makes 120 classes before it does anything else.
+        most classes never need: a command makes 140 classes before it does anything else.
         """
 
 
@@ -141,10 +149,25 @@ class Shape(NamedTuple):
     check: Callable[[Any], Any] | None = None
 
 
-@functools.cache
 def types(noun: type) -> dict[str, Any]:
     """Return the types of the fields of a noun by their names."""
-    return get_type_hints(noun, include_extras=True)
+    return {name: type_of(noun, name) for name in noun.__annotations__}
+
+
+@functools.cache
+def type_of(noun: type, name: str) -> Any:
+    """Return the type of one field.
+
+    Most rows have few of the fields, and most fields one of a few types: `typing.get_type_hints` would
+    compile the type of every field, and each of them again.
+    """
+    hint = noun.__annotations__[name]
+    return _evaluated(hint, noun.__module__) if isinstance(hint, str) else hint
+
+
+@functools.cache
+def _evaluated(text: str, module: str) -> Any:
+    return eval(text, vars(sys.modules[module]))
 
 
 @functools.cache
@@ -235,11 +258,9 @@ def _optional(inner: Reader | None) -> Reader | None:
 
 
 def _list(inner: Reader | None, strict: bool) -> Reader:
-    def read(value: Any) -> tuple[Any, ...]:
-        items = exactly(list, value) if strict else value
-        return tuple(map(inner, items) if inner else items)
-
-    return read
+    if inner is None:
+        return tuple
+    return lambda value: tuple(map(inner, exactly(list, value) if strict else value))
 
 
 def _table(name: Reader | None, inner: Reader | None, strict: bool) -> Reader:
