@@ -21,11 +21,8 @@ def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | No
         text = text_or_empty(view, path)
         for directive in unit.directives(text):
             if (directive.section, directive.key) == ("Service", "EnvironmentFile"):
-                files = (
-                    [*files, (directive.value.removeprefix("-"), f"{path}:{directive.line}")]
-                    if directive.value
-                    else []
-                )
+                name, place = directive.value.removeprefix("-"), f"{path}:{directive.line}"
+                files = [*files, (name, place)] if directive.value else []
         unset = (statement for statement in unit.read(text) if statement.effect is Effect.UNSETS)
         gone += [Assignment(statement.name, "", f"{path}:{statement.line}") for statement in unset]
     for name, place in files:

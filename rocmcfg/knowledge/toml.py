@@ -42,21 +42,21 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)
-        phrase = _PLACE.sub("", message).strip()[:200]
+        mistake = _PLACE.sub("", message).strip()[:200]
         at_end = str(len(text.splitlines()) or 1)
         where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else at_end
-        if phrase.startswith("Cannot "):
-            phrase = _defined_before(text, int(where.partition(":")[0])) or phrase
+        if mistake.startswith("Cannot "):
+            mistake = _defined_before(text, int(where.partition(":")[0])) or mistake
     except RecursionError:
-        phrase, where = "lists or tables are nested too deep", "1"
+        mistake, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
         digits = re.search(r"[0-9][0-9_]{999}", text)
-        phrase, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
-    return _syntax(phrase, f"{name}:{where}")
+        mistake, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
+    return _syntax(mistake, f"{name}:{where}")
 
 
-def _syntax(phrase: str, location: str) -> Diagnostic:
-    summary = f"TOML syntax: {phrase}"
+def _syntax(mistake: str, location: str) -> Diagnostic:
+    summary = f"TOML syntax: {mistake}"
     return error("RC1002", summary, location=location, hint="a text value needs quotes, a key stands once")
 
 

@@ -175,22 +175,22 @@ def _misfit(
 
 def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
     amount = value * BYTES[parameter.unit]
-    phrase = f"profile.{parameter.name} = {value} {parameter.unit}"
+    assignment = f"profile.{parameter.name} = {value} {parameter.unit}"
     if facts.memory is None:
-        unknown = f"{phrase} was not compared with the memory of this host, which nothing tells"
+        unknown = f"{assignment} was not compared with the memory of this host, which nothing tells"
         yield info("RC2047", unknown, hint="make sure that it has more, for the system too")
         return
     has = f"the system has {facts.memory / BYTES[parameter.unit]:.1f} {parameter.unit}"
     if amount > facts.memory:
-        summary = f"{phrase} is more than this host has"
+        summary = f"{assignment} is more than this host has"
         detail = f"{has}; what the firmware sets aside for graphics is not part of it"
         yield error("RC2044", summary, detail=detail, hint="give less, and leave some for the system itself")
     elif facts.memory - amount < facts.memory // _LEFT:
-        summary = f"{phrase} leaves little for the system itself"
+        summary = f"{assignment} leaves little for the system itself"
         detail = f"{has}; a full GPU would then end programs for want of memory"
         yield warning("RC2045", summary, detail=detail, hint="give less if the host runs out of memory")
     if parameter.unset == "half of memory" and amount < facts.memory // 2:
-        lowers = f"{phrase} lowers the limit: unset it is half of the memory"
+        lowers = f"{assignment} lowers the limit: unset it is half of the memory"
         yield warning("RC2053", lowers, detail=has, hint="give more than half, or leave it out")
 
 

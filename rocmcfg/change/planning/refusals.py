@@ -118,11 +118,11 @@ def _generator_problems(
     lines = "\n".join(f"  {modprobe.line(setting)}" for setting in unique_kargs(settings))
     generators = initramfs.in_use(facts.boot.initramfs)
     if len(generators) > 1:
-        titles = " and ".join(generator.title for generator in generators)
+        programs = " and ".join(generator.title for generator in generators)
         evidence = [f"{generator.name}: {', '.join(generator.evidence)}" for generator in generators]
         yield error(
             "RC3205",
-            f"{titles} are both here, and nothing proves which one makes the images",
+            f"{programs} are both here, and nothing proves which one makes the images",
             detail="\n".join(evidence),
             hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
         )

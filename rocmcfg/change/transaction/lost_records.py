@@ -37,15 +37,15 @@ def record_lost(view: HostView) -> Diagnostic | None:
     left = files_without_record(view)
     if not left:
         return None
-    phrase = "and no record says what they shall be"
+    reason = "and no record says what they shall be"
     hint = "`rocmcfg apply` with your profile puts them on record; "
     if view.hidden(journal.TRANSACTIONS):
-        phrase, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
+        reason, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
     elif any(record.state is JournalState.COMMITTED for record in journal.read_all(view)):
         hint += "`rocmcfg rollback` undoes the last transaction"
     else:
         hint += "to be rid of them: " + by_hand(view)
-    summary = f"files of rocmcfg are here, {phrase}"
+    summary = f"files of rocmcfg are here, {reason}"
     return error("RC4027", summary, detail="\n".join(left), location=receipt.PATH, hint=hint)
 
 
