@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
-from rocmcfg.judging.verdict import About, Verdict, loses, meanings, taint, traps_of
+from rocmcfg.judging.verdict import About, Verdict, loses, meanings, no_effect, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info
@@ -101,6 +101,8 @@ def of_the_value(setting: Spelling, machine: Machine, catalogue: Catalogue, besi
     kernels = declarations(setting.id, machine, catalogue)
     present = [kernel for kernel in kernels if kernel.types]
     if kernels and not present:
+        if parameter is not None and any(not kernel.certain for kernel in kernels):
+            yield from no_effect(parameter, machine)  # whatever a driver that could not be asked declares
         return
     number = octal(setting.value)
     if number is not None and any(type in NUMBERS for kernel in present for type in kernel.types):
