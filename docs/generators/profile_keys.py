@@ -58,7 +58,7 @@ FILE = (
     ),
     Key(
         "features",
-        "[features]\ngfxoff = false",
+        "[features]\nstutter = false",
     ),
     Key(
         "cmdline",

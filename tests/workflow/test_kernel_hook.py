@@ -154,8 +154,8 @@ def test_a_plan_asks_every_installed_kernel(host: ModinfoHost) -> None:
     with pytest.raises(RocmcfgError) as stop:
         plan(host, Request(set=("amdgpu.runpm=-1",), any_gpu=True))
     assert stop.value.diagnostics[0].id == "RC2104"
-    assert NEW in stop.value.diagnostics[0].detail
-    assert OLD not in stop.value.diagnostics[0].detail
+    assert NEW in stop.value.diagnostics[0].summary
+    assert OLD not in stop.value.diagnostics[0].summary
 
 
 def test_nothing_applied_and_an_unknown_release_are_no_failure(host: ModinfoHost) -> None:

@@ -59,7 +59,8 @@ def illegal(verdict: Verdict, case: Case) -> Words:
 
 def _illegal_parameter(verdict: Verdict, case: Case) -> Words:
     setting = case.asked
-    on = f" on kernel {', '.join(verdict.kernels)}" if case.machine.kernels else ""
+    several = "s" if verdict.kernels[1:] else ""
+    on = f" on kernel{several} {', '.join(verdict.kernels)}" if case.machine.kernels else ""
     parameter = case.known.parameters.get(setting.id)
     cure = f"see `modinfo -p {setting.module}` for what it takes"
     if parameter is not None and parameter.mask:
