@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Union, get_type_hints
+from typing import Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -24,7 +24,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, types
+from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, type_of
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere
@@ -151,10 +151,7 @@ def _type_at(kind: Any, path: Sequence[str]) -> Any:
         (part,) = described.inner
         inner = _type_at(part, path)
         return inner if shape(inner).optional else inner | None
-    field = types(kind).get(path[0])
-    if field is None:  # no field, but a property
-        field = get_type_hints(getattr(kind, path[0]).fget, include_extras=True)["return"]
-    return _type_at(field, path[1:])
+    return _type_at(type_of(kind, path[0]), path[1:])
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {

@@ -156,13 +156,16 @@ def types(noun: type) -> dict[str, Any]:
 
 @functools.cache
 def type_of(noun: type, name: str) -> Any:
-    """Return the type of one field.
+    """Return the type of one field, or of a property.
 
     Most rows have few of the fields, and most fields one of a few types: `typing.get_type_hints` would
     compile the type of every field, and each of them again.
     """
-    hint = noun.__annotations__[name]
-    return _evaluated(hint, noun.__module__) if isinstance(hint, str) else hint
+    hint, home = noun.__annotations__.get(name), noun.__module__
+    if hint is None:
+        method = getattr(noun, name).fget
+        hint, home = method.__annotations__["return"], method.__module__
+    return _evaluated(hint, home) if isinstance(hint, str) else hint
 
 
 @functools.cache

@@ -19,7 +19,7 @@ import pytest
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, ToolFailed
-from tests.support.program import as_nobody, command, problem
+from tests.support.program import SOURCE, as_nobody, command, problem
 from tests.support.tools import HANG, require_root
 
 MARK = uuid.uuid4().hex  # another run of the tests may be at work on this machine
@@ -48,6 +48,7 @@ def test_the_exit_status_comes_back(status: int) -> None:
     assert result.ok == (status == 0)
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("number", [6, 9, 11, 15, 40])
 def test_a_program_ended_by_a_signal_has_failed_and_keeps_its_output(number: int) -> None:
     """sh 2.1.0 to 2.2.1 raise SignalException for some of them in spite of _ok_code."""
@@ -105,6 +106,19 @@ def test_a_folder_of_path_that_may_not_be_entered_makes_no_program_forbidden(tmp
 def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:
     result = sh("read answer; echo got:$answer:; cat")
     assert (result.status, result.stdout) == (0, "got::\n")
+
+
+def test_a_program_writes_to_no_terminal() -> None:
+    assert sh("for n in 0 1 2; do test -t $n && echo $n; done; echo none").stdout == "none\n"
+
+
+def test_arguments_and_output_are_utf8_in_every_locale() -> None:
+    said = "runner.execute(('printf', '%s', chr(228)), timeout=60, progress=lambda: None).stdout"
+    script = f"from rocmcfg.host import runner\nprint(ascii({said}))"
+    told = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    run = [sys.executable, "-c", script]
+    done = subprocess.run(run, env={**os.environ, **told}, cwd=SOURCE, capture_output=True, check=True)
+    assert done.stdout == b"'\\xe4'\n"
 
 
 def test_the_time_limit_ends_the_whole_family(tmp_path: Path) -> None:
@@ -326,12 +340,13 @@ def test_output_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert most < 4 << 20
 
 
-def test_output_without_a_line_break_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("to", ["stdout", "stderr"])
+def test_output_without_a_line_break_is_bounded_too(monkeypatch: pytest.MonkeyPatch, to: str) -> None:
     monkeypatch.setattr(runner, "_MOST", 1 << 20)
-    asked = runner.query(("sh", "-c", "tr '\\0' x </dev/zero"))
+    asked = runner.query(("sh", "-c", f"tr '\\0' x </dev/zero >/dev/{to}"))
     assert asked is not None
     assert asked.status is None
-    assert len(asked.stdout) < 3 << 20
+    assert len(asked.stdout + asked.stderr) < 3 << 20
 
 
 def test_root_runs_the_systems_programs_whatever_the_path_says(

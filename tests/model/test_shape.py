@@ -216,6 +216,10 @@ def test_a_type_says_what_its_values_look_like(kind: Any, parts: dict[str, Any])
     assert {name: described[name] for name in parts} == parts
 
 
+def test_a_property_has_a_type_as_a_field_has() -> None:
+    assert (shape.type_of(Car, "note"), shape.type_of(Car, "doubled")) == (str | None, int)
+
+
 def test_a_strict_dialect_has_no_type_that_it_does_not_check() -> None:
     strict = Dialect(plain={str: str}, noun=lambda kind, table: kind(**table), strict=True)
     with pytest.raises(TypeError, match="has no place in a record"):
