@@ -22,7 +22,7 @@ from rocmcfg.files import environment_targets
 from rocmcfg.host import interrupts
 from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.state_dir import STATE_DIR
-from rocmcfg.host.view import Host
+from rocmcfg.host.view import Host, Snapshot
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders import registry
 from rocmcfg.model.activation import ActivationState
@@ -196,15 +196,15 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 def _sweep(host: Host, plan: Plan) -> None:
     """Remove what a cut of an earlier command left beside the files that it was writing: nothing is open now.
     What cannot be removed stays, and stops nobody."""
-    loader = plan.boot_backend
-    entries = registry.backend(loader).entry_files(host) if loader in registry.NAMES else ()
+    loader, look = plan.boot_backend, Snapshot(host)
+    entries = registry.backend(loader).entry_files(look) if loader in registry.NAMES else ()
     own = dict.fromkeys((*owned_on(host), *trial_paths(), *entries, receipt.PATH))
     with suppress(RocmcfgError):
         for id in journal.ids(host):
             journal.sweep(host, id)
         for path in own:
             folder, _, name = temp_name(path).rpartition("/")
-            if name in host.names(folder):
+            if name in look.names(folder):  # listed once for all the entries in it
                 host.discard_temporary(path)
 
 
