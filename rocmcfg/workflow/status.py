@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.advice.doctor.judging.workarounds import IssueHere, holding, issues_of
-from rocmcfg.change.planning.refusals import foreign_trouble
+from rocmcfg.change.planning.foreign import foreign_trouble
 from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment

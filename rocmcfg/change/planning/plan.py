@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import eq
 
 from rocmcfg import initramfs
+from rocmcfg.change.planning.foreign import foreign_trouble
 from rocmcfg.change.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.change.planning.refusals import (
-    foreign_trouble,
     host_problems,
     image_problems,
     newer_kernel,

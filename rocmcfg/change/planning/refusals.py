@@ -13,7 +13,6 @@ from rocmcfg.host.state_dir import STATE_DIR
 from rocmcfg.host.view import HostView
 from rocmcfg.initramfs import Generator, Image
 from rocmcfg.judging.judge import judge
-from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.loaders import detection
 from rocmcfg.loaders.shared.contract import Observed
@@ -28,7 +27,6 @@ from rocmcfg.model.spelling import parameter
 from rocmcfg.model.spelling import split as spelled
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import Configured
 
 
 def host_problems(
@@ -189,23 +187,6 @@ def _by_hand(
         summary = f"this host is {program.title}: its own configuration says which arguments it boots with"
         hint = f"`{render_line(request, program.renders)}` prints it in its words; {proves} the host"
     return error(id, summary, detail=f"seen: {', '.join(program.evidence)}\nby hand: {manual}", hint=hint)
-
-
-def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
-    modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
-    for karg in (*observed.options, *observed.kargs) if facts.driven else ():
-        module, dot, _ = karg.key.partition(".")
-        declared = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
-        for kernel in declared:
-            if kernel.typed and not karg.untold and kernel.refuses(karg.value):
-                yield error(
-                    "RC3017",
-                    f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
-                    + kernel.reasons(karg.value)[0],
-                    location=karg.source,
-                    hint="mend or remove it there: a right value later does not help",
-                )
 
 
 def _told(

@@ -1,0 +1,29 @@
+"""What others have configured that stops the driver, whatever rocmcfg adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocmcfg.judging.kernels import declarations
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.facts import Facts
+from rocmcfg.state.values import Configured
+
+
+def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Yield an error for each value of others that would stop the driver: one bad value fails the load even
+    if ours comes later."""
+    modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
+    for karg in (*observed.options, *observed.kargs) if facts.driven else ():
+        module, dot, _ = karg.key.partition(".")
+        declared = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
+        for kernel in declared:
+            if kernel.typed and not karg.untold and kernel.refuses(karg.value):
+                yield error(
+                    "RC3017",
+                    f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
+                    + kernel.reasons(karg.value)[0],
+                    location=karg.source,
+                    hint="mend or remove it there: a right value later does not help",
+                )
