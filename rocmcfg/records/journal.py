@@ -248,6 +248,11 @@ def save(host: Host, id: int, state: FileState) -> Saved:
     return Saved(name, state.mode, state.uid, state.gid, state.mtime_ns, xattrs)
 
 
+def saved_file(id: int, saved: Saved) -> str:
+    """Return the path of the copy of a file that a transaction saved."""
+    return f"{folder(id)}/backups/{saved.sha256}"
+
+
 def sweep(host: Host, id: int) -> None:
     """Remove what a kill in the middle of `save` left beside the saved files."""
     place = f"{folder(id)}/backups"
@@ -261,7 +266,7 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
     that. Raises BadJournal."""
     import base64
 
-    path = f"{folder(id)}/backups/{saved.sha256}"
+    path = saved_file(id, saved)
     content = view.read(path)
     if content is None or digest(content) != saved.sha256:
         raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")

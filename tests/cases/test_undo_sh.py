@@ -198,7 +198,28 @@ def test_arguments_that_a_program_keeps_wait_for_that_program(applied: Applied) 
 @on("sdbootutil/grub2-bls")
 def test_a_program_that_is_missing_is_named_before_anything_changes(applied: Applied) -> None:
     (applied.host / "usr/bin/sdbootutil").unlink()
+    for entry in (applied.host / "boot").rglob("*.conf"):
+        entry.write_text(entry.read_text() + "# written since\n")  # so the copies are not put back
     assert "sdbootutil (package sdbootutil) is missing" in applied.refused()
+
+
+@on("grub/debian-12")
+def test_what_a_missing_program_made_is_put_back_from_its_copies(applied: Applied) -> None:
+    (applied.host / "usr/sbin/update-grub").unlink()
+    applied.undo()
+    assert applied.differs == {"usr/sbin/update-grub"}
+
+
+@on("grub/debian-12")
+def test_what_a_failing_program_makes_is_put_back_from_its_copies(applied: Applied) -> None:
+    program = applied.place / "tools/update-grub"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho cannot find a device for / >&2\nexit 1\n")
+    program.chmod(0o755)
+    done = run(applied.case._replace(folder=applied.place / "case"), applied.place)
+    assert done.returncode == 0, done.stderr
+    assert "put back from its copy" in done.stderr
+    assert not applied.differs
 
 
 @on("uki/mkinitcpio")
@@ -230,9 +251,9 @@ def test_after_a_rollback_it_asks_for_no_partition_that_its_loader_does_not_have
     (applied.host / "etc/fstab").write_text("UUID=1234-ABCD /boot/efi vfat umask=0077 0 2\n")
     (applied.host / "boot/efi").mkdir(exist_ok=True)
     (applied.host / "proc/self").rmdir()
-    assert "update-grub" in run(applied.case, applied.place).stderr
     with (applied.host / "boot/grub/grub.cfg").open("a") as written_again:
         written_again.write("# an upgrade\n")
+    assert "update-grub" in run(applied.case, applied.place).stderr
     assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0
     assert run(applied.case, applied.place).returncode == 1, "the menu has it still"
     (applied.host / "proc/self").mkdir()
@@ -243,7 +264,9 @@ def test_after_a_rollback_it_asks_for_no_partition_that_its_loader_does_not_have
 @on("grub/debian-12")
 def test_what_a_rollback_ended_meanwhile_is_not_due_any_more(applied: Applied) -> None:
     (applied.host / "proc/self").rmdir()
-    assert "update-grub" in run(applied.case, applied.place).stderr
+    script = applied.host / "var/lib/rocmcfg/undo.sh"
+    script.write_text(script.read_text().replace("  facts put_back\n", "  exit 1\n"))  # it is cut off there
+    assert run(applied.case, applied.place).returncode == 1
     assert rocmcfg("rollback", "--yes", "--root", applied.host).code == 0  # with the saved menu
     applied.undo()
     assert not applied.differs

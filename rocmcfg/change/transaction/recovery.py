@@ -18,6 +18,7 @@ from rocmcfg.change.transaction.programs import (
     reading,
     wait_for_survivors,
 )
+from rocmcfg.change.transaction.saved_outputs import restorable_runs
 from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Snapshot, ToolFailed, Unwritable
@@ -366,23 +367,10 @@ def needless(view: HostView, record: steps.Journal) -> set[str]:
 
 
 def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:
-    """By transaction, newest first, and program: what can be put back as it was, where the program cannot be
-    run and nobody has generated it anew since. A rescue system may undo an apply although it cannot run the
-    host's own update-grub."""
-    activations = programs(view)
-    now: dict[str, str] = {}
-    runs = {}
-    for record in chosen:
-        written = {line.tool: line.outputs for line in record.of(steps.ToolRan)}
-        for step in record.of(steps.ToolRun):
-            left = written.get(step.tool)
-            if not left or _runs(view, activations[step.tool]):
-                continue
-            new = set(activations[step.tool].outputs) - left.keys()
-            if not new and all(now.get(path, digest(view.read(path))) == sha for path, sha in left.items()):
-                runs[record.id, step.tool] = step
-                now |= {path: saved.sha256 if saved else "" for path, saved in step.outputs.items()}
-    return runs
+    """Return by transaction, newest first, and program: what can be put back from its copies, where the
+    program cannot be run and nobody has generated its files again since."""
+    unable = {tool: step.outputs for tool, step in programs(view).items() if not _runs(view, step)}
+    return restorable_runs(chosen, unable, lambda path: digest(view.read(path)))
 
 
 def _runs(view: HostView, step: Activation) -> bool:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from rocmcfg import initramfs
 from rocmcfg.change.planning.owned import MARK, owned_on
 from rocmcfg.change.transaction import templates
+from rocmcfg.change.transaction.saved_outputs import SavedOutput, saved_outputs
 from rocmcfg.files import env_update, marked_lines
 from rocmcfg.files.traces import Maker, maker_of
 from rocmcfg.host.state_dir import STATE_DIR
@@ -198,7 +199,8 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
             listed.append(("armed", keeper.BLOCK, keeper.ARMED, *keeper.keep(None)))
     files = {fact[1] for fact in listed if fact[0] in ("file", "edited")}
     for maker in _makers(view, chains, now.tools, files):
-        listed += of_maker(maker)
+        saved = [] if now.planned else saved_outputs(now.journals, maker.tool, maker.makes)
+        listed += of_maker(maker, saved)
     folders = {step.path for transaction in now.journals for step in transaction.of(DirectoryMade)}
     for change in now.planned.changes if now.planned else ():
         folders |= {*view.missing_folders(os.path.dirname(change.path))}
@@ -267,8 +269,8 @@ def _makers(
         yield maker_of(env_update.activation(""), env_update.PACKAGE)
 
 
-def of_maker(maker: Maker) -> Iterator[Fact]:
-    """Yield the facts of one program."""
+def of_maker(maker: Maker, saved: Iterable[SavedOutput] = ()) -> Iterator[Fact]:
+    """Yield the facts of one program, with the copies of what it made that were `saved` before it ran."""
     yield ("maker", maker.tool, maker.package)
     yield ("needs", maker.program)
     if maker.signed_by is None:
@@ -281,6 +283,9 @@ def of_maker(maker: Maker) -> Iterator[Fact]:
         yield ("for_every", *maker.every) if maker.every else ("for_first", *maker.first)
     if maker.signed_by:
         yield ("signed_by", *maker.signed_by)
+    for path, left, id, before in saved:
+        copy = journal.saved_file(id, before) if before is not None else ""
+        yield ("saved", path, left, copy, before.sha256 if before is not None else "")
     yield ("makes", *maker.makes)
 
 
