@@ -35,6 +35,7 @@ from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
+_SHOWN = 5  # names that were not read
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
@@ -103,14 +104,17 @@ def lint(
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
-    if files and checked and not any(each.assignments for each in checked):
+    for each in checked if files else ():
+        if each.unread:
+            problems.append(_unread(each))
+    if files and checked and not any(each.assignments or each.unread for each in checked):
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
         hint = "name a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
     told = {finding.text for finding in findings}  # the running command line has what a file has
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
-    every = ((each.source.text[one.start : one.stop], one) for each in checked for one in each.assignments)
+    every = ((each.shown(one), one) for each in checked for one in each.assignments)
     # of a value that cannot be told nothing was judged but its name
     fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
@@ -130,6 +134,16 @@ def lint(
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
     )
+
+
+def _unread(checked: Checked) -> Diagnostic:
+    """Say which names of ours stand in a file that no setting was read from."""
+    shown = [f"{name} (line {line})" for name, line in checked.unread[:_SHOWN]]
+    more = len(checked.unread) - len(shown)
+    listed = ", ".join(shown) + (f" and {more} more" if more else "")
+    summary = f"{checked.file} names {listed}, and rocmcfg read no setting there"
+    hint = "if one of them is set there, paste the setting itself: rocmcfg lint - <<< 'NAME=VALUE'"
+    return info("RC7006", summary, location=checked.file, hint=hint)
 
 
 def _is_plain(read: Checked) -> bool:

@@ -86,12 +86,14 @@ class Assignment(NamedTuple):
 
 class Reading:
     """What the readers of one text have found. `slips` are errors of syntax, with the token's range.
-    `anew` are the carriers to which the text gives a value without what they held before."""
+    `anew` are the carriers to which the text gives a value without what they held before. `passed` are ranges
+    that name settings and set none: what a command looks for, prints or unsets."""
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
         self.slips: list[tuple[int, int, Remark]] = []
         self.anew: set[str] = set()
+        self.passed: list[tuple[int, int]] = []
 
     def add(
         self,

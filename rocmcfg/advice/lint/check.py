@@ -10,6 +10,7 @@ from rocmcfg.advice.lint.assignment import Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
+from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.source import Source, whole
 from rocmcfg.advice.lint.wording import Knowledge, remarks
@@ -39,9 +40,12 @@ def check(
     the same knowledge: an assignment that stands in all boot entries is judged once."""
     reading = Reading()
     read_as = kind or kinds.of(file, text)
+    unread: list[Mention] = []
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(read_as, whole(text), reading)
+        unread = readers.mentions(read_as, whole(text), reading)
     checked = Checked(file, read_as, Source(text), reading)
+    checked.unread = [(name, checked.source.place(start)[0]) for name, start in unread]
     for start, stop, slip in reading.slips:
         checked.add_at(start, stop, slip, Spelt(slip.literal))
     # words that nothing tells the place of may be for a shell as well
@@ -143,7 +147,7 @@ def verdicts(checked: Checked) -> list[Verdict]:
                 key=_rank,
             )
             by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
-        text, replacement = checked.source.text[slice(*token)], spelt.text or ""
+        text, replacement = checked.shown(each), spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
             summary += f"; {spelt.setting} stands for it"

@@ -52,11 +52,9 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
 
 
 def _quote_end(text: str, start: int) -> int:
-    """Where the quotation ends in which text[start] stands, else the line's end."""
-    for quote in "\"'`":
-        if text.count(quote, 0, start) % 2 and (end := text.find(quote, start)) >= 0:
-            return end
-    return len(text)
+    """Return where the innermost quotation ends in which text[start] stands, else the line's end."""
+    ends = [text.find(quote, start) for quote in "\"'`" if text.count(quote, 0, start) % 2]
+    return min((end for end in ends if end >= 0), default=len(text))
 
 
 def _is_command_line(text: str) -> bool:
