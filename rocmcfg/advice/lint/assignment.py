@@ -120,7 +120,9 @@ class Reading:
             return
         value, value_at, last = None, None, len(span.text)
         if equals:
-            value, first = written, len(written_name) + 1
+            value, first = written.lstrip(), len(written_name) + 1
+            first += len(written) - len(value)
+            written, written_name = value, written_name.rstrip()
             if quotes:
                 value = value.replace('"', "")
                 if len(written) > 2 and written[0] == written[-1] == '"':
@@ -154,6 +156,11 @@ class Reading:
             last = self.assignments[-1]
             changed = last._replace(opaque=True) if value is None else last._replace(value=value)
             self.assignments[-1] = changed
+
+    def written(self, value: str, value_at: tuple[int, int]) -> None:
+        """Set what is written into the parameter's file that was added last."""
+        last = self.assignments[-1]
+        self.assignments[-1] = last._replace(value=value, value_at=value_at, opaque="$" in value)
 
     def slip(self, span: Span, remark: Remark) -> None:
         self.slips.append((*span.place, remark))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rocmcfg.advice.lint import kinds
 from rocmcfg.advice.lint.assignment import Reading, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import anywhere, environment, grub_defaults, kernel, lines, markdown, python, shell
+from rocmcfg.advice.lint.readers import anywhere, environment, grub_defaults, kernel, lines, markdown, python, shell, yaml
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
@@ -27,7 +27,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
     FileKind.DOCKERFILE: environment.read_dockerfile,
-    FileKind.YAML: environment.read_yaml,
+    FileKind.YAML: yaml.read,
     FileKind.PYTHON: python.read,
     FileKind.MARKDOWN: markdown.read,
     FileKind.OTHER: anywhere.read,

@@ -1,15 +1,15 @@
 """Settings by their form alone, in a file of any format: a string that holds a kernel command line, a name of
-ours beside its value, the options of a module. For files of a format without a reader of its own, and for
-what the reader of a format has left."""
+ours beside its value, the options of a module, a command of a shell. For files of a format without a reader of
+its own, and for what the reader of a format has left."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from rocmcfg.advice.lint.assignment import Reading, What, Where
-from rocmcfg.advice.lint.readers import environment, kernel, lines
+from rocmcfg.advice.lint.readers import kernel, lines, pairs, shell
+from rocmcfg.advice.lint.readers.inert import without_inert
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
@@ -17,47 +17,19 @@ from rocmcfg.model.kargs import canonical, tokens
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-# A comment, up to the end of its line or block: of a shell, YAML, Python, Nix, Puppet, HCL (#), C, JSON5, HCL
-# (//), Lua, SQL (--), INI (;), XML. What stands in quotes before it is no comment.
-_COMMENTS = regex(
-    r"""(?P<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')
-    |(?:(?:^|(?<=\s))(?:\#|//(?!\S*[./]\S)|--(?=\s)|;(?=\s))[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z))""",
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
-)
 _STRING = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'|`([^`\n]*)`")
 _KEY = regex(r"[ \t]*(?:-[ \t]+)?[\w.@/\"'{}$-]+[ \t]*(?::=|=>|[:=+])[ \t]*[+|>]?(?=\S)")
-_WORD = regex(r"[\w.,:/@%{}$()\[\]+-]+(?:=\S*)?")
-_ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
-_NAME = r"(?P<quote>[\"']?)(?P<name>[A-Z][A-Z0-9_]{3,})(?P=quote)"
-_VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"',;(){}\[\]]+))"
-# NAME = "value" (Nix, TOML, HCL), "NAME": "value" (JSON), NAME => "value" (Puppet, Ruby); the forms without
-# blanks belong to `lines`.
-_PAIR = regex(rf"(?<![\w$/-])(?<!\$\{{){_NAME}(?:[ \t]+=[ \t]*|[ \t]*=>[ \t]*|[ \t]*:[ \t]+|(?<=[\"']):){_VALUE}")
-# setenv("NAME", "value") (Lmod), setenv NAME value (environment modules, csh)
-_CALL = regex(
-    rf"\b(?:setenv|pushenv|putenv|set_env|SetEnv|set-env)[ \t]*\(?[ \t]*{_NAME}[ \t]*(?:,[ \t]*|[ \t]){_VALUE}",
-    re.IGNORECASE,
-)
-# {"name": "NAME", "value": "value"}, also on two lines: Kubernetes in JSON, HCL, task definitions
-_NAMED = regex(
-    rf"\b[\"']?name[\"']?[ \t]*(?:=>|[:=])[ \t]*{_NAME}[ \t]*,?\s*[\"']?value[\"']?[ \t]*(?:=>|[:=])[ \t]*{_VALUE}"
-)
-_NAMED_ARGUMENT = regex(
-    r"\bname[\"']?[ \t]*(?:=>|[:=])[ \t]*(?P<quote>[\"']?)(?P<name>[a-z][\w.-]*)(?P=quote)[ \t]*,?"
-    rf"\s*[\"']?value[\"']?[ \t]*(?:=>|[:=])[ \t]*{_VALUE}"
-)
-# Parameters of a module, apart from its name: KMM, AMD's GPU operator, Talos, Ansible's and Puppet's modules.
-_PARAMETERS = regex(
-    r"\b(?P<key>parameters|params|options|modprobe_options)[\"']?[ \t]*(?:=>|[:=])[ \t]*"
-    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|(?:\r?\n[ \t]*-[ \t]+[^\n]+)+|[^\s\[\"'][^\n]*)"
-)
-_MODULE = regex(
-    r"\b(?:name|moduleName|module|kmod::option)[\"']?[ \t]*(?:=>|[:={])?[ \t{]*[\"']?([\w-]+)"
-    r"|\b(kernelModuleConfig)\b"
-)
-_OPTION = regex(r"(?<![\w.=-])([a-z][\w-]*)=([^\s\"',\]]+)")
+_ITEM = regex(r"[ \t]*(?:-[ \t]+)?")
+# Items of one list: strings side by side, lines with a dash and a word.
+_STRINGS = regex(r"(?:\"[^\"\n]*\"|'[^'\n]*')(?:[ \t\r\n,]+(?:\"[^\"\n]*\"|'[^'\n]*'))+")
+_DASHED = regex(r"(?m:^)[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?:\n+[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?=\n|\Z))*")
+_DASHED_ITEM = regex(r"(?m:^)[ \t]*-[ \t]+[\"']?([^\s\"']+)")
+_RUN = regex(r"[^\"'`<>|;()\[\],\n]+")
 _TUNED = regex(r"(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z][\w-]*=)")
-_NEAR = 400  # characters between a module's name and its parameters
+# A command that a shell is given: what it writes, looks for or takes away is known there.
+_COMMAND = regex(
+    r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset)[ \t]"
+)
 _DOTTED = regex(r"(?<![\w./-])([a-z]\w+)\.([a-z][\w-]+)(?![\w.(/-])")
 _CAPITALS = regex(r"(?<![\w$-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 
@@ -72,16 +44,17 @@ class Mention(NamedTuple):
 def read(piece: Span, out: Reading, where: Where) -> None:
     """Read a file of a format without a reader."""
     where = where._replace(scope="", removable=False)
-    piece = without_comments(piece)
-    _read_named(piece, out, where)
+    piece = without_inert(piece)
+    pairs.read(piece, out, where)
     for line in piece.lines():
-        _read_line(line, out, where)
+        read_line(line, out, where._replace(once=line.at(0)))
+    read_lists(piece, out, where)
 
 
 def read_rest(piece: Span, out: Reading, where: Where, *, variables: bool) -> None:
     """Read what the reader of a format has left and has not passed over on purpose. Without `variables` that
     reader alone says what sets one."""
-    rest, taken = Reading(), _Ranges(out)
+    rest, taken = Reading(), Ranges(out)
     read(piece, rest, where)
     out.assignments += [
         each
@@ -92,7 +65,7 @@ def read_rest(piece: Span, out: Reading, where: Where, *, variables: bool) -> No
 
 def mentions(piece: Span, out: Reading) -> list[Mention]:
     """Return the names of ours in a file that no setting was read from, at their first place each."""
-    taken, text = _Ranges(out), without_comments(piece).text
+    taken, text = Ranges(out), without_inert(piece).text
     first: dict[str, int] = {}
     for match in _DOTTED.finditer(text):
         id = canonical(match.group())
@@ -106,105 +79,73 @@ def mentions(piece: Span, out: Reading) -> list[Mention]:
     return [Mention(name, start) for name, start in first.items() if name not in read_already]
 
 
-def without_comments(piece: Span) -> Span:
-    """Return the text with blanks in place of its comments, so that each place stays."""
-
-    def blank(match: re.Match[str]) -> str:
-        return match[0] if match["string"] is not None else re.sub(r"[^\n]", " ", match[0])
-
-    return Span(_COMMENTS.sub(blank, piece.text), piece.runs)
-
-
-def is_command_line(text: str) -> bool:
-    """Say whether a string is a kernel command line: nothing but words as arguments are, one of them a
-    parameter of a module of ours or a known argument, with a value."""
-    words = [word for word, _ in tokens(text)]
-    if not all(_WORD.fullmatch(word.strip("\"'")) for word in words):
-        return False
-    return any(_is_argument(word.strip("\"'"), alone=len(words) == 1) for word in words)
-
-
-def _is_argument(word: str, *, alone: bool) -> bool:
-    name, equals, value = word.partition("=")
-    if names.split_parameter(name):
-        return bool(equals and value)
-    if names.argument(name) is None or (alone and not ("." in name or "_" in name or name in _ALONE)):
-        return False
-    return bool(value) or (not equals and name in _ALONE)
-
-
-def _read_line(line: Span, out: Reading, where: Where) -> None:
+def read_line(line: Span, out: Reading, where: Where) -> None:
+    """Read the settings of a line in which what sets nothing is blanked."""
     if not line.text.strip():
         return
-    before = len(out.assignments)
-    where = where._replace(once=line.at(0))
+    line, before = _without_commands(line, out, where), len(out.assignments)
     lines.read_line(line, out, where)
-    for pattern in (_PAIR, _CALL):
-        for match in pattern.finditer(line.text):
-            _pair(line, match, out, where)
-    taken = _Ranges(out, before)
     for cut in _strings(line):
-        if is_command_line(cut.text):
-            inside = Reading()
-            kernel.read_arguments(cut, inside, where)
-            out.assignments += [each for each in inside.assignments if not taken.overlap(each.start, each.stop)]
+        if kernel.is_command_line(cut.text):
+            _add_arguments(cut, out, where, before)
+    for run in _RUN.finditer(line.text):
+        if _holds_arguments(run[0]):
+            _add_arguments(line.cut(*run.span()), out, where, before)
     if match := _TUNED.search(line.text):
-        _read_options(line.cut(match.end()), canonical(match["module"]), out, where)
+        pairs.read_options(line.cut(match.end()), canonical(match["module"]), out, where)
+
+
+def read_lists(piece: Span, out: Reading, where: Where) -> None:
+    """Read each item of a list of arguments, of which one tells what they all are."""
+    for group, item in ((_STRINGS, _STRING), (_DASHED, _DASHED_ITEM)):
+        for match in group.finditer(piece.text):
+            items = [inner.span(inner.lastindex or 0) for inner in item.finditer(piece.text, *match.span())]
+            before, once = Ranges(out), where._replace(once=piece.at(match.start()))
+            cuts = [piece.cut(*span) for span in items]
+            if kernel.is_command_line(" ".join(cut.text for cut in cuts if not cut.text.startswith("-"))):
+                for cut in cuts:
+                    if not before.overlap(*cut.place):
+                        kernel.read_arguments(cut, out, once)
+
+
+def _without_commands(line: Span, out: Reading, where: Where) -> Span:
+    """Read the commands of a shell in a line, and return it with blanks in their place."""
+    at = 0
+    while match := _COMMAND.search(line.text, at):
+        at = lines.quote_end(line.text, match.start())
+        shell.read(line.cut(match.start(), at), out, where._replace(scope="", once=-1))
+        blank = " " * (at - match.start())
+        line = Span(line.text[: match.start()] + blank + line.text[at:], line.runs)
+    return line
+
+
+def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
+    """Read a command line, but what was read of it already."""
+    inside, taken = Reading(), Ranges(out, before)
+    kernel.read_arguments(cut, inside, where)
+    out.assignments += [each for each in inside.assignments if not taken.overlap(each.start, each.stop)]
+
+
+def _holds_arguments(text: str) -> bool:
+    """Say whether some words hold a kernel command line: one of them is a module's parameter with a value."""
+    return "=" in text and any(
+        names.split_parameter(part) for word, _ in tokens(text) for part in word.split("=")[:-1]
+    )
 
 
 def _strings(piece: Span) -> Iterator[Span]:
-    """Yield what stands in quotes, the innermost of them, and what stands behind a key without any."""
+    """Yield what stands in quotes, the innermost of them, and what stands behind a key, or alone, without
+    any."""
     quoted = [match.span(match.lastindex) for match in _STRING.finditer(piece.text) if match.lastindex]
     for start, stop in quoted:
         cut = piece.cut(start, stop)
         yield from _strings(cut) if any(mark in cut.text for mark in "\"'`") else (cut,)
-    key = _KEY.match(piece.text)
-    if key and not quoted and not any(mark in piece.text for mark in "\"'`[("):
-        yield piece.cut(key.end(), len(piece.text.rstrip().rstrip(",;")))
+    if not quoted and not any(mark in piece.text for mark in "\"'`[("):
+        key = _KEY.match(piece.text) or _ITEM.match(piece.text)
+        yield piece.cut(key.end() if key else 0, len(piece.text.rstrip().rstrip(",;")))
 
 
-def _pair(piece: Span, match: re.Match[str], out: Reading, where: Where) -> None:
-    value = next(group for group in ("double", "single", "plain") if match[group] is not None)
-    environment.add_pair(piece, match.span("name"), match.span(value), out, where, piece.place)
-
-
-def _read_named(piece: Span, out: Reading, where: Where) -> None:
-    """Read what stands in pieces on several lines."""
-    for match in _NAMED.finditer(piece.text):
-        _pair(piece, match, out, where._replace(once=piece.at(match.start())))
-    for match in _NAMED_ARGUMENT.finditer(piece.text):
-        if names.split_parameter(match["name"]) or names.argument(match["name"]):
-            value = next(group for group in ("double", "single", "plain") if match[group] is not None)
-            kernel.add_pair(
-                piece, match.span("name"), match.span(value), out, where._replace(once=piece.at(match.start()))
-            )
-    for match in _PARAMETERS.finditer(piece.text):
-        module = _module_before(piece.text, match.start())
-        if module:
-            _read_options(piece.cut(*match.span("list")), module, out, where)
-
-
-def _module_before(text: str, at: int) -> str:
-    """Return the module of ours that was named last before a place; empty where another name comes between,
-    or none."""
-    last = None
-    for last in _MODULE.finditer(text, max(0, at - _NEAR), at):
-        pass
-    if last is None:
-        return ""
-    module = names.MODULE_OF_TRAPS if last[2] else canonical(last[1])
-    return module if module in names.modules() else ""
-
-
-def _read_options(piece: Span, module: str, out: Reading, where: Where) -> None:
-    if module not in names.modules():
-        return
-    for match in _OPTION.finditer(piece.text):
-        token = piece.cut(*match.span())
-        kernel.read_options(token, module, [(token.text, 0)], out, where)
-
-
-class _Ranges:
+class Ranges:
     """The ranges of a text that were read, or passed over on purpose, for a quick look."""
 
     def __init__(self, out: Reading, first: int = 0) -> None:

@@ -1,5 +1,4 @@
-"""What sets an environment: /etc/environment, environment.d, --env-file, systemd's units, Dockerfiles, and
-YAML (compose files, Kubernetes, workflows, Ansible)."""
+"""What sets an environment: /etc/environment, environment.d, --env-file, systemd's units, Dockerfiles."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from collections.abc import Callable, Iterable
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import lines, shell
+from rocmcfg.advice.lint.readers import lines, pairs, shell
 from rocmcfg.advice.lint.readers.words import add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
-from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env
 from rocmcfg.model.regex import regex
@@ -26,15 +25,6 @@ _UNIT = regex(
 )
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
-_NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
-_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
-_PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
-_PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
-_MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
-_BRACES = regex(rf"[{{,][ \t]*{_NAME}{_QUOTED}{_PLAIN_IN_BRACES}")
-_ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
-# Kubernetes: a name, and below it its value.
-_NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
@@ -164,52 +154,4 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
 
 def _pair(line: Span, match: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
     """Add a name, and the last group as its value."""
-    add_pair(line, match.span(1), match.span(match.lastindex or 0), out, where, statement)
-
-
-def add_pair(
-    line: Span,
-    name_at: tuple[int, int],
-    value: tuple[int, int],
-    out: Reading,
-    where: Where,
-    statement: tuple[int, int],
-) -> None:
-    """Add a variable whose name and value stand apart, where the name is one to judge. The token ends with
-    the quote behind the value."""
-    name = line.cut(*name_at)
-    if names.concerns(name.text):
-        closed = line.text[value[1] : value[1] + 1] in ("'", '"')
-        out.add(
-            What.VARIABLE,
-            joined([name, Span("=", ((0, name.place[1] - 1),)), line.cut(*value)]),
-            where=where,
-            statement=statement,
-            written_to=line.range(*value)[1] + closed,
-            quotes="",
-            opaque=not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
-        )
-
-
-def read_yaml(piece: Span, out: Reading, where: Where) -> None:
-    """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
-    where = where._replace(removable=False)
-    for named in _NAMED.finditer(piece.text):
-        _pair(piece, named, out, where._replace(once=piece.at(named.start())), piece.place)
-    builds, outer = where.builds, -1  # where the list of a build's arguments is indented
-    for line in piece.lines():
-        content = line.text.lstrip(" \t-")
-        if not content or content.startswith("#"):
-            continue
-        if args := _ARGS.match(line.text):
-            outer = args.end(1)
-        elif line.text.index(content) <= outer:
-            outer = -1
-        # another line may stand in another service
-        where = where._replace(once=line.at(0), builds=builds or outer >= 0 or "args:" in content)
-        if (match := _MAP.match(line.text)) and names.concerns(match[1]):
-            _pair(line, match, out, where, line.place)
-        else:
-            for inside in _BRACES.finditer(line.text):
-                _pair(line, inside, out, where, line.place)
-            lines.read_line(line, out, where)
+    pairs.add_variable(line, match.span(1), match.span(match.lastindex or 0), out, where, statement)

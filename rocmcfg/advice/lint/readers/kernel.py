@@ -35,6 +35,9 @@ _ENTRIES = (
 _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
 # What a shell puts there; a blank in it divides no arguments, and what a command prints is not known.
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
+_ARGUMENT = regex(r"[\w.,:/@%{}$()\[\]+-]+(?:=\S*)?")
+_ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
+_BARE = frozenset({"nomodeset"})  # and that need no value
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 _NEXT_ARG = ("kernel lib/cmdline.c (next_arg)",)
@@ -123,6 +126,24 @@ def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
             yield from ((inner, start + 1 + at, inner) for inner, at in tokens(token[1:-1]))
         else:
             yield token, start, token
+
+
+def is_command_line(text: str) -> bool:
+    """Say whether a string is a kernel command line: nothing but words as arguments are, one of them a
+    parameter of a module of ours or a known argument, with a value."""
+    words = [word for word, _ in tokens(text)]
+    if not all(_ARGUMENT.fullmatch(word.strip("\"'")) for word in words):
+        return False
+    return any(_is_argument(word.strip("\"'"), alone=len(words) == 1) for word in words)
+
+
+def _is_argument(word: str, *, alone: bool) -> bool:
+    name, equals, value = word.partition("=")
+    if names.split_parameter(name):
+        return bool(equals and value)
+    if names.argument(name) is None or (alone and not ("." in name or "_" in name or name in _ALONE)):
+        return False
+    return bool(value) or (not equals and name in _BARE)
 
 
 def add_pair(

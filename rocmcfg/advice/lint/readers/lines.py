@@ -16,7 +16,15 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.model.kargs import canonical, tokens
 from rocmcfg.model.regex import regex
 
-_ASSIGNED = regex(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
+# A comma ends a value where the next name begins: --export=ALL,A=1,B=2
+_ASSIGNED = regex(
+    r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)="""
+    r"""("[^"\n]*"|'[^'\n]*'|(?:[\w.:;@%+/$*<>{}?…-]|,(?![A-Z][A-Z0-9_]+=))*)"""
+)
+_PATTERN = regex(r"(?<!\\)[\[(]|\\[^\n\w\s]|\.[*+]|\|")  # behind what stands for any value
+_CONCATENATED = regex(r"[\"'][ \t]*(?:[+~%]|\.\.)")
+# tmpfiles.d(5) and sysfs.conf: what is written there
+_WRITTEN = regex(r"[ \t]+(?:\S+[ \t]+){4}(\S+)[ \t\r]*$|[ \t]*=[ \t]*(\S+)[ \t\r]*$")
 _GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
 _PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
 _COMMAND_END = regex(r"[;&|]+")
@@ -44,16 +52,18 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
     read_paths(line, out, where)
     if options := _options().search(line.text):
         start = options.start()
-        kernel.read_options_line(line.cut(start, _quote_end(line.text, start)), out, where)
+        kernel.read_options_line(line.cut(start, quote_end(line.text, start)), out, where)
     elif where.trust is Trust.CODE and _is_command_line(line.text):
         kernel.read_arguments(line, out, where._replace(once=-1))
     else:
         read_tokens(line, out, where)
 
 
-def _quote_end(text: str, start: int) -> int:
-    """Return where the innermost quotation ends in which text[start] stands, else the line's end."""
+def quote_end(text: str, start: int) -> int:
+    """Return where the innermost quotation ends in which text[start] stands, or the line that it breaks with
+    an escape, else the line's end."""
     ends = [text.find(quote, start) for quote in "\"'`" if text.count(quote, 0, start) % 2]
+    ends += [text.find("\\n", start)] if ends else []
     return min((end for end in ends if end >= 0), default=len(text))
 
 
@@ -83,7 +93,9 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     ends = [match.end() for match in _COMMAND_END.finditer(line.text)][::-1]
     # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
     where = where._replace(once=line.at(0), removable=False)
-    for match in _ASSIGNED.finditer(line.text):
+    at = 0
+    while match := _ASSIGNED.search(line.text, at):
+        at = max(match.end(), match.start() + 1)
         while urls and urls[-1][1] <= match.start():
             urls.pop()
         if urls and urls[-1][0] <= match.start():
@@ -93,16 +105,28 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         name = match[1]
         parameter = names.split_parameter(name)
         start, stop = match.start(), _end(match, prose=where.trust is Trust.PROSE)
+        # a quote that opens before the name is closed by what looks like the value's own
+        closed = match[2][:1] in ("'", '"') and line.text[max(0, start - 1) : start] == match[2][0]
+        opaque = closed and _CONCATENATED.match(line.text, match.start(2)) is not None
+        stop = match.start(2) if closed else stop
+        if where.trust is Trust.FILE and _PATTERN.match(line.text, match.end()):
+            continue
         if parameter is not None:
-            out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
+            out.add(
+                What.PARAMETER,
+                line.cut(start, stop),
+                name=".".join(parameter),
+                where=where,
+                opaque=opaque,
+            )
         elif names.concerns(name):
             # of two variables nobody can tell whether one program gets them
             alone = where._replace(once=line.at(start))
-            out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'")
+            out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'", opaque=opaque)
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
-        elif match[2][:1] in ("'", '"') and "=" in match[2]:  # somebody's variable, with ours inside
-            _read_tokens(line.cut(match.start(2) + 1, match.end(2) - 1), out, where)
+        else:  # somebody's variable, perhaps with ours inside
+            at = match.start(2)
 
 
 def _end(match: re.Match[str], *, prose: bool) -> int:
@@ -119,4 +143,8 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for match in _PARAMETER_FILE.finditer(line.text):
         if match[1] in names.modules():
-            out.add(What.PATH, line.cut(*match.span()), name=canonical(f"{match[1]}.{match[2]}"), where=where)
+            name = canonical(f"{match[1]}.{match[2]}")
+            out.add(What.PATH, line.cut(*match.span()), name=name, where=where)
+            if written := _WRITTEN.match(line.text, match.end()):
+                value_at = line.range(*written.span(written.lastindex or 0))
+                out.written(written[written.lastindex or 0], value_at)

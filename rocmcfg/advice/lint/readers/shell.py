@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.advice.lint.readers import anywhere, kernel, lines
+from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
@@ -198,9 +198,9 @@ class _Reader:
         if _COMMAND_LINE.match(name):
             self._command_line(match.group().rstrip("+="), word, match)
         elif not names.concerns(name):
-            if "XEN" not in name and anywhere.is_command_line(word.text[match.end() :]):
+            if "XEN" not in name and kernel.is_command_line(word.text[match.end() :]):
                 self._command_line(match.group().rstrip("+="), word, match)
-            elif self.command.follows == "(" and anywhere.is_command_line(word.text):  # an array
+            elif self.command.follows == "(" and kernel.is_command_line(word.text):  # an array
                 kernel.read_arguments(word, self.out, alone)
         else:
             lasting = declared or len(self.words) == 1
