@@ -42,7 +42,8 @@ class Where(NamedTuple):
     out, and the text around it still says what it should; `part`: so may its statement, which is a part of a
     command. `depth` counts the scripts around this one. `turn`:
     within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
-    later in the text. `carrier`: the variable that holds them.
+    later in the text. `carrier`: the variable that holds them. `prints`: what the script prints is read by
+    somebody who sets it.
     """
 
     scope: str = ""
@@ -55,6 +56,7 @@ class Where(NamedTuple):
     depth: int = 0
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""
+    prints: bool = False
 
     def inside(self, **changes: Any) -> Where:
         return self._replace(depth=self.depth + 1, **changes)

@@ -42,7 +42,7 @@ def check(
     read_as = kind or kinds.of(file, text)
     unread: list[Mention] = []
     if len(text) < _LARGE or names.mentions_anything(text):
-        readers.read(read_as, whole(text), reading)
+        readers.read(read_as, whole(text), reading, file)
         unread = readers.mentions(read_as, whole(text), reading)
     checked = Checked(file, read_as, Source(text), reading)
     checked.unread = [(name, checked.source.place(start)[0]) for name, start in unread]

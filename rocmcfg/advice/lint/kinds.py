@@ -49,12 +49,13 @@ _PATHS = (
     (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
     (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
     (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
-    (FileKind.YAML, r"\.ya?ml$"),
-    (FileKind.UNIT, r"\.(?:service|socket|timer)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
+    (FileKind.YAML, r"\.(?:ya?ml|sls|bu|tpl)$|/user-data$"),
+    (FileKind.UNIT, r"\.(?:service|socket|timer|container|pod|kube)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
     (FileKind.PYTHON, r"\.py[iw]?$"),
     (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
     (FileKind.OTHER, r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$"),
-    (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|bu|ign)$"),
+    (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|ign|bat|cmd|ps1)$"),
+    (FileKind.OTHER, r"/(?:\w*Makefile|\.?justfile|Vagrantfile|Rakefile|Gemfile|Jenkinsfile)$"),
 )
 # All that modprobe.d(5) names.
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
@@ -68,6 +69,7 @@ _CONTENTS = (
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
     (FileKind.YAML, r"^apiVersion:[ \t]", r"^kind:[ \t]"),
+    (FileKind.YAML, r"\A(?:---\s+)?#cloud-config\b"),
 )
 _SHEBANG = regex(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning

@@ -8,7 +8,18 @@ from collections.abc import Callable
 from rocmcfg.advice.lint import kinds
 from rocmcfg.advice.lint.assignment import Reading, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import anywhere, environment, grub_defaults, kernel, lines, markdown, python, shell, yaml
+from rocmcfg.advice.lint.readers import (
+    anywhere,
+    environment,
+    grub_defaults,
+    kernel,
+    lines,
+    markdown,
+    profile,
+    python,
+    shell,
+    yaml,
+)
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
@@ -23,7 +34,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.ENVIRONMENT_D: environment.read_environment_d,
     FileKind.PAM_ENVIRONMENT: environment.read_pam,
     FileKind.DOCKER_ENV: environment.read_env_file,
-    FileKind.PROFILE: shell.read_profile,
+    FileKind.PROFILE: profile.read,
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
     FileKind.DOCKERFILE: environment.read_dockerfile,
@@ -42,6 +53,7 @@ _SEVERAL = {
     *(FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN),
     FileKind.OTHER,
 }
+_PROLOG = regex(r"prolog[^/]*\Z")  # of Slurm, which sets the variables that the script prints
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|\bgo (?:build|generate)\b|build_amd|meson"
@@ -53,8 +65,12 @@ def builds(text: str) -> bool:
     return bool(_BUILDS.search(text))
 
 
-def read(kind: FileKind, piece: Span, out: Reading) -> None:
-    where = Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text))
+def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
+    where = Where(
+        scope="" if kind in _SEVERAL else "file",
+        builds=builds(piece.text),
+        prints=_PROLOG.search(file) is not None,
+    )
     _READERS[kind](piece, out, where)
     if kind in _READ_ANYWHERE and kind is not FileKind.OTHER:
         anywhere.read_rest(piece, out, where, variables=kind is FileKind.YAML)

@@ -101,8 +101,9 @@ def read_lists(piece: Span, out: Reading, where: Where) -> None:
         for match in group.finditer(piece.text):
             items = [inner.span(inner.lastindex or 0) for inner in item.finditer(piece.text, *match.span())]
             before, once = Ranges(out), where._replace(once=piece.at(match.start()))
-            cuts = [piece.cut(*span) for span in items]
-            if kernel.is_command_line(" ".join(cut.text for cut in cuts if not cut.text.startswith("-"))):
+            # Talos takes an argument with a dash away
+            cuts = [piece.cut(*span) for span in items if not piece.text.startswith("-", span[0])]
+            if kernel.is_command_line(" ".join(cut.text for cut in cuts)):
                 for cut in cuts:
                     if not before.overlap(*cut.place):
                         kernel.read_arguments(cut, out, once)
@@ -129,7 +130,10 @@ def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
 def _holds_arguments(text: str) -> bool:
     """Say whether some words hold a kernel command line: one of them is a module's parameter with a value."""
     return "=" in text and any(
-        names.split_parameter(part) for word, _ in tokens(text) for part in word.split("=")[:-1]
+        names.split_parameter(part)
+        for word, _ in tokens(text)
+        if not word.endswith("=")
+        for part in word.split("=")[:-1]
     )
 
 
@@ -141,8 +145,8 @@ def _strings(piece: Span) -> Iterator[Span]:
         cut = piece.cut(start, stop)
         yield from _strings(cut) if any(mark in cut.text for mark in "\"'`") else (cut,)
     if not quoted and not any(mark in piece.text for mark in "\"'`[("):
-        key = _KEY.match(piece.text) or _ITEM.match(piece.text)
-        yield piece.cut(key.end() if key else 0, len(piece.text.rstrip().rstrip(",;")))
+        for begin in filter(None, (_ITEM.match(piece.text), _KEY.match(piece.text))):
+            yield piece.cut(begin.end(), len(piece.text.rstrip().rstrip(",;")))
 
 
 class Ranges:

@@ -21,9 +21,15 @@ KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT,
 _SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 _UNIT = regex(
-    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|Exec\w+[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
+    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
 )
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
+_HERE_DOCUMENT = regex(
+    r"^[ \t]*(?P<instruction>RUN|COPY|ADD)[ \t]+(?P<before>(?:[^\n]*\\\n){0,50}[^\n]*?)"
+    r"<<-?(?P<quote>[\"']?)(?P<end>\w+)(?P=quote)(?P<behind>[^\n]*)\n"
+    r"(?P<body>(?:[^\n]*\n){0,500}?)[ \t]*(?P=end)[ \t\r]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
 
 
@@ -110,7 +116,30 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
+    at = 0
+    for document in _HERE_DOCUMENT.finditer(piece.text):
+        _read_instructions(piece.cut(at, document.start()), out, where)
+        _read_document(piece, document, out, where._replace(scope="", once=-1))
+        at = document.end()
+    _read_instructions(piece.cut(at), out, where)
+
+
+def _read_instructions(piece: Span, out: Reading, where: Where) -> None:
     _read_directives(_INSTRUCTION, piece.logical_lines(("#",), blanks_behind=True), out, where)
+
+
+def _read_document(piece: Span, document: re.Match[str], out: Reading, where: Where) -> None:
+    """Read an instruction with a here-document: commands, what a command is fed, or a file that is copied."""
+    from rocmcfg.advice.lint import readers
+
+    body, runs = piece.cut(*document.span("body")), document["instruction"].upper() == "RUN"
+    if runs and document["before"].strip():
+        shell.read(piece.cut(document.start("before"), document.end()), out, where)
+    elif runs:
+        shell.read(body, out, where.inside())
+    else:
+        target = (document["behind"].split() or ["-"])[-1]
+        readers.read_as(target, body, out, where.inside(once=body.at(0)))
 
 
 def _read_directives(

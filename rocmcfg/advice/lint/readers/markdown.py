@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.advice.lint.readers import lines, shell
+from rocmcfg.advice.lint.readers import console, lines
 from rocmcfg.advice.lint.readers.called_wrong import Judgement, MarkedLines
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
@@ -29,7 +29,7 @@ _LANGUAGES = {
     **{"bash": "sh", "zsh": "sh", "systemd": "service", "modprobe": "/modprobe.d/x.conf"},
 }
 _CODE_OF_OTHERS = frozenset(
-    ["c", "cpp", "c++", "rust", "go", "js", "java", "json", "html", "css", "sql", "log", "dmesg"]
+    ["c", "cpp", "c++", "html", "css", "sql", "log", "dmesg"]
 )
 
 
@@ -71,8 +71,8 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
         for line in kept.lines():
             if line.text.startswith("+"):  # what the patch adds
                 lines.read_line(line.cut(1), out, inner)
-    elif path == "x.console" or (path == "x.sh" and shell.has_prompts(kept.text)):
-        shell.read_console(kept, out, inner)
+    elif path == "x.console" or (path == "x.sh" and console.has_prompts(kept.text)):
+        console.read(kept, out, inner)
     else:
         readers.read_block(path, kept, out, inner)
 

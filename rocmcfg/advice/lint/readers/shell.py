@@ -13,10 +13,8 @@ from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
-from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
-from rocmcfg.languages import Effect, shell
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
@@ -35,6 +33,17 @@ _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+# Functions that take settings away, or show a message.
+_TAKES_AWAY = regex(r"(?:.*[_-])?(?:remove|delete|unset|drop|purge|del|rm)(?:[_-].*)?", re.IGNORECASE)
+_SHOWS = regex(
+    r"(?:.*[_-])?(?:msg|message|log|info|warn|warning|error|err|die|fail|ok|success|note|notice|debug|say|print"
+    r"|header|title|step|status|ask|confirm)(?:[_-].*)?",
+    re.IGNORECASE,
+)
+# Variables that hold options or a command, and patterns, which look for any value.
+_HELD = regex(r"(?:-\S|(?:env|docker|podman|mpirun|srun|sudo|exec)\s|[A-Za-z_]\w*=\S)\S*\s")
+_LOOKED_FOR = regex(r"=\\?[\[(.]|\.\*")
+_JOB = regex(r"#(?:SBATCH|PBS|BSUB)[ \t]")  # a comment to the shell, options to whoever runs the job
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
 _BOOT_TOOLS = regex(
     r"grubby|kernelstub|rpm-ostree|bootc|efibootmgr|kexec|grub2?-editenv|qemu-system-x86_64|ukify"
@@ -53,75 +62,29 @@ _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|
 _LINE_BREAK = regex(r"\\n")
 _REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
 _INDENT = 100  # characters; a long line is not searched for its beginning again and again
-_EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 _DEPTH = 4  # scripts in scripts
-_PROMPT = regex(
-    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
-)
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
     waiting: list[Span] = []  # what the command before in a pipe prints
     filled: dict[str, list[int]] = {}
+    groups: list[list[Span]] = []
+    for line in piece.lines() if "#" in piece.text else ():
+        if job := _JOB.match(line.text):
+            lines.read_tokens(line.cut(job.end()), out, where)
     for command in split_commands(piece):
-        reader = _Reader(piece, out, where, command, waiting, filled)
+        reader = _Reader(piece, out, where, command, waiting, filled, groups)
         printed = reader.run()
         waiting = printed if command.piped else []
         if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
             where = where._replace(once=reader.mark + 1)
-
-
-def read_profile(piece: Span, out: Reading, where: Where) -> None:
-    """A script that a login shell sources, so that its variables are those of the session. Where its language
-    tells a value, that is the value; the rest is read as any script."""
-    before = len(out.assignments)
-    read(piece, out, where)
-    if where.trust is not Trust.FILE:
-        return
-    session = shell.Environment()
-    statements = {
-        piece.at(statement.start): statement
-        for statement in shell.read(piece.text, session)
-        if statement.stop > statement.start
-    }
-    for number, assignment in enumerate(out.assignments[before:], before):
-        statement = statements.get(assignment.start)
-        if assignment.what is not What.VARIABLE or statement is None or statement.name != assignment.name:
-            continue
-        text = statement.written if statement.value is None else statement.value
-        out.assignments[number] = assignment._replace(
-            value=assignment.value if text is None else text, opaque=assignment.opaque or text is None
-        )
-        catalogued = names.variable(assignment.name) is not None
-        if (
-            catalogued
-            and statement.effect is Effect.NOT_EXPORTED
-            and session.is_exported(assignment.name) is False
-        ):
-            summary = f"{assignment.name} is set for this shell alone: without `export` no program gets it"
-            token = piece.cut(statement.start, statement.stop)
-            literal = f"export {token.text}"
-            out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
-
-
-def read_console(piece: Span, out: Reading, where: Where) -> None:
-    """An example of a terminal: commands behind prompts, and what they print, which sets nothing."""
-    parts, continued = [], False
-    for line in piece.lines(ends=True):
-        prompt = _PROMPT.match(line.text)
-        if prompt or continued:
-            parts.append(line.cut(prompt.end() if prompt else 0))
-            continued = line.text.rstrip("\r\n").endswith("\\")
-    read(joined(parts), out, where)
-
-
-def has_prompts(text: str) -> bool:
-    return any((prompt := _PROMPT.match(line)) and prompt[1] in "$❯" for line in text.split("\n"))
+    out.passed += [text.place for group in groups for text in group]
 
 
 class _Reader:
     """One command. `waiting` is what a pipe brings to its input; `filled` are the command lines that
-    variables of this file hold, as numbers of the assignments found."""
+    variables of this file hold, as numbers of the assignments found; `groups` are what the commands in the
+    braces around this one have printed so far."""
 
     def __init__(
         self,
@@ -131,8 +94,10 @@ class _Reader:
         command: Command,
         waiting: list[Span],
         filled: dict[str, list[int]],
+        groups: list[list[Span]],
     ) -> None:
         self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
+        self.groups = groups
         self.mark = piece.at([*command.words, *command.targets, *command.documents][0].start)
         self.alone = where._replace(scope="", once=self.mark)
         self.only_sets = False
@@ -146,6 +111,11 @@ class _Reader:
             return []
         for span in self.words:
             lines.read_paths(span, self.out, self.where)
+        first = self.words[0].text if self.words else ""
+        if first == "{":
+            self.groups.append([])
+        elif first == "}" and self.groups:
+            return self._end_group(self.groups.pop())
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
         # in an example lines of modprobe.d and arguments of the kernel may stand among commands
@@ -157,14 +127,34 @@ class _Reader:
             printed = [_as_printed(rest, escapes=escapes)]
         elif name == "tee":
             self.targets += [word for word in rest if not word.text.startswith("-")]
-        elif _SETS_NOTHING.fullmatch(name):
+        elif _SETS_NOTHING.fullmatch(name) or _TAKES_AWAY.fullmatch(name) or _SHOWS.fullmatch(name):
             self._pass_over(rest)
         else:
             self._command(name, at)
-        if name in ("echo", "printf") and not self.targets and not self.command.piped:
-            self._pass_over(rest)  # it is shown to somebody
+        if name in ("echo", "printf", "cat") and not self.targets and not self.command.piped:
+            self._show(printed, rest)
         self._write(printed, name)
         return printed
+
+    def _show(self, printed: list[Span], words: Sequence[Span]) -> None:
+        """What goes to the output of the script is for somebody to read, but in a group that has another."""
+        if self.groups:
+            self.groups[-1] += printed
+        elif self.where.prints and self.where.depth < _DEPTH:
+            for text in printed:
+                read(text, self.out, self.where.inside(scope="", once=text.at(0), prints=False))
+        else:
+            self._pass_over(words)
+
+    def _end_group(self, printed: list[Span]) -> list[Span]:
+        """Write what the commands in braces have printed, each on lines of its own."""
+        ends = (Span("\n", ((0, text.place[1]),)) for text in printed)
+        text = joined(part for pair in zip(printed, ends, strict=True) for part in pair)
+        if self.targets and printed:
+            self._write([text], "")
+        elif not self.command.piped:
+            self._show(printed, printed)
+        return [text] if printed else []
 
     def _pass_over(self, words: Sequence[Span]) -> None:
         self.out.passed += [word.place for word in words]
@@ -200,6 +190,8 @@ class _Reader:
         elif not names.concerns(name):
             if "XEN" not in name and kernel.is_command_line(word.text[match.end() :]):
                 self._command_line(match.group().rstrip("+="), word, match)
+            elif _HELD.match(word.text, match.end()) and not _LOOKED_FOR.search(word.text, match.end()):
+                lines.read_tokens(word.cut(match.end()), self.out, alone)
             elif self.command.follows == "(" and kernel.is_command_line(word.text):  # an array
                 kernel.read_arguments(word, self.out, alone)
         else:
@@ -266,6 +258,8 @@ class _Reader:
             _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
         elif name == "set":
             self._fish(rest)
+        elif name == "setenv":  # of csh
+            self._pair(rest)
         elif name == "sed":
             self._pass_over(rest)  # what it looks for; what it writes is read
             for word in rest:
@@ -278,8 +272,12 @@ class _Reader:
     def _fish(self, rest: Sequence[Span]) -> None:
         """`set -gx NAME VALUE`; several values make a list."""
         exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
-        words = [word for word in rest if not word.text.startswith("-")]
-        if exports and words[1:] and names.concerns(words[0].text):
+        if exports:
+            self._pair([word for word in rest if not word.text.startswith("-")])
+
+    def _pair(self, words: Sequence[Span]) -> None:
+        """A name and its values, in words of their own."""
+        if words[1:] and names.concerns(words[0].text):
             pair = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
             alone = not self.command.depth and self.command.follows not in "(&|"
             where = self.alone._replace(removable=alone)
@@ -319,6 +317,8 @@ class _Reader:
             script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
             if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
+            elif word.text.startswith("--export="):  # of Slurm, with others behind commas
+                lines.read_tokens(word.cut(len("--export=")), self.out, self._given(word))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
                 # an option before it would be given what comes next
                 alone = self.alone._replace(removable=self.alone.removable and before[:1] != "-")

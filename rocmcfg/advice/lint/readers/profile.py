@@ -1,0 +1,45 @@
+"""Scripts that a login shell sources: what they export is for the whole session."""
+
+from __future__ import annotations
+
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.readers import shell as scripts
+from rocmcfg.advice.lint.remark import warning
+from rocmcfg.advice.lint.source import Span
+from rocmcfg.judging import names
+from rocmcfg.languages import Effect, shell
+
+_EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    """A script that a login shell sources, so that its variables are those of the session. Where its language
+    tells a value, that is the value; the rest is read as any script."""
+    before = len(out.assignments)
+    scripts.read(piece, out, where)
+    if where.trust is not Trust.FILE:
+        return
+    session = shell.Environment()
+    statements = {
+        piece.at(statement.start): statement
+        for statement in shell.read(piece.text, session)
+        if statement.stop > statement.start
+    }
+    for number, assignment in enumerate(out.assignments[before:], before):
+        statement = statements.get(assignment.start)
+        if assignment.what is not What.VARIABLE or statement is None or statement.name != assignment.name:
+            continue
+        text = statement.written if statement.value is None else statement.value
+        out.assignments[number] = assignment._replace(
+            value=assignment.value if text is None else text, opaque=assignment.opaque or text is None
+        )
+        catalogued = names.variable(assignment.name) is not None
+        if (
+            catalogued
+            and statement.effect is Effect.NOT_EXPORTED
+            and session.is_exported(assignment.name) is False
+        ):
+            summary = f"{assignment.name} is set for this shell alone: without `export` no program gets it"
+            token = piece.cut(statement.start, statement.stop)
+            literal = f"export {token.text}"
+            out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
