@@ -54,6 +54,8 @@ _SEVERAL = {
     FileKind.OTHER,
 }
 _PROLOG = regex(r"prolog[^/]*\Z")  # of Slurm, which sets the variables that the script prints
+# Files that are for builds alone: of Gentoo, Arch, Bazel and RPM.
+_OF_BUILDS = regex(r"(?:^|/)(?:portage/|makepkg\.conf|PKGBUILD\Z|\.bazelrc)|\.(?:ebuild|spec)\Z")
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|\bgo (?:build|generate)\b|build_amd|meson"
@@ -68,7 +70,7 @@ def builds(text: str) -> bool:
 def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
     where = Where(
         scope="" if kind in _SEVERAL else "file",
-        builds=builds(piece.text),
+        builds=builds(piece.text) or _OF_BUILDS.search(file) is not None,
         prints=_PROLOG.search(file) is not None,
     )
     _READERS[kind](piece, out, where)
