@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -75,19 +76,15 @@ def _ini(text: str) -> None:
 
 
 def _kickstart(text: str) -> None:
-    from pykickstart.parser import KickstartParser
-    from pykickstart.version import makeVersion
-
-    KickstartParser(makeVersion()).readKickstartFromString(text)
+    parser = pytest.importorskip("pykickstart.parser")
+    version = pytest.importorskip("pykickstart.version")
+    parser.KickstartParser(version.makeVersion()).readKickstartFromString(text)
 
 
 def _dotenv(text: str) -> None:
-    pytest.importorskip("dotenv", reason="python-dotenv is not installed")
-    from io import StringIO
-
-    from dotenv.parser import parse_stream
-
-    assert not any(binding.error for binding in parse_stream(StringIO(text)))
+    parser = pytest.importorskip("dotenv.parser", reason="python-dotenv is not installed")
+    if any(binding.error for binding in parser.parse_stream(StringIO(text))):
+        raise Invalid("a line is no assignment")
 
 
 _LIBRARIES: dict[str, Callable[[str], object]] = {

@@ -66,4 +66,3 @@ def _with_a_slip(shape: Shape) -> Iterator[str]:
 def _spelt(each: Assignment, slip: str) -> str:
     of_module = each.what is What.PARAMETER and each.dotted
     return f"{each.name.partition('.')[0]}.{slip}" if of_module else slip
-

@@ -50,10 +50,16 @@ _PATHS = (
     (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
     (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
     (FileKind.YAML, r"\.(?:ya?ml|sls|bu|tpl)$|/user-data$"),
-    (FileKind.UNIT, r"\.(?:service|socket|timer|container|pod|kube)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
+    (
+        FileKind.UNIT,
+        r"\.(?:service|socket|timer|container|pod|kube)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$",
+    ),
     (FileKind.PYTHON, r"\.py[iw]?$"),
     (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
-    (FileKind.OTHER, r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$"),
+    (
+        FileKind.OTHER,
+        r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$",
+    ),
     (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|ign|bat|cmd|ps1)$"),
     (FileKind.OTHER, r"/(?:\w*Makefile|\.?justfile|Vagrantfile|Rakefile|Gemfile|Jenkinsfile)$"),
 )
@@ -130,6 +136,11 @@ def _by_lines(head: str) -> FileKind | None:
         return FileKind.CMDLINE if lines[1:] == [] and lines[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(lines) == 1 and "=" in lines[0] and not _INSIDE_QUOTES.search(lines[0]) and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0])):
+    if (
+        len(lines) == 1
+        and "=" in lines[0]
+        and not _INSIDE_QUOTES.search(lines[0])
+        and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0]))
+    ):
         return FileKind.CMDLINE
     return None

@@ -1,6 +1,6 @@
-"""Settings by their form alone, in a file of any format: a string that holds a kernel command line, a name of
-ours beside its value, the options of a module, a command of a shell. For files of a format without a reader of
-its own, and for what the reader of a format has left."""
+"""Settings by their form alone, in a file of any format: a string that holds a kernel command line, a name
+of ours beside its value, the options of a module, a command of a shell. For files of a format without a
+reader of its own, and for what the reader of a format has left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _RUN = regex(r"[^\"'`<>|;()\[\],\n]+")
 _TUNED = regex(r"(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z][\w-]*=)")
 # A command that a shell is given: what it writes, looks for or takes away is known there.
 _COMMAND = regex(
-    r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset)[ \t]"
+    r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))"
+    r"(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset)[ \t]"
 )
 _DOTTED = regex(r"(?<![\w./-])([a-z]\w+)\.([a-z][\w-]+)(?![\w.(/-])")
 _CAPITALS = regex(r"(?<![\w$-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")

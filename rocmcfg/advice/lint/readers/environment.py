@@ -21,7 +21,8 @@ KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT,
 _SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 _UNIT = regex(
-    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)|(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
+    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)"
+    r"|(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
 )
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _HERE_DOCUMENT = regex(

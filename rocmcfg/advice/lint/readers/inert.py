@@ -23,9 +23,9 @@ _DASHED, _SEMICOLONED = regex(r"^[ \t]*--[ \t]", re.M), regex(r"^[ \t]*;", re.M)
 # A call that shows its strings to somebody, or stops with them.
 _PRINTED = regex(
     rf"""(?<![\w-])(?:
-    (?:console\.\w+|(?:log(?:ger|ging)?|tracing|slog)[.:]+\w+|[ef]?print(?:ln|f)?|printk|pr_\w+|puts|writeline|log
-    |warn(?:ing)?|info|debug|error|notice|fail|panic|die|assert\w*|expect|help|whatis|message|status|raise[ ]\w+
-    |throw[ ]new[ ]\w+|new[ ]\w*Error)!?[ \t]*\(
+    (?:console\.\w+|(?:log(?:ger|ging)?|tracing|slog)[.:]+\w+|[ef]?print(?:ln|f)?|printk|pr_\w+|puts|writeline
+    |log|warn(?:ing)?|info|debug|error|notice|fail|panic|die|assert\w*|expect|help|whatis|message|status
+    |raise[ ]\w+|throw[ ]new[ ]\w+|new[ ]\w*Error)!?[ \t]*\(
     |(?:print|puts|say|die|warn|write-(?:host|output|warning|error|verbose)|module-whatis)[ \t]+
     )[^\"'`;\n\[]*(?P<strings>(?:(?:{_QUOTED}|`[^`\n]*`|\[\[.*?\]\])[^\"'`;\n]*)+)""",
     re.IGNORECASE | re.VERBOSE,
@@ -33,7 +33,7 @@ _PRINTED = regex(
 # A key whose value is words for people, unless all of them are arguments.
 _PROSE_KEY = regex(
     r"^[ \t]*(?:-[ \t]+)?[\"']?(?:name|description|summary|comment|title|message|msg|help|note)[\"']?"
-    r"[ \t]*[:=][ \t]*(?P<value>\S[^\n]*)",
+    r"[ \t]*[:=][ \t]*(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'][^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _AWAY = r"(?:should_?not_?exist|remove|delete|unset|absent|unload)[\w-]*"

@@ -28,9 +28,7 @@ _LANGUAGES = {
     **{"python": "py", "python3": "py", "docker": "dockerfile", "dotenv": "env", "ini": "service"},
     **{"bash": "sh", "zsh": "sh", "systemd": "service", "modprobe": "/modprobe.d/x.conf"},
 }
-_CODE_OF_OTHERS = frozenset(
-    ["c", "cpp", "c++", "html", "css", "sql", "log", "dmesg"]
-)
+_CODE_OF_OTHERS = frozenset(["c", "cpp", "c++", "html", "css", "sql", "log", "dmesg"])
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:

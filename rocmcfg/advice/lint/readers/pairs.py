@@ -1,5 +1,5 @@
-"""Names and values that stand apart, by the forms in which languages write them: `NAME = "value"`, `setenv("NAME",
-"value")`, `ENV["NAME"] = "value"`, two fields of a record, the parameters below a module's name."""
+"""Names and values that stand apart, by the forms in which languages write them: `NAME = "value"`,
+`setenv("NAME", "value")`, `ENV["NAME"] = "value"`, two fields of a record, the parameters of a module."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ _VARIABLE = r"(?P<name>[A-Z][A-Z0-9_]{3,})"
 _NAME = rf"(?P<quote>[\"']?){_VARIABLE}(?P=quote)"
 _VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"',;(){}\[\]<>]+))"
 _IS = r"(?:=>|[:=])(?![=~>])"
+_NAME_IS, _VALUE_IS = rf"name[\"']?[ \t]*{_IS}[ \t]*", rf"[\"']?value[\"']?[ \t]*{_IS}[ \t]*"
 _VARIABLES = (
-    # NAME = "value" (Nix, TOML, HCL), NAME := value (make), "NAME": "value" (JSON), NAME => "value" (Puppet, Ruby),
-    # ("NAME" . "value") (Scheme); the forms without blanks belong to `lines`.
+    # NAME = "value" (Nix, TOML, HCL), NAME := value (make), "NAME": "value" (JSON), NAME => "value" (Puppet,
+    # Ruby), ("NAME" . "value") (Scheme); the forms without blanks belong to `lines`.
     regex(
         rf"(?<![\w$/-])(?<!\$\{{){_NAME}(?:[ \t]*=>[ \t]*|[ \t]*(?:::?|[?+])=[ \t]*|[ \t]+=(?![=~>])[ \t]*"
         rf"|[ \t]*:(?![:=])[ \t]+|(?<=[\"']):(?![:=])|(?<=[\"'])[ \t]+\.[ \t]+){_VALUE}"
     ),
     # process.env.NAME = "value", $env:NAME = "value"
     regex(rf"(?i:\benv)[.:]{_VARIABLE}[ \t]*(?:\?\?|\|\|)?=(?![=~>])[ \t]*{_VALUE}"),
-    # ENV["NAME"] = "value", $ENV{{NAME}} = 'value', environment()["NAME"] = "value"
+    # ENV["NAME"] = "value", $ENV{NAME} = 'value', environment()["NAME"] = "value"
     regex(rf"(?i:env\w*)(?:\(\))?[\[{{]\s*{_NAME}\s*[\]}}]\s*=(?![=~>])\s*{_VALUE}"),
     # setenv NAME value (environment modules, csh), setx NAME value (cmd.exe), (setenv "NAME" "value") (Lisp)
     regex(rf"\b(?i:setenv|pushenv|putenv|setx)[ \t]+{_NAME}[ \t]+{_VALUE}"),
-    # env = NAME,value (Hyprland)
+    # with a comma between them: Hyprland
     regex(rf"\benv[ \t]*=[ \t]*{_VARIABLE},{_VALUE}"),
-    # {{"name": "NAME", "value": "value"}} in either order, also on two lines: Kubernetes, HCL, task definitions
-    regex(rf"\b[\"']?name[\"']?[ \t]*{_IS}[ \t]*{_NAME}[ \t]*,?\s*(?:-[ \t]+)?[\"']?value[\"']?[ \t]*{_IS}[ \t]*{_VALUE}"),
-    regex(rf"\b[\"']?value[\"']?[ \t]*{_IS}[ \t]*{_VALUE}[ \t]*,\s*[\"']?name[\"']?[ \t]*{_IS}[ \t]*{_NAME}"),
+    # {"name": "NAME", "value": "value"} in either order, also on two lines: Kubernetes, HCL, task definitions
+    regex(rf"\b{_NAME_IS}{_NAME}[ \t]*,?\s*(?:-[ \t]+)?{_VALUE_IS}{_VALUE}"),
+    regex(rf"{_VALUE_IS}{_VALUE}[ \t]*,\s*[\"']?{_NAME_IS}{_NAME}"),
     # <env name="NAME" value="value"/>
     regex(rf"\bname={_NAME}\s+value={_VALUE}"),
 )
-# f("NAME", "value"), where f sets a variable: setenv, os.Setenv, env::set_var, Command.env, hl.env, WithEnvironment
+# f("NAME", "value"), where f sets a variable: os.Setenv, env::set_var, Command.env, hl.env, WithEnvironment
 _ARGUMENTS = regex(rf"\(\s*(?P<quote>[\"']){_VARIABLE}(?P=quote)\s*,\s*{_VALUE}")
 _CALLEE = regex(r"[\w.:$()!-]*\Z")
 _SETTER, _NO_SETTER = regex(r"env|set_var", re.I), regex(r"get|unset|remove|delete|pop|(?:^|::)env\Z", re.I)
@@ -51,14 +52,17 @@ _GOES_ON = regex(r"[ \t]*(?:[(;,)}\]]|\r?\n[ \t]*\.|[ \t][^\s#])")
 _JOINED = regex(r"[ \t]*(?:\+|\.\.|\.[a-z]|~|\|\||\?\?)")
 
 _ARGUMENT = (
-    regex(rf"(?P<quote>[\"'])(?P<name>[a-z][\w-]*(?:\.[\w-]+)?)(?P=quote)[ \t]*{_IS}[ \t]*{_VALUE}(?![ \t]*=>)"),
+    regex(
+        rf"(?P<quote>[\"'])(?P<name>[a-z][\w-]*(?:\.[\w-]+)?)(?P=quote)[ \t]*{_IS}[ \t]*{_VALUE}(?![ \t]*=>)"
+    ),
     regex(
         r"\bname[\"']?[ \t]*(?:=>|[:=])[ \t]*(?P<quote>[\"']?)(?P<name>[a-z][\w.-]*)(?P=quote)[ \t]*,?"
         rf"\s*[\"']?value[\"']?[ \t]*{_IS}[ \t]*{_VALUE}"
     ),
-    # Puppet's kernel_parameter {{ 'name': value => 'value' }}
+    # Puppet's kernel_parameter { 'name': value => 'value' }
     regex(
-        r"\bkernel_parameter\s*\{\s*(?P<quote>[\"'])(?P<name>[\w.-]+)(?P=quote)\s*:[^{}]*?\bvalue\s*=>\s*" + _VALUE
+        r"\bkernel_parameter\s*\{\s*(?P<quote>[\"'])(?P<name>[\w.-]+)(?P=quote)\s*:[^{}]*?\bvalue\s*=>\s*"
+        + _VALUE
     ),
 )
 # Parameters of a module, apart from its name: KMM, AMD's GPU operator, Talos, Ansible's and Puppet's modules.
@@ -132,7 +136,8 @@ def add_variable(
             statement=statement,
             written_to=line.range(*value)[1] + closed,
             quotes="",
-            opaque=opaque or not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
+            opaque=opaque
+            or not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
         )
 
 
@@ -203,10 +208,9 @@ def _kmod_option(piece: Span, match: re.Match[str], out: Reading, where: Where) 
 def _module_before(text: str, at: int) -> str:
     """Return the module of ours that was named last before a place; empty where another name comes between,
     or none."""
-    last = None
-    for last in _MODULE.finditer(text, max(0, at - _NEAR), at):
-        pass
-    if last is None:
+    modules = list(_MODULE.finditer(text, max(0, at - _NEAR), at))
+    if not modules:
         return ""
+    last = modules[-1]
     module = names.MODULE_OF_TRAPS if last[2] else canonical(last[1])
     return module if module in names.modules() else ""

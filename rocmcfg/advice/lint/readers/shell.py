@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from os.path import basename
 
-from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.assignment import Reading, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
@@ -348,7 +348,9 @@ class _Reader:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
                 readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
-            elif text in self.input and not _SETS_NOTHING.fullmatch(name):  # fed to a program, which reads some format
+            elif text in self.input and not _SETS_NOTHING.fullmatch(
+                name
+            ):  # fed to a program, which reads some format
                 readers.read_as("-", text, self.out, inner)
 
     def _write_parameters(self, targets: list[Span], text: Span) -> None:
