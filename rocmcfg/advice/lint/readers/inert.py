@@ -13,8 +13,8 @@ from rocmcfg.model.regex import regex
 
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
 # Of a shell, YAML, Python, Nix, Puppet, HCL (#), C, JSON5, HCL (//), XML and cmd.exe; what stands in quotes
-# before it is no comment.
-_COMMENT = rf"""(?P<string>{_QUOTED})
+# before it is no comment, but where the string itself is one, a line of a notebook.
+_COMMENT = rf"""\"[ \t]*\#[ \t](?:[^\"\\\n]|\\.)*\"|(?P<string>{_QUOTED})
     |(?:(?:^|(?<=\s))\#|^[ \t]*//|(?<=\s)//(?!\S*[./]\S)|^[ \t]*@?(?i:rem[ \t]|::)MORE)[^\n]*
     |/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)"""
 # Marks that are something else in most languages, where no line begins with one.

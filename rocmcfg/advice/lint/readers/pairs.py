@@ -14,8 +14,13 @@ from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
 _VARIABLE = r"(?P<name>[A-Z][A-Z0-9_]{3,})"
-_NAME = rf"(?P<quote>[\"']?){_VARIABLE}(?P=quote)"
-_VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"',;(){}\[\]<>]+))"
+# Quotes inside a string of JSON, such as the code of a notebook, have a backslash before them.
+_NAME = rf"(?P<quote>\\?[\"']|){_VARIABLE}(?P=quote)"
+_VALUE = (
+    r"(?:\"(?P<double>[^\"\n]*)\"|\\\"(?P<escaped>[^\"\\\n]*)\\\"|'(?P<single>[^'\n]*)'"
+    r"|(?P<plain>[^\s\"',;(){}\[\]<>\\]+))"
+)
+_GROUPS = ("double", "escaped", "single", "plain")
 _IS = r"(?:=>|[:=])(?![=~>])"
 _NAME_IS, _VALUE_IS = rf"name[\"']?[ \t]*{_IS}[ \t]*", rf"[\"']?value[\"']?[ \t]*{_IS}[ \t]*"
 _VARIABLES = (
@@ -40,7 +45,7 @@ _VARIABLES = (
     regex(rf"\bname={_NAME}\s+value={_VALUE}"),
 )
 # f("NAME", "value"), where f sets a variable: os.Setenv, env::set_var, Command.env, hl.env, WithEnvironment
-_ARGUMENTS = regex(rf"\(\s*(?P<quote>[\"']){_VARIABLE}(?P=quote)\s*,\s*{_VALUE}")
+_ARGUMENTS = regex(rf"\(\s*(?P<quote>\\?[\"']){_VARIABLE}(?P=quote)\s*,\s*{_VALUE}")
 _CALLEE = regex(r"[\w.:$()!-]*\Z")
 _SETTER, _NO_SETTER = regex(r"env|set_var", re.I), regex(r"get|unset|remove|delete|pop|(?:^|::)env\Z", re.I)
 _NEAREST = 60  # characters of a callee's name
@@ -161,10 +166,10 @@ def _sets(text: str, bracket: int) -> bool:
 def _value(text: str, match: re.Match[str]) -> tuple[tuple[int, int], bool] | None:
     """Return the range of a pair's value, and whether only a running program knows it; None where there is
     none."""
-    group = next(group for group in ("double", "single", "plain") if match[group] is not None)
+    group = next(group for group in _GROUPS if match[group] is not None)
     start, stop = match.span(group)
     if group != "plain":
-        return (start, stop), _JOINED.match(text, stop + 1) is not None
+        return (start, stop), _JOINED.match(text, stop + 1 + (group == "escaped")) is not None
     value = match[group]
     if _NONE.fullmatch(value):
         return None
@@ -193,7 +198,7 @@ def _kmod_option(piece: Span, match: re.Match[str], out: Reading, where: Where) 
     if not {"module", "option", "value"} <= set(fields):
         return
     spans = {
-        key: field.span(next(group for group in ("double", "single", "plain") if field[group] is not None))
+        key: field.span(next(group for group in _GROUPS if field[group] is not None))
         for key, field in fields.items()
     }
     module = canonical(piece.text[slice(*spans["module"])])
