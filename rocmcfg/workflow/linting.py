@@ -111,7 +111,8 @@ def lint(
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
         hint = "name a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
-    told = {finding.text for finding in findings}  # the running command line has what a file has
+    # the running command line has what a file has
+    told = {finding.text for finding in findings} | {text for each in checked for text in _told(each)}
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
     every = ((each.shown(one), one) for each in checked for one in each.assignments)
@@ -134,6 +135,14 @@ def lint(
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
     )
+
+
+def _told(checked: Checked) -> Iterator[str]:
+    """Yield the settings of which something is said, as they are shown."""
+    places = {(finding.start, finding.stop) for finding in checked.findings}
+    for each in checked.assignments:
+        if (each.start, each.stop) in places:
+            yield checked.shown(each)
 
 
 def _unread(checked: Checked) -> Diagnostic:

@@ -202,6 +202,15 @@ def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
     assert rocmcfg("lint", file, "--json").document["fine"] == ["iommu=pt", "pci=noats"]
 
 
+def test_what_something_is_said_of_is_not_called_fine(tmp_path: Path) -> None:
+    """Also where another sign than = stands between name and value."""
+    file = tmp_path / "Dockerfile"
+    file.write_text("FROM x\nENV HSA_XNAK 1\nENV HIP_VISIBLE_DEVICES 0\n")
+    linted = rocmcfg("lint", file, "--json").document
+    assert [finding["text"] for finding in linted["findings"]] == ["HSA_XNAK 1"]
+    assert linted["fine"] == ["HIP_VISIBLE_DEVICES=0"]
+
+
 def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
     text = "GRUB_CMDLINE_LINUX_DEFAULT='amdgpu.gfxoff=0'\n"
     root = debian_grub_host(tmp_path)

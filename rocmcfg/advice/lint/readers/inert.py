@@ -36,6 +36,7 @@ _PROSE_KEY = regex(
     r"[ \t]*[:=][ \t]*(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'][^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
+_BARE = regex(r"quiet|splash|rhgb|ro|rw|no\w+")  # arguments that are no words of a sentence
 _AWAY = r"(?:should_?not_?exist|remove|delete|unset|absent|unload)[\w-]*"
 _TAKEN_AWAY = regex(
     rf"\b{_AWAY}[\"']?[ \t]*(?:=>|[:=])[ \t]*"
@@ -88,7 +89,9 @@ def _blanked(text: str, ranges: Iterator[tuple[int, int]]) -> str:
 
 def _prose(text: str) -> Iterator[tuple[int, int]]:
     for match in _PROSE_KEY.finditer(text):
-        if "=" in match["value"] and not kernel.is_command_line(match["value"].strip(" \t\r\"',")):
+        words = match["value"].strip(" \t\r\"',").split()
+        arguments = all("=" in word or _BARE.fullmatch(word) for word in words)
+        if "=" in match["value"] and not (arguments and kernel.is_command_line(" ".join(words))):
             yield match.span("value")
 
 

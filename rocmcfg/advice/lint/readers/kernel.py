@@ -37,6 +37,7 @@ _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title bef
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _ARGUMENT = regex(r"[\w.,:/@%{}$()\[\]+-]+(?:=\S*)?")
 _ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
+_OF_PATTERNS = frozenset("[(\\^*")  # signs of what looks for a value
 _BARE = frozenset({"nomodeset"})  # and that need no value
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
@@ -139,6 +140,8 @@ def is_command_line(text: str) -> bool:
 
 def _is_argument(word: str, *, alone: bool) -> bool:
     name, equals, value = word.partition("=")
+    if not _OF_PATTERNS.isdisjoint(value):
+        return False
     if names.split_parameter(name):
         return bool(equals and value)
     if names.argument(name) is None or (alone and not ("." in name or "_" in name or name in _ALONE)):

@@ -109,7 +109,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         closed = match[2][:1] in ("'", '"') and line.text[max(0, start - 1) : start] == match[2][0]
         opaque = closed and _CONCATENATED.match(line.text, match.start(2)) is not None
         stop = match.start(2) if closed else stop
-        if where.trust is Trust.FILE and _PATTERN.match(line.text, match.end()):
+        if where.trust is Trust.FILE and _looked_for(line.text, match):
             continue
         if parameter is not None:
             out.add(
@@ -127,6 +127,12 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
         else:  # somebody's variable, perhaps with ours inside
             at = match.start(2)
+
+
+def _looked_for(text: str, match: re.Match[str]) -> bool:
+    """Say whether an assignment is part of a pattern, of a shell or a regular expression."""
+    before = text[max(0, match.start() - 1) : match.start()]
+    return before == "*" or match[2].endswith("*") or _PATTERN.match(text, match.end()) is not None
 
 
 def _end(match: re.Match[str], *, prose: bool) -> int:

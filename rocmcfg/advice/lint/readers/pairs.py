@@ -47,7 +47,11 @@ _VARIABLES = (
 # f("NAME", "value"), where f sets a variable: os.Setenv, env::set_var, Command.env, hl.env, WithEnvironment
 _ARGUMENTS = regex(rf"\(\s*(?P<quote>\\?[\"']){_VARIABLE}(?P=quote)\s*,\s*{_VALUE}")
 _CALLEE = regex(r"[\w.:$()!-]*\Z")
-_SETTER, _NO_SETTER = regex(r"env|set_var", re.I), regex(r"get|unset|remove|delete|pop|(?:^|::)env\Z", re.I)
+_SETTER = regex(
+    r"set_?var\Z|(?:(?<!un)set|put|push|with|add|insert|export)_?\w*env\w*\Z|[.:>]env\Z|environment\Z"
+    r"|env\w*(?:\(\))?\.(?:put|set|insert|add|store|setdefault)\Z",
+    re.IGNORECASE,
+)
 _NEAREST = 60  # characters of a callee's name
 # What is no value but says that there is none, and what a program makes of something that is not known here.
 _NONE = regex(r"(?:null|nil|undefined|nullptr)", re.IGNORECASE)
@@ -160,7 +164,7 @@ def _variables(text: str) -> Iterator[re.Match[str]]:
 def _sets(text: str, bracket: int) -> bool:
     """Say whether the function that is called there sets a variable."""
     callee = _CALLEE.search(text[max(0, bracket - _NEAREST) : bracket])
-    return callee is not None and bool(_SETTER.search(callee[0])) and not _NO_SETTER.search(callee[0])
+    return callee is not None and _SETTER.search(callee[0]) is not None
 
 
 def _value(text: str, match: re.Match[str]) -> tuple[tuple[int, int], bool] | None:
