@@ -93,6 +93,18 @@ SETS_NOTHING = {
         "if [[ $(cat /proc/cmdline) == *amdgpu.runpm=0* ]]; then :; fi\n"
         "PATTERN='amdgpu.gttsize=[0-9]+'\ncase $x in *iommu=pt*) ;; esac\nawk '/amdgpu.runpm=0/' f\n",
     ),
+    "what a script reports": (
+        "a.sh",
+        'echo "HSA_XNACK=1" | tee -a "$RESULTS_FILE"\necho amdgpu.runpm=0 >> run.log\necho iommu=pt >/dev/stderr\n',
+    ),
+    "what a measurement was made with": (
+        "a.json",
+        '{"host": "watch (accelerator-performance and fans), iommu=pt"}\n',
+    ),
+    "a table of what variables mean": (
+        "a.py",
+        "MEANING = {'HSA_XNACK': 'page migration', 'HSA_ENABLE_SDMA': 'copies by the engines'}\n",
+    ),
     "functions that take away": (
         "a.sh",
         "remove_karg amdgpu.runpm=0\nkarg_delete 'iommu=pt'\nunset_env HSA_XNACK=1\ndrop-kargs amdgpu.noretry=0\n",

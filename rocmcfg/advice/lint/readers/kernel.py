@@ -35,7 +35,7 @@ _ENTRIES = (
 _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
 # What a shell puts there; a blank in it divides no arguments, and what a command prints is not known.
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
-_ARGUMENT = regex(r"[\w.,:/@%{}$()\[\]+-]+(?:=\S*)?")
+_ARGUMENT = regex(r"[\w.:/@%{}$+-]+|[\w.,:/@%{}$()\[\]+-]+=\S*")
 _ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
 _OF_PATTERNS = frozenset("[(\\^*")  # signs of what looks for a value
 _BARE = frozenset({"nomodeset"})  # and that need no value

@@ -23,6 +23,7 @@ _TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_EN
 _BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
 _ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # at a line's begin, which no line before goes on to
 _ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
+_IN_A_TABLE = regex(rf"{_KEY}:")  # of any name: it may reach os.environ elsewhere
 _VALUE = regex(
     r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
 )
@@ -57,13 +58,19 @@ def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
     """Where each begins, its name's range, where its value begins, and whether a bracket closes it."""
     for match in _SETS.finditer(code):
         yield match.start(), match.span("name"), match.end(), match[3] is not None
-    behind = 0
+    behind, inside = 0, set[int]()
     for table in _TABLE.finditer(code):
         if table.end() < behind:  # a table in a table
             continue
         behind = _end(code, table.end())
         for match in _ITEM.finditer(code, table.end(), behind):
+            inside.add(match.start())
             yield match.start(), match.span("name" if match["name"] else "keyword"), match.end(), False
+    for match in _IN_A_TABLE.finditer(code):
+        value = _VALUE.match(code, match.end())
+        # what has blanks describes the variable
+        if match.start() not in inside and value and value["text"] and " " not in value["text"]:
+            yield match.start(), match.span("name"), match.end(), False
 
 
 def _end(code: str, at: int) -> int:

@@ -43,6 +43,7 @@ _SHOWS = regex(
 # Variables that hold options or a command, and patterns, which look for any value.
 _HELD = regex(r"(?:-\S|(?:env|docker|podman|mpirun|srun|sudo|exec)\s|[A-Za-z_]\w*=\S)\S*\s")
 _LOOKED_FOR = regex(r"=\\?[\[(.]|\.\*")
+_REPORT = regex(r"^/dev/|(?:log|result|report)[^/]*$", re.IGNORECASE)  # a file of what a script has to say
 _JOB = regex(r"#(?:SBATCH|PBS|BSUB)[ \t]")  # a comment to the shell, options to whoever runs the job
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
 _BOOT_TOOLS = regex(
@@ -338,7 +339,7 @@ class _Reader:
 
         if self.where.depth >= _DEPTH:
             return
-        target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
+        target = next((t.text for t in self.targets if not _REPORT.search(t.text)), "")
         written = [t for t in self.targets if "/parameters/" in t.text]
         for text in printed:
             inner = self.where.inside(scope="", once=text.at(0))
