@@ -95,7 +95,8 @@ SETS_NOTHING = {
     ),
     "what a script reports": (
         "a.sh",
-        'echo "HSA_XNACK=1" | tee -a "$RESULTS_FILE"\necho amdgpu.runpm=0 >> run.log\necho iommu=pt >/dev/stderr\n',
+        'echo "HSA_XNACK=1" | tee -a "$RESULTS_FILE"\necho amdgpu.runpm=0 >> run.log\n'
+        "echo iommu=pt >/dev/stderr\n",
     ),
     "what a measurement was made with": (
         "a.json",
@@ -107,7 +108,8 @@ SETS_NOTHING = {
     ),
     "functions that take away": (
         "a.sh",
-        "remove_karg amdgpu.runpm=0\nkarg_delete 'iommu=pt'\nunset_env HSA_XNACK=1\ndrop-kargs amdgpu.noretry=0\n",
+        "remove_karg amdgpu.runpm=0\nkarg_delete 'iommu=pt'\nunset_env HSA_XNACK=1\n"
+        "drop-kargs amdgpu.noretry=0\n",
     ),
     "names of tasks and of steps": (
         "a.yml",
@@ -124,7 +126,8 @@ SETS_NOTHING = {
     ),
     "comparisons": (
         "a.js",
-        'if (process.env.HSA_XNACK === "1" || process.env.HSA_XNACK !== "0") f(process.env["HSA_XNACK"] == "1");\n',
+        'if (process.env.HSA_XNACK === "1" || process.env.HSA_XNACK !== "0") '
+        'f(process.env["HSA_XNACK"] == "1");\n',
     ),
     "defaults of what is read": (
         "a.rs",
@@ -148,7 +151,8 @@ SETS_NOTHING = {
     ),
     "a removal in data": (
         "a.json",
-        '{"remove_args": ["amdgpu.runpm=0", "iommu=pt"], "unset": "HSA_XNACK=1", "shouldNotExist": ["iommu=pt"]}\n',
+        '{"remove_args": ["amdgpu.runpm=0", "iommu=pt"], "unset": "HSA_XNACK=1", '
+        '"shouldNotExist": ["iommu=pt"]}\n',
     ),
 }
 

@@ -13,7 +13,7 @@ from rocmcfg.model.regex import regex
 
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,999}"|'(?:[^'\\\n]|\\.){0,999}')"""
 _COMMENT = regex(rf"({_STRING})|#[^\n]*")
-_ENVIRON = r"\b(?:os\.)?(?:environb?|env|environment|ENV)\b"
+_ENVIRON = r"\b(?:os\.)?(?:environb?|\w*env(?:ironment)?(?:_?vars?)?|ENV)\b"
 _KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
 _SETS = regex(
     rf"(?:{_ENVIRON}(?:\.setdefault\(|\[)|(?:\bos\.)?\b(?:put|set)env\()\s*{_KEY}(?:\]\s*=(?!=)|(,))"
@@ -25,7 +25,7 @@ _ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # at a line's begin, which no line befor
 _ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
 _IN_A_TABLE = regex(rf"{_KEY}:")  # of any name: it may reach os.environ elsewhere
 _VALUE = regex(
-    r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
+    r"""\s*(?:\\\n\s*)?(?:[rbuRBU]*(["'])(?P<text>(?:(?!\1)[^\\\n]){0,999})\1(?=\s*(?:[,;)\]}\n]|\Z))|(?P<number>\d+)(?=\s*(?:[,;)\]}\n]|\Z))|[^\n;,)}\]]*)"""
 )
 
 
@@ -35,7 +35,8 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         value = _VALUE.match(code, stop)
         if value is None or not names.concerns(code[slice(*name)]):
             continue
-        text, end = value["text"], len(code[: value.end()].rstrip()) if value["text"] is None else value.end()
+        group = "text" if value["number"] is None else "number"
+        text, end = value[group], len(code[: value.end()].rstrip()) if value[group] is None else value.end()
         end += closes and code.startswith(")", end)
         alone = bool(text and _ALONE.match(code, begin)) and code[end : end + 1] in ("", "\n")
         out.assignments.append(
@@ -45,7 +46,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
                 text or "",
                 *piece.range(begin, max(stop, end)),
                 piece.range(*name),
-                piece.range(*value.span("text")) if text else None,
+                piece.range(*value.span(group)) if text else None,
                 where._replace(removable=alone, once=piece.at(begin)),
                 opaque=text is None,
             )
@@ -68,8 +69,9 @@ def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
             yield match.start(), match.span("name" if match["name"] else "keyword"), match.end(), False
     for match in _IN_A_TABLE.finditer(code):
         value = _VALUE.match(code, match.end())
+        text = value and (value["text"] or value["number"])
         # what has blanks describes the variable
-        if match.start() not in inside and value and value["text"] and " " not in value["text"]:
+        if match.start() not in inside and text and " " not in text:
             yield match.start(), match.span("name"), match.end(), False
 
 

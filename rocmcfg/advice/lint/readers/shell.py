@@ -13,6 +13,7 @@ from rocmcfg.advice.lint.assignment import Reading, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
+from rocmcfg.advice.lint.readers.written import printed_text, read_sed
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
 from rocmcfg.model.kargs import canonical
@@ -42,6 +43,7 @@ _SHOWS = regex(
 )
 # Variables that hold options or a command, and patterns, which look for any value.
 _HELD = regex(r"(?:-\S|(?:env|docker|podman|mpirun|srun|sudo|exec)\s|[A-Za-z_]\w*=\S)\S*\s")
+_SCRIPT = regex(r"(?:\w*_)?(?:cmd|command)", re.IGNORECASE)
 _LOOKED_FOR = regex(r"=\\?[\[(.]|\.\*")
 _REPORT = regex(r"^/dev/|(?:log|result|report)[^/]*$", re.IGNORECASE)  # a file of what a script has to say
 _JOB = regex(r"#(?:SBATCH|PBS|BSUB)[ \t]")  # a comment to the shell, options to whoever runs the job
@@ -58,9 +60,6 @@ _OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=K
 _HANDS_ON = regex(
     r"-[eEx]|--(?:set)?env"
 )  # options of docker, systemd-run, mpirun: a variable is behind them
-_SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
-_SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
-_LINE_BREAK = regex(r"\\n")
 _REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
 _INDENT = 100  # characters; a long line is not searched for its beginning again and again
 _DEPTH = 4  # scripts in scripts
@@ -125,7 +124,7 @@ class _Reader:
         printed = self.input
         if name in ("echo", "printf"):
             escapes = name == "printf" or any(word.text == "-e" for word in rest)
-            printed = [_as_printed(rest, escapes=escapes)]
+            printed = [printed_text(rest, escapes=escapes)]
         elif name == "tee":
             self.targets += [word for word in rest if not word.text.startswith("-")]
         elif _SETS_NOTHING.fullmatch(name) or _TAKES_AWAY.fullmatch(name) or _SHOWS.fullmatch(name):
@@ -191,6 +190,8 @@ class _Reader:
         elif not names.concerns(name):
             if "XEN" not in name and kernel.is_command_line(word.text[match.end() :]):
                 self._command_line(match.group().rstrip("+="), word, match)
+            elif _SCRIPT.fullmatch(name) and " " in word.text and self.where.depth < _DEPTH:
+                read(word.cut(match.end()), self.out, self.where.inside(scope="", once=-1))
             elif _HELD.match(word.text, match.end()) and not _LOOKED_FOR.search(word.text, match.end()):
                 lines.read_tokens(word.cut(match.end()), self.out, alone)
             elif self.command.follows == "(" and kernel.is_command_line(word.text):  # an array
@@ -264,7 +265,7 @@ class _Reader:
         elif name == "sed":
             self._pass_over(rest)  # what it looks for; what it writes is read
             for word in rest:
-                _read_sed(word, self.out, self.where)
+                read_sed(word, self.out, self.where)
         elif _BOOT_TOOLS.fullmatch(name):
             self._boot_tool(at + 1)
         else:
@@ -349,9 +350,8 @@ class _Reader:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
                 readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
-            elif text in self.input and not _SETS_NOTHING.fullmatch(
-                name
-            ):  # fed to a program, which reads some format
+            elif text in self.input and name != "tee" and not _SETS_NOTHING.fullmatch(name):
+                # it is fed to a program, which reads some format
                 readers.read_as("-", text, self.out, inner)
 
     def _write_parameters(self, targets: list[Span], text: Span) -> None:
@@ -369,18 +369,6 @@ class _Reader:
         ]
 
 
-def _as_printed(words: list[Span], *, escapes: bool) -> Span:
-    """The arguments with a blank between them; `\\n` breaks the line where the command reads it so."""
-    parts: list[Span] = []
-    for word in words:
-        if re.fullmatch(r"-[neE]+", word.text) and not parts:
-            continue
-        if parts:
-            parts.append(Span(" ", ((0, word.at(0)),)))
-        parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
-    return joined(parts)
-
-
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
     rest = [word for word in words if not word.text.startswith("-")]
@@ -388,13 +376,3 @@ def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
         for word in rest[1:]:
             kernel.read_options(word, module, [(word.text, 0)], out, where)
-
-
-def _read_sed(word: Span, out: Reading, where: Where) -> None:
-    """Read what a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
-    text, scoped, match = word.text, where.inside(scope="", once=-1), None
-    for match in _SED.finditer(text):
-        # quotes, `&`, `\\1` and an assignment's own name are no arguments
-        kernel.read_arguments(word.cut(*match.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
-    if match is None and re.search(r"[aic](?:\\|\s)", text):
-        lines.read(word, out, scoped)
