@@ -98,10 +98,11 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
 
 def read_lists(piece: Span, out: Reading, where: Where) -> None:
     """Read each item of a list of arguments, of which one tells what they all are."""
+    before = Ranges(out)
     for group, item in ((_STRINGS, _STRING), (_DASHED, _DASHED_ITEM)):
         for match in group.finditer(piece.text):
             items = [inner.span(inner.lastindex or 0) for inner in item.finditer(piece.text, *match.span())]
-            before, once = Ranges(out), where._replace(once=piece.at(match.start()))
+            once = where._replace(once=piece.at(match.start()))
             # Talos takes an argument with a dash away
             cuts = [piece.cut(*span) for span in items if not piece.text.startswith("-", span[0])]
             if kernel.is_command_line(" ".join(cut.text for cut in cuts)):
@@ -123,9 +124,14 @@ def _without_commands(line: Span, out: Reading, where: Where) -> Span:
 
 def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
     """Read a command line, but what was read of it already."""
-    inside, taken = Reading(), Ranges(out, before)
+    inside = Reading()
     kernel.read_arguments(cut, inside, where)
-    out.assignments += [each for each in inside.assignments if not taken.overlap(each.start, each.stop)]
+    taken = [(each.start, each.stop) for each in out.assignments[before:]]
+    out.assignments += [
+        each
+        for each in inside.assignments
+        if not any(each.start < stop and start < each.stop for start, stop in taken)
+    ]
 
 
 def _holds_arguments(text: str) -> bool:
@@ -153,8 +159,8 @@ def _strings(piece: Span) -> Iterator[Span]:
 class Ranges:
     """The ranges of a text that were read, or passed over on purpose, for a quick look."""
 
-    def __init__(self, out: Reading, first: int = 0) -> None:
-        spans = [(each.start, each.stop) for each in out.assignments[first:]]
+    def __init__(self, out: Reading) -> None:
+        spans = [(each.start, each.stop) for each in out.assignments]
         spans += [(start, stop) for start, stop, _ in out.slips]
         spans = sorted({*spans, *out.passed})
         self._spans: list[tuple[int, int]] = []
