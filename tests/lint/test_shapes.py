@@ -3,6 +3,7 @@ leaves a file that its own language still reads."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from rocmcfg.model.facts import Machine
 from tests.lint import parsers
 from tests.lint.judging import judged
 from tests.lint.shapes import Shape, settings, shapes
+from tests.support.growth import AT_MOST, growth
 
 KNOWLEDGE = Knowledge(catalogue.load(), Machine())
 # Names of which lint proposes another one, or nothing, in place of each setting.
@@ -160,6 +162,25 @@ SETS_NOTHING = {
 @pytest.mark.parametrize("name", SETS_NOTHING)
 def test_nothing_is_read_where_nothing_is_set(name: str) -> None:
     assert settings(judged(*SETS_NOTHING[name])) == []
+
+
+# What a file may hold again and again: lists, tables, commands in another format.
+REPEATED = {
+    "a.yml": "- shell: |\n    export HSA_XNACK=1\n    echo amdgpu.runpm=0\n  args:\n    - amdgpu.runpm=0\n",
+    "a.json": '{"a": "b", "HSA_XNACK": "1"},\n["amdgpu.runpm=0", "iommu=pt"],\n',
+    "a.sh": '{ echo "export HSA_XNACK=1"; } >> f\nif grep -q amdgpu.runpm=0 f; then KARGS="iommu=pt"; fi\n',
+    "Dockerfile": "RUN <<EOF\necho HSA_XNACK=1 > x.env\nEOF\nRUN cat <<E > f\n",
+}
+
+
+@pytest.mark.parametrize("file", REPEATED)
+def test_time_grows_as_the_file_does(file: str) -> None:
+    def seconds(times: int) -> float:
+        began = time.process_time()
+        judged(file, REPEATED[file] * times)
+        return time.process_time() - began
+
+    assert growth(seconds, 250) <= AT_MOST
 
 
 def _with_a_slip(shape: Shape) -> Iterator[str]:

@@ -213,7 +213,7 @@ def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_options_line(line: Span, out: Reading, where: Where) -> None:
-    words = tokens(line.text)
+    words = tokens(_EXPANDED.sub(lambda match: "$" * len(match[0]), line.text))
     if len(words) < 2:
         return
     (directive, at), (subject, subject_at) = words[:2]
