@@ -25,7 +25,7 @@ _STRINGS = regex(r"(?:\"[^\"\n]*\"|'[^'\n]*')(?:[ \t\r\n,]+(?:\"[^\"\n]*\"|'[^'\
 _DASHED = regex(r"(?m:^)[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?:\n+[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?=\n|\Z))*")
 _DASHED_ITEM = regex(r"(?m:^)[ \t]*-[ \t]+[\"']?([^\s\"']+)")
 _RUN = regex(r"[^\"'`<>|;()\[\],\n]+")
-_TUNED = regex(r"(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z][\w-]*=)")
+_TUNED = regex(r"(?<![\w-])(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z][\w-]*=)")
 # A command that a shell is given: what it writes, looks for or takes away is known there.
 _COMMAND = regex(
     r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))"
