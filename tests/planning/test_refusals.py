@@ -64,7 +64,9 @@ REFUSALS = (
     value("env.TORCH_USE_HIPBLASLT=0", "TORCH_BLAS_PREFER_HIPBLASLT", id="RC2016"),
     value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "It takes 0, 1", id="RC2017"),
     value("karg.amd_iommu=pt", "karg.iommu", id="RC2015"),
-    Refusal("with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("it has",)),
+    Refusal(
+        "with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("choose from",)
+    ),
     Refusal(
         "without of what is misspelt",
         {"profiles": ("rdna4",), "without": ("amdgpu.cwsr_enabel",)},
