@@ -1,4 +1,4 @@
-"""What is wrong in files that somebody names, or in this host's own. Nothing is written, not by --fix."""
+"""Find what is wrong in the given files, or in this host's own. Nothing is written, not even with --fix."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
-LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
-# Remarks that a look into the kernel's own module may change.
+LIMIT = 16 << 20  # bytes of one file; no file of settings is larger
+# Remarks that the kernel's own module may refute.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
 _SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
@@ -45,11 +45,11 @@ _SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRO
 class Proposal(NamedTuple):
     file: str
     diff: str
-    plain: bool  # patch(1) finds its lines in the file as they are shown
+    plain: bool  # whether patch(1) finds the lines of the diff in the file
 
 
 class Purpose(NamedTuple):
-    """What a setting is good for here: the known issue that it cures, and `also` what else that takes."""
+    """What a setting is good for here: the known issue that it cures. `also` is what else the cure takes."""
 
     setting: str
     issue: str
@@ -60,11 +60,12 @@ class Purpose(NamedTuple):
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
 class Linted(NamedTuple):
-    """`outcome` is there where a file could not be read, as where a command stopped. `proposals`, `verdicts`
-    and `apply_with`, the command by which rocmcfg would make the settings, are filled with --fix alone.
-    `fine` are the settings of which nothing is said, `purposes` says what they are good for, and with --fix
-    what stands in for others; None where no GPU is known. `read` counts the settings that were judged.
-    `activation` are the commands that make the boot menu of this host anew from a file with a proposal."""
+    """The result of a lint run. `outcome` is set if a file could not be read, as for a command that stopped.
+    `proposals`, `verdicts` and `apply_with`, the command with which rocmcfg would make the settings, are
+    filled only with --fix. `fine` are the settings without a finding, and `purposes` says what they, and with
+    --fix their replacements, are good for; None if no GPU is known. `read` counts the settings that were
+    judged. `activation` are the commands that regenerate the boot menu of this host from a file with a
+    proposal."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -91,8 +92,9 @@ def lint(
     kernels: Sequence[str] = (),
     fix: bool = False,
 ) -> Linted:
-    """`files` are paths of the caller, `-` the standard input; without any, the host's own are read. `gfx`
-    and `kernels` stand in for this host's GPUs and kernels. Raises RocmcfgError where one of them is none."""
+    """Judge `files`, which are paths of the caller's, or `-` for standard input; without any, the host's own
+    files. `gfx` and `kernels` replace this host's GPUs and kernels. Raise RocmcfgError if one of them does
+    not exist."""
     gpus = tuple(_gpu(name) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
@@ -101,17 +103,17 @@ def lint(
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
-            said = f"{each.file} has more findings: {each.left_out} are not told"
+            said = f"{each.file} has more findings: {each.left_out} are not shown"
             problems.append(info("RC7002", said, location=each.file))
     if files and checked and not any(each.assignments for each in checked):
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
-        hint = "name a file that sets parameters or variables, or paste the line itself"
+        hint = "specify a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
-    told = {finding.text for finding in findings}  # the running command line has what a file has
+    told = {finding.text for finding in findings}  # the running command line repeats the settings of a file
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
     every = ((each.source.text[one.start : one.stop], one) for each in checked for one in each.assignments)
-    # of a value that cannot be told nothing was judged but its name
+    # a setting whose value is unknown was judged only by its name
     fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
@@ -138,7 +140,8 @@ def _is_plain(read: Checked) -> bool:
 
 
 def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
-    """What makes the boot menu of the running host, where one of the changed files is read for it."""
+    """Return the commands that regenerate the boot menu of the running host, if the menu depends on one of
+    the changed files."""
     if view.offline or not any(path.startswith(("/etc/", "/boot/", "/efi/")) for path in changed):
         return ()
     reader = detection.reader_on(view)
@@ -157,7 +160,8 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
 def _purposes(
     view: HostView, settings: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
 ) -> Iterator[Purpose]:
-    """By the issues of this host, or of the GPUs that were `stated` in its place."""
+    """Yield what the settings are good for, by the issues of this host, or of the GPUs that were `stated` in
+    its place."""
     issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
     if stated:
         issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
@@ -172,7 +176,8 @@ def _purposes(
 def _check(
     view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
 ) -> tuple[list[Checked], Knowledge]:
-    """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
+    """Judge the texts. modinfo is asked only if the catalogue finds a fault: it knows less than the module
+    itself."""
     knowledge, judged = _knowledge(view, asked, ask_modinfo=False), Judged()
     checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
@@ -203,14 +208,15 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 
 
 def _base(view: HostView) -> Callable[[str], str | None]:
-    """Look up, once and where it is asked for, what the host's files give a parameter without rocmcfg."""
+    """Return a function that returns the value of a parameter without rocmcfg. It reads the host's files
+    once, on first use."""
 
     @functools.cache
     def configured() -> Configured | None:
         try:
             return read_configured(view, collect_facts(view, name_system=False))
         except RocmcfgError:
-            return None  # what cannot be read is told by the commands that need it
+            return None  # the commands that need the file report why it cannot be read
 
     def base(id: str) -> str | None:
         found = configured()
@@ -230,9 +236,9 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
                 from rocmcfg.advice.doctor.reading.logs import text_of
 
                 what, prints = text_of(content, path)
-                hint = "name a file with text in it"
+                hint = "specify a text file"
                 if prints:
-                    hint = f"pipe its text in: `{prints} | rocmcfg lint -`"
+                    hint = f"pipe its text to lint: `{prints} | rocmcfg lint -`"
                 raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)
@@ -240,7 +246,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             continue
         if len(content) > LIMIT:
             said = f"{path} is larger than {LIMIT >> 20} MiB"
-            hint = "name the part of it that sets something"
+            hint = "pass only the part that contains settings"
             problems.append(error("RC7001", said, location=path, hint=hint))
             continue
         texts.append((path, decode(content)))
@@ -256,7 +262,7 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
         except Unreadable as problem:
             problems += [d._replace(severity=Severity.WARNING) for d in problem.diagnostics]
             continue
-        # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
+        # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, reported once
         if content is not None and not (content in seen and view.is_symlink(path)):
             seen.add(content)
             texts.append((path, decode(content)))
@@ -264,7 +270,7 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
 
 
 def _of_caller(view: HostView) -> list[tuple[str, str]]:
-    """What sets variables at the logins of who asks, or had sudo ask."""
+    """Return the files that set variables at login for the caller, or for the user who called sudo."""
     if view.offline:
         return []
     home = os.path.expanduser(f"~{os.environ.get('SUDO_USER', '')}")
@@ -290,7 +296,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _entries(view: HostView) -> Iterator[str]:
-    """The files with entries that no program generates, of this system."""
+    """Yield this system's files with boot entries that no program generates."""
     reader = detection.reader_on(view)
     menu = reader.read(view) if reader is not None else None
     if menu is not None and not menu.tool:

@@ -72,7 +72,7 @@ def test_without_a_boot_loader_that_is_known_the_rest_is_done(root: Path) -> Non
     ask = ("-p", "gfx1201", "--root", root)
     planned = rocmcfg("plan", *ask, "--json").document
     assert [one["id"] for one in planned["diagnostics"] if one["severity"] == "warning"] == ["RC3030"]
-    assert "yours to add: amdgpu.cwsr_enable=0" in planned["diagnostics"][0]["summary"]
+    assert "add these kernel arguments yourself: amdgpu.cwsr_enable=0" in planned["diagnostics"][0]["summary"]
     assert "amdgpu.cwsr_enable" not in [one["setting"] for one in planned["settings"]]
     assert rocmcfg("apply", *ask, "--yes").code == 0
     assert "DISABLE_ADDMM_CUDA_LT=1" in (root / "etc/rocmcfg/env").read_text()

@@ -166,7 +166,7 @@ def test_after_undo_sh_the_way_on_is_to_forget_what_was_applied(applied: Applied
     subprocess.run(undo, check=False, capture_output=True)  # programs of that host are left to its user
     check(root, "amdgpu.runpm", "drift", 3)
     said = rocmcfg("verify", "--root", root, "--json").document["diagnostics"]
-    assert {(one["id"], one["detail"]) for one in said} == {("RC5001", "undo.sh took it back")}
+    assert {(one["id"], one["detail"]) for one in said} == {("RC5001", "undo.sh removed rocmcfg's changes")}
     assert all("`sudo rocmcfg rollback" in one["hint"] for one in said)
     for text in (rocmcfg(verb, "--root", root).err for verb in ("status", "verify")):
         assert "until update-grub has been run" in unfolded(text), "what undo.sh left to its user is due"
@@ -175,7 +175,9 @@ def test_after_undo_sh_the_way_on_is_to_forget_what_was_applied(applied: Applied
     assert "none applied" in rocmcfg("status", "--root", root).out
     assert rocmcfg("apply", "--set", LINE, "--root", root, "--yes").code == 0
     (root / "etc/default/grub.d/zz-rocmcfg.cfg").unlink()
-    assert "it is gone" in rocmcfg("verify", "--root", root).err, "an apply ends what undo.sh had begun"
+    assert "it no longer exists" in rocmcfg("verify", "--root", root).err, (
+        "an apply ends what undo.sh had begun"
+    )
 
 
 def test_drift_of_the_generated_menu(tmp_path: Path, applied: Applied) -> None:
@@ -203,7 +205,7 @@ def test_drift_of_the_kernel_itself(applied: Applied) -> None:
     root = applied()
     booted(root, runpm="-1")
     row = check(root, "amdgpu.runpm", "drift", 3)
-    assert "a reboot undoes it" in row["detail"]
+    assert "a reboot resets it" in row["detail"]
 
 
 @pytest.mark.parametrize(("kernel", "limited"), [("6.14.0-37-generic", True), ("6.17.0-14-generic", False)])
@@ -380,7 +382,7 @@ def test_the_kernel_of_a_rescue_system_is_not_taken_for_that_of_the_host_it_mend
     found = in_namespace(_LENT, root, *command("verify", "--root", root))
     assert found.code == 0, found.err
     assert "Configured: the one setting. What runs cannot be seen on an offline host." in unfolded(found.out)
-    assert "note[RC5005]: the kernel that runs was booted by another system" in unfolded(found.err)
+    assert "note[RC5005]: the running kernel belongs to another system" in unfolded(found.err)
 
 
 @needs_mounts
@@ -516,4 +518,4 @@ def test_status_names_an_applied_profile_that_can_no_longer_be_read(tmp_path: Pa
     assert "RC1015" not in rocmcfg("status", "--root", root).err
     mine.write_text("[profile")
     said = unfolded(rocmcfg("status", "--root", root).err)
-    assert "warning[RC1015]: profile mine is applied and cannot be read any more" in said
+    assert "warning[RC1015]: profile mine is applied, but can no longer be read" in said
