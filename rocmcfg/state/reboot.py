@@ -40,7 +40,7 @@ def not_booted(view: HostView, receipt: Receipt | None, loader: str) -> tuple[Ch
         return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
     loader_info, chain = efi.text(view, "LoaderInfo"), registry.backend(loader) if loader else None
     if loader_info and chain is not None and chain.LOADER and not chain.proof_of_boot(view):
-        drift = f"{loader_info} booted this host, but it is in the menu of {loader}: apply again"
+        drift = f"{loader_info} booted this host, but the setting is in the menu of {loader}: apply again"
         return CheckStatus.DRIFT, drift
     return CheckStatus.PENDING_REBOOT, "this boot came after the apply, but its boot entry does not have it"
 

@@ -137,11 +137,11 @@ def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Und
         recovery.begin_undos(host, [id for line in cut_off.of(UndoBegun) for id in line.together])
         if ends.is_this_boot(host, cut_off):
             journal.append(host, cut_off.id, Committed())
-            reason = "a trial, was cut off at its last step, and this boot is its own"
+            reason = "a trial, was cut off at its last step; this is its boot"
             host.log(f"transaction {cut_off.id}, {reason}")
             continue
         recovery.make_readable(host, cut_off)
-        planned, how = plan_of(host, [cut_off]), "was interrupted and is being undone,"
+        planned, how = plan_of(host, [cut_off]), "was interrupted and was undone"
         done.append(carry_out(host, planned, progress, logged_as=how, after_failure=True, force=force))
     return done
 

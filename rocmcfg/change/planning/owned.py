@@ -91,7 +91,7 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
 
 
 def _ids(settings: Sequence[DesiredSetting]) -> str:
-    return ", ".join(dict.fromkeys(s.id for s in settings)) or "no setting any more"
+    return ", ".join(dict.fromkeys(s.id for s in settings)) or "no settings left"
 
 
 def kernel_paths() -> tuple[str, ...]:

@@ -106,8 +106,8 @@ def _loader_problems(
             hint="say which one boots this host: --boot-backend "
             + " or ".join(c.name for c in facts.boot.candidates)
             if several
-            else "or use modprobe.d instead, where that is possible: --via modprobe. Variables need no boot "
-            "loader: `rocmcfg run --profile NAME -- PROGRAM`",
+            else "use modprobe.d instead, where that is possible: --via modprobe. Variables need "
+            "no boot loader: `rocmcfg run --profile NAME -- PROGRAM`",
         )
     elif not loader.supported:
         yield _by_hand("RC3015", loader, detection.manual_lines(loader, kargs), "the boot loader", request)
@@ -135,7 +135,7 @@ def _generator_problems(
     if images and not generators:
         summary = "there are initramfs images, but no generator that rocmcfg knows"
         detail = f"the copy of modprobe.d in them would not be updated; by hand:\n{lines}"
-        hint = "keep to the kernel command line: --via cmdline"
+        hint = "use the kernel command line instead: --via cmdline"
         yield error("RC3018", summary, location=images[0], detail=detail, hint=hint)
 
 

@@ -329,7 +329,7 @@ def _menu_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, 
     loader = record.header.expect.backend
     if not record.of(steps.Committed) or record.files.isdisjoint(registry.paths(loader)):
         return ()
-    due = registry.backend(loader).activations(view, "the boot menu has the arguments that are rolled back")
+    due = registry.backend(loader).activations(view, "the boot menu has arguments that are being rolled back")
     ran = any(step.tool in record.tools for step in due)
     return due if not ran and has_errors(_of_the_menu(view, record)) else ()
 
@@ -342,7 +342,7 @@ def _images_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation
     entries = registry.entries(view, record.header.expect.backend)
     if generator is None or all(i.carries is False for i in generator.images(view, entries)):
         return ()
-    return (*generator.activations(view, "an image contains the options that are rolled back", entries),)
+    return (*generator.activations(view, "an image contains options that are being rolled back", entries),)
 
 
 def _of_the_menu(view: HostView, record: steps.Journal) -> list[Diagnostic]:

@@ -210,8 +210,8 @@ def _not_finished(view: HostView, left: Iterable[str]) -> tuple[Diagnostic, ...]
     if not tools:
         return ()
     summary = f"not finished: the next boot may still have the settings until {tools} has been run"
-    hint = "`rocmcfg rollback --chroot` runs it inside that host"
-    return (warning("RC4016", summary, hint=hint if view.offline else "`sudo rocmcfg rollback` runs it"),)
+    hint = "run it inside that host with `rocmcfg rollback --chroot`"
+    return (warning("RC4016", summary, hint=hint if view.offline else "run it with `sudo rocmcfg rollback`"),)
 
 
 def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:

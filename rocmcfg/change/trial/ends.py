@@ -139,7 +139,7 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
         return [sweep(host, standing.plan_without(host, force=True), progress)]
     remark = _note_end(host, trial, transaction)
     planned = plan_of(host, [transaction])._replace(diagnostics=(remark,))
-    how = "was a trial that was not confirmed, and is rolled back"
+    how = "was a trial that was not confirmed, and was rolled back"
     return [carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)]
 
 

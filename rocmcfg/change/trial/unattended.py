@@ -36,7 +36,7 @@ def uptime(view: HostView) -> float:
     try:
         return float((view.text("/proc/uptime") or "").split()[0])
     except (IndexError, ValueError) as problem:
-        raise Unreadable("/proc/uptime", "it holds no number") from problem
+        raise Unreadable("/proc/uptime", "it contains no number") from problem
 
 
 def wait(view: HostView, trial: Trial, seconds: float, sleep: Sleep) -> None:
