@@ -164,7 +164,7 @@ def _caution(trap: Caution) -> tuple[str, str]:
 _UNSET = {
     **dict.fromkeys(("parameter", "feature", "new"), "the default; nothing sets it"),
     "argument": "not set",
-    "variable": "not set for all users",
+    "variable": "not set system-wide",
 }
 
 
@@ -175,7 +175,7 @@ def _show_now(printer: Printer, explained: Explained) -> None:
     printer.heading("On this host")
     where = f"{explained.next_boot} ({explained.source})" if explained.source else _UNSET[kind]
     if kind == "variable" and explained.source and explained.next_boot is None:
-        where = f"unknown: {explained.source} decides it when a program runs it"
+        where = f"unknown before a program runs {explained.source}"
     elif explained.source and explained.next_boot is None:
         where = f"unknown: {explained.source} gives it no value, or one with a variable of the boot loader"
     if explained.waits:

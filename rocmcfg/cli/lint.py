@@ -120,7 +120,8 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
         needed = f"which does not mean that you need {it}"
     if rest:
         listed = ", ".join([*rest[:_FINE], *more])
-        printer.said(f"Nothing wrong with {listed}, {needed}. What each does: rocmcfg explain NAME")
+        effect = "What each does" if rest[1:] else "What it does"
+        printer.said(f"Nothing wrong with {listed}, {needed}. {effect}: rocmcfg explain NAME")
 
 
 def _verdicts(printer: Printer, linted: Linted) -> None:
