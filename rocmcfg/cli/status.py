@@ -79,9 +79,7 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
 
 def _reasons(status: Status) -> list[tuple[str, str]]:
     """Return a row for each setting that rocmcfg applied: its name, its status and the reason for it."""
-    stands = {
-        c.name: c.status.value.replace("_", " ") for c in (status.report.checks if status.report else ())
-    }
+    stands = {c.name: _words(c.status) for c in (status.report.checks if status.report else ())}
     rows = []
     for setting in status.settings:
         why = setting.because or (
@@ -190,7 +188,7 @@ def _state(status: Status) -> str:
     if status.report is None:
         return "unknown"
     checks = status.report.checks
-    wrong = (f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES)
+    wrong = (f"{c.name} ({_words(c.status)})" for c in checks if c.status not in PASSES)
     return "; ".join(wrong) or f"in effect: all {len(checks)} settings"
 
 
@@ -232,7 +230,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
             c.desired or "-",
             c.configured or "-",
             c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
-            c.status.value.replace("_", " "),
+            _words(c.status),
         )
         for c in report.checks
     ]
@@ -259,6 +257,10 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     ):  # apply would end with the same errors
         named = " ".join(f"--profile {name}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
+
+
+def _words(status: CheckStatus) -> str:
+    return "unknown" if status is CheckStatus.CANNOT_BE_TOLD else status.value.replace("_", " ")
 
 
 def _verdict(report: VerificationReport, option: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -21,8 +22,9 @@ _LINKING = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "
 _LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby")
 _WORD = 255  # characters; a longer word is cut
 _ENDLESS = regex(rf"\S{{{_WORD + 1},}}")
-_COMMAND = regex(r"`[^`\n]{1,40}`")  # a short command, which is not broken between two lines
-_KEPT = "\ue000"  # a character for private use, in place of the blanks in such a command
+_QUOTED = regex(r"`[^`\n]*`")  # a command
+_SHORT = 42  # characters; a longer command may be broken between two lines
+_KEPT = "\ue000"  # a character for private use, in place of the blanks in a short command
 _ADDRESS = regex(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
 
 
@@ -74,6 +76,10 @@ def linked(text: str) -> str:
     return _ADDRESS.sub(lambda at: f"\x1b]8;;{at[0]}\x1b\\{at[0]}\x1b]8;;\x1b\\", text)
 
 
+def _unbroken(command: re.Match[str]) -> str:
+    return command[0] if len(command[0]) > _SHORT else command[0].replace(" ", _KEPT)
+
+
 def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = None) -> list[str]:
     """Return the lines of a text, with these indents. A short command in backticks stays on one line. A word
     that is too long after its indent moves to the left, because a terminal would break it; a word longer than
@@ -84,7 +90,7 @@ def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = Non
     most = width(stream)
     text = spelled(_ENDLESS.sub(lambda word: cut(word[0], _WORD), text), stream)
     lines = textwrap.wrap(
-        _COMMAND.sub(lambda command: command[0].replace(" ", _KEPT), text),
+        _QUOTED.sub(_unbroken, text),
         most,
         initial_indent=first,
         subsequent_indent=rest,

@@ -360,6 +360,14 @@ def test_a_short_command_is_not_broken_between_two_lines(before: int) -> None:
     assert too_wide("\n".join(lines)) == []
 
 
+def test_the_text_between_two_long_commands_is_broken() -> None:
+    long = "`rocmcfg confirm --root /home/you/rocmcfg-case/host`"
+    lines = wrap(
+        f"keep it with {long} in its boot, or with {long} later, which is long enough for three lines"
+    )
+    assert all(len(line) > 50 for line in lines[:-1])
+
+
 def test_version_and_module() -> None:
     assert process(command("--version")).out == f"rocmcfg {package.__version__}\n"
     assert process(command()).code in (0, 2), "the help"
