@@ -44,7 +44,7 @@ def test_the_end_says_how_to_undo_to_survive_and_to_go_on(root: Path) -> None:
     assert "4 settings (1 kernel argument, 3 variables): 5 files to change, 1 program to run" in said
     assert f"Undo: sudo rocmcfg rollback --root {root}" in said
     assert "--trial" not in said, "whether the loader can do it there is not seen from here"
-    assert "in the boot menu press e, take amdgpu.cwsr_enable=0 out, and boot that" in said
+    assert "in the boot menu press e, delete amdgpu.cwsr_enable=0, and boot that" in said
     assert said.endswith(f"Next: {again}")
     next_one = shlex.split(again.removeprefix("sudo rocmcfg "))
     assert rocmcfg(*next_one, "--yes").code == 0

@@ -48,9 +48,9 @@ def _linted(text: str, asked: Spelling, on: Machine) -> tuple[Checked, Knowledge
 
 
 def _warned(planned: tuple[Diagnostic, ...]) -> set[str]:
-    """What a plan advises against. That a kernel may not give all of a value is a matter of the kernel."""
+    """What a plan advises against. That a kernel may not provide all of a value is a matter of the kernel."""
     said = {d.summary for d in planned if d.severity is not Severity.INFO and d.id not in _NO_ADVICE}
-    return {summary for summary in said if "may not give all of" not in summary}
+    return {summary for summary in said if "may not provide all of" not in summary}
 
 
 def opposites(asked: Spelling, on: Machine) -> Iterator[str]:

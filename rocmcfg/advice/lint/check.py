@@ -1,5 +1,5 @@
-"""One text through all of it: its kind, its reader, the rules, and the findings with their places; and what
-becomes of each of its settings: kept, changed or taken out, and why."""
+"""Check one text: determine its kind, read it, judge its settings, and list the findings with their places.
+Then decide the fate of each setting, whether it is kept, changed or removed, and why."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.shape import NamedTuple, published
 
-_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
-_WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the plainest advice first
-_ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
+_LARGE = 1 << 20  # characters; a larger text is first searched for any word that lint knows
+_WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the firmest advice first
+_ROUNDS = 5  # a name is fixed, then its value, then it is overridden by another one, or is the default
 
 
-Judged = dict[object, tuple[Remark, ...]]  # the remarks on an assignment, by all that they depend on
+Judged = dict[object, tuple[Remark, ...]]  # the remarks on an assignment, by everything that they depend on
 
 
 def check(
@@ -35,8 +35,8 @@ def check(
     kind: FileKind | None = None,
     judged: Judged | None = None,
 ) -> Checked:
-    """Judge a text alone. `file` is its path, which may tell its kind. `judged` has the remarks on others by
-    the same knowledge: an assignment that stands in all boot entries is judged once."""
+    """Check a text on its own. `file` is its path, which may show its kind. `judged` holds the remarks made
+    so far with the same knowledge, so that an assignment in all boot entries is judged only once."""
     reading = Reading()
     read_as = kind or kinds.of(file, text)
     if len(text) < _LARGE or names.mentions_anything(text):
@@ -44,7 +44,7 @@ def check(
     checked = Checked(file, read_as, Source(text), reading)
     for start, stop, slip in reading.slips:
         checked.add_at(start, stop, slip, Spelt(slip.literal))
-    # words that nothing tells the place of may be for a shell as well
+    # words from an unknown place may be meant for a shell, too
     anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
     anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
     remarks_by_key: Judged = {} if judged is None else judged
@@ -74,7 +74,8 @@ def check(
 
 
 def mended(checked: Checked, knowledge: Knowledge) -> str:
-    """The text with the proposals, and with those for what they leave or bring, until there is none."""
+    """Return the text with all proposals applied, including those for the text that earlier proposals
+    made."""
     text = proposed(checked)
     for _ in range(0 if text == checked.source.text else _ROUNDS):
         before, text = text, proposed(check(checked.file, text, knowledge, kind=checked.kind))
@@ -86,7 +87,7 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
-    DOUBTFUL = "doubtful"  # to be taken out, unless its author knows why it is there
+    DOUBTFUL = "doubtful"  # to be removed, unless its author knows why it is there
     KEEP = "keep"
 
 
@@ -103,10 +104,10 @@ class Fate(str, Enum):
     "severity",
 )
 class Verdict(NamedTuple):
-    """`fate` is what should become of the setting, wherever it stands; `by_hand` is True where the text
-    around it lets nobody but its author edit it. `replacement` is what stands there in the end, and `setting`
-    the same for --set; both are empty but for a change that is proposed. `summary` is the gravest of what is
-    said of it, empty with no `severity` where nothing is."""
+    """The verdict on a setting. `fate` is what to do with it, wherever it is written; `by_hand` is True if
+    only its author can edit the text around it. `replacement` is the text to write in its place, and
+    `setting` the same in the spelling of --set; both are empty unless a change is proposed. `summary` is the
+    gravest remark on it; without a remark it is empty, and `severity` is null."""
 
     file: str
     line: int
@@ -121,7 +122,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(checked: Checked) -> list[Verdict]:
-    """Worst first."""
+    """Return the verdicts on all settings of a text, the worst first."""
     become = becoming(checked)
     findings_at: dict[tuple[int, int], list[Finding]] = {}
     for finding in sorted(
@@ -136,7 +137,7 @@ def verdicts(checked: Checked) -> list[Verdict]:
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
         fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
         if spelt.text is None:
-            # what could have been edited stays because something else needs it
+            # a setting that could have been edited stays because another one needs it
             fate = min(
                 (_fate(finding.remark) for finding in own if finding.spelt.text is None),
                 default=Fate.KEEP,
@@ -146,7 +147,7 @@ def verdicts(checked: Checked) -> list[Verdict]:
         text, replacement = checked.source.text[slice(*token)], spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
-            summary += f"; {spelt.setting} stands for it"
+            summary += f"; {spelt.setting} covers it"
         place = checked.source.place(each.start)
         judgements.append(
             Verdict(checked.file, *place, text, fate, by_hand, replacement, setting, summary, severity)
@@ -157,7 +158,7 @@ def verdicts(checked: Checked) -> list[Verdict]:
 
 
 def _fate(remark: Remark) -> Fate:
-    """Return what a remark advises, whatever can be edited."""
+    """Return the fate that a remark advises, whether or not the text can be edited."""
     match remark.advice:
         case Advice.TAKE_OUT:
             return Fate.TAKE_OUT

@@ -1,5 +1,5 @@
-"""The frame in which `lint` puts the words of a verdict: a class, how grave it is in a file, and how sure
-lint can be of what the author means."""
+"""Frame the words of a verdict for `lint`: its class, its severity in a file, and how certain it is what the
+author means."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 
 _TO_INIT = (
-    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
+    "The kernel passes it only to the first process; logins get it from /etc/environment, as after an apply."
 )
 _CMDLINE = (
     "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
@@ -32,8 +32,8 @@ _OF_A_TRAP: dict[str | None, str] = {kind: id for id, kind in CLASSES.items()}
 
 
 class Knowledge(NamedTuple):
-    """What a text is judged by. `issues` may be empty where the machine is not known. `base` is the value
-    that the host gives a parameter: None where it gives none, or where a text is not judged for a host."""
+    """The knowledge by which a text is judged. `issues` may be empty if the machine is unknown. `base`
+    returns the value that the host gives a parameter; None if it sets none, or if no host is judged."""
 
     catalogue: Catalogue
     machine: Machine
@@ -42,7 +42,7 @@ class Knowledge(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """An assignment, the setting that it makes, and what it is judged by."""
+    """An assignment, the setting that it makes, and the catalogue and machine by which it is judged."""
 
     found: Assignment
     asked: Spelling
@@ -58,7 +58,7 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
         and assignment.where.trust is Trust.FILE
         and assignment.where.listed >= 0
     ):
-        summary = f"{assignment.name} is a variable, and reaches no program from the kernel's command line"
+        summary = f"{assignment.name} is a variable; no program gets it from the kernel command line"
         yield warning("RC7113", summary, _TO_INIT, advice=Advice.TAKE_OUT, sources=_CMDLINE)
         return
     trust, path = assignment.where.trust, assignment.what is What.PATH
@@ -91,7 +91,7 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
 
 
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
-    """Judge in its turn what would be written: something else may be better still, or nothing at all."""
+    """Judge the proposal of a remark, too: something else may be better still, or nothing at all."""
     settings, value = {case.asked}, case.asked.value
     while (proposal := remark.proposal) is not None:
         target = written(proposal, knowledge)
@@ -113,8 +113,8 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
 
 
 def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Remark:
-    """Leave it to the author what to write, where lint would have more against that than against what stands
-    there."""
+    """Drop the proposal of a remark if lint would object to it for a reason that does not apply to the
+    author's setting."""
     ids = {_worded(v, case).id for v in judge(case.asked, case.machine, case.known)}
     accused = (new for new in of_target if new.severity is not Severity.INFO and new.id not in ids)
     against = next(accused, None)
@@ -125,8 +125,8 @@ def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Rem
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """Return what to write; a feature becomes the mask that differs in it alone from that of the host, as in
-    a plan, or from the default."""
+    """Return the setting to write. A feature becomes the mask of the host, or the default, with only that
+    feature changed, as in a plan."""
     if instead.kind is not Kind.FEATURE:
         return instead
     feature = knowledge.catalogue.features[instead.name]
@@ -140,7 +140,7 @@ def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
 
 
 def spelled(assignment: Assignment) -> Spelling:
-    """The setting that an assignment makes; its value is None where nobody can know it."""
+    """Return the setting that an assignment makes; its value is None if it cannot be known."""
     value = None if assignment.opaque else assignment.value
     if assignment.what in _KINDS:
         return Spelling(_KINDS[assignment.what], assignment.name, value)
@@ -149,12 +149,13 @@ def spelled(assignment: Assignment) -> Spelling:
 
 
 def _is_any(name: str) -> bool:
-    """`amdgpu.x=1`, `amdgpu.NAME=VALUE`: how documents speak of any parameter."""
+    """Return whether a name is a placeholder, as in `amdgpu.x=1` or `amdgpu.NAME=VALUE`."""
     return len(name) <= 2 or name.isupper() or name in ("name", "param", "parameter", "option", "foo", "bar")
 
 
 def _worded(verdict: Verdict, case: _Case) -> Remark:
-    """Put the words of a verdict into a remark. What the place of the setting cannot take is left out."""
+    """Return a remark with the words of a verdict. A proposal that does not fit the place of the setting is
+    left out."""
     setting = case.asked
     wording = words(verdict, setting, case.known, case.machine)
     instead, advice, why = wording.instead, wording.advice, wording.why
@@ -175,7 +176,7 @@ def _counts_otherwise(verdict: Verdict, case: _Case) -> bool:
 
 
 def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PLR0912  # a branch for each member
-    """Return the class of a finding, and how grave it is in a file."""
+    """Return a remark with the class and the severity of the verdict."""
     summary = wording.summary
     match verdict.about:
         case About.UNKNOWN_MODULE:
@@ -227,13 +228,13 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
 
 
 def _as_sure(id: str, wording: Words) -> Remark:
-    """Warn where the advice leaves no doubt."""
+    """Return a warning if the advice leaves no doubt, else a note."""
     sure = wording.advice in (Advice.CHANGE, Advice.TAKE_OUT)
     return warning(id, wording.summary) if sure else info(id, wording.summary)
 
 
 def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
-    """Warn where somebody writes to a parameter's file in sysfs that cannot be written."""
+    """Warn of a write to a parameter's file in sysfs that cannot be written."""
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):

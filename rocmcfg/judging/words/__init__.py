@@ -1,8 +1,8 @@
-"""The one wording of verdicts: what each says of a setting, why it matters, and what to do.
+"""Word each verdict once: what is wrong with the setting, why it matters, and what to do about it.
 
-`plan`, `lint`, `explain`, `doctor` and `status` take these sentences, and add what is their own: a severity,
-an id, a place, an option. None of them decides what to do about a verdict; `Advice` says it for all of them.
-A new member of `About` or `Kind` fails mypy here until it has its words.
+`plan`, `lint`, `explain`, `doctor` and `status` use these sentences and add their own frame: a severity, an
+id, a place, an option. No command decides for itself what to do about a verdict: `Advice` decides it for all
+of them. A new member of `About` or `Kind` fails mypy here until it has a wording.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Advice", "Words", "words"]
 def words(  # noqa: PLR0912  # a branch for each member
     verdict: Verdict, setting: Spelling, catalogue: Catalogue, machine: Machine
 ) -> Words:
-    """Word a verdict on a setting."""
+    """Return the wording of a verdict on a setting."""
     case, about = Case(setting, catalogue, machine), verdict.about
     match about:
         case About.UNKNOWN_MODULE:
@@ -35,7 +35,7 @@ def words(  # noqa: PLR0912  # a branch for each member
         case About.ABSENT:
             return absent(verdict, case)
         case About.BUILD_ONLY:
-            summary = f"{case.name} is read when software is compiled, and never when it runs"
+            summary = f"{case.name} is read only when software is compiled, never when it runs"
             return take_out(case, summary, verdict.why)
         case About.DEPRECATED:
             return changed(verdict, case, f"{case.name} is deprecated", sentence(verdict.why))
@@ -43,15 +43,15 @@ def words(  # noqa: PLR0912  # a branch for each member
             return illegal(verdict, case)
         case About.OUT_OF_RANGE:
             low, high = verdict.names
-            summary = f"{case.written} is out of range: its meanings run from {low} to {high}"
-            return take_out(case, summary, verdict.why, cure="choose a value inside the range")
+            summary = f"{case.written} is out of range: the values with a meaning run from {low} to {high}"
+            return take_out(case, summary, verdict.why, cure="choose a value within the range")
         case About.OCTAL:
-            summary = f"{case.written} is read as {verdict.why}: a leading 0 makes a number octal"
-            why = "Write it without the 0, or in full as 0x and hexadecimal digits."
+            summary = f"{case.written} is read as {verdict.why}: a leading 0 makes the number octal"
+            why = "Write the number without the 0, or in hexadecimal with a leading 0x."
             return changed(verdict, case, summary, why)
         case About.PRESENCE_ONLY:
-            summary = f"{case.written} switches it on: only its presence counts"
-            return take_out(case, summary, verdict.why, cure="unset the variable to switch it off")
+            summary = f"{case.written} turns it on: any value counts as on"
+            return take_out(case, summary, verdict.why, cure="unset the variable to turn it off")
         case About.TRAP:
             assert verdict.trap is not None
             return trap(verdict, verdict.trap, case)
@@ -63,7 +63,7 @@ def words(  # noqa: PLR0912  # a branch for each member
             feature, kernels = verdict.names
             summary = f"{case.written} turns {feature} on and taints the kernel"
             on = machine.releases(kernels)
-            return doubt(case, summary, f"Kernel {on} is tainted by it, and {BUG_REPORTS}. {verdict.why}")
+            return doubt(case, summary, f"It taints kernel {on}, and {BUG_REPORTS}. {verdict.why}")
         case About.SIDE_EFFECT:
             return side_effect(verdict, case)
         case About.LOSES:
@@ -72,7 +72,7 @@ def words(  # noqa: PLR0912  # a branch for each member
             summary = f"{case.written} turns {feature} off, and {need} for {needed_for}"
             return doubt(case, summary, verdict.why)
         case About.DEFAULT:
-            every = "" if machine.kernels or setting.kind is not Kind.PARAMETER else " of every kernel known"
+            every = "" if machine.kernels or setting.kind is not Kind.PARAMETER else " on every known kernel"
             return take_out(case, f"{case.written} is the default{every}", verdict.why)
         case About.FIXED:
             on = ", ".join(verdict.kernels)

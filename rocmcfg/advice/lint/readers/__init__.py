@@ -1,4 +1,4 @@
-"""One small reader per kind of file: text in, assignments out. None of them fails on any text."""
+"""Read each kind of file with a small reader: text in, assignments out. No reader fails on any text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PYTHON: python.read,
     FileKind.MARKDOWN: markdown.read,
 }
-# Not one text for whoever reads it; of all others, the later one of two values of a name is the value.
+# Their lines need not belong together; in any other kind of file the later of two values of a name counts.
 _SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
@@ -39,7 +39,7 @@ _BUILDS = regex(
 
 
 def builds(text: str) -> bool:
-    """Return whether software is compiled here, so that variables of a build mean something."""
+    """Return whether the text compiles software, so that build variables have an effect."""
     return bool(_BUILDS.search(text))
 
 
@@ -52,7 +52,7 @@ def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
-    """An example in a document. One without a known language, and lines that its language has not, are read
+    """Read an example in a document. If its language is unknown, or has no reader for its lines, it is read
     line by line."""
     kind = kinds.by_path(path)
     kind = kinds.by_content(piece.text) if kind in (None, FileKind.MARKDOWN) else kind

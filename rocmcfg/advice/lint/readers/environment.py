@@ -1,5 +1,5 @@
-"""What sets an environment: /etc/environment, environment.d, --env-file, systemd's units, Dockerfiles, and
-YAML (compose files, Kubernetes, workflows, Ansible)."""
+"""Read files that set an environment: /etc/environment, environment.d, --env-file, systemd units,
+Dockerfiles, and YAML (compose files, Kubernetes, workflows, Ansible)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_pam(piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_env_file(piece: Span, out: Reading, where: Where) -> None:
-    """`docker run --env-file`, and ours."""
+    """Read a file for `docker run --env-file`, such as /etc/rocmcfg/env."""
     _read(dotenv.read_env_file, piece, out, where, quotes="")
 
 
@@ -84,14 +84,12 @@ def _ignored(piece: Span, statement: Statement, out: Reading) -> None:
     start = piece.text.rfind("\n", 0, statement.start) + 1
     before = piece.text[start : statement.start]
     if before.strip() == "export":
-        summary = (
-            f"systemd passes over this line, and {statement.name} is not set: environment.d knows no export"
-        )
+        summary = f"systemd ignores this line, so {statement.name} is not set: environment.d has no `export`"
         whole = piece.cut(start + len(before) - len(before.lstrip()), statement.stop)
         literal = piece.text[statement.start : statement.stop]
         out.slip(whole, warning("RC7118", summary, literal=literal, sources=_SYSTEMD))
     else:
-        summary = f"systemd passes over this line: an empty value leaves {statement.name} as it is"
+        summary = f"systemd ignores this line: an empty value leaves {statement.name} unchanged"
         token = piece.cut(statement.start, statement.stop)
         out.slip(token, warning("RC7118", summary, literal="", sources=_SYSTEMD))
 
@@ -103,7 +101,8 @@ def _line_of(piece: Span, statement: Statement) -> tuple[int, int]:
 
 
 def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
-    """No program knows a comment behind a value; whoever writes an example knows them."""
+    """Read an example in a document. Its author may put a comment after a value, although no program allows
+    that in a file."""
     for line in piece.lines():
         match = _LINE.match(line.text)
         if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
@@ -115,7 +114,8 @@ def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
-    """systemd.syntax(7): words in quotes of either kind, a backslash at the end continues a line."""
+    """Read a unit as systemd.syntax(7) defines it: words may be in quotes of either kind, and a backslash at
+    the end continues a line."""
     _read_directives(_UNIT, piece.logical_lines(("#", ";")), out, where)
 
 
@@ -126,7 +126,7 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
 def _read_directives(
     directive: re.Pattern[str], found_lines: Iterable[Span], out: Reading, where: Where
 ) -> None:
-    """Lines that set words, or run them as a shell does."""
+    """Read the lines of a file whose directives set variables or run shell commands."""
     for line in found_lines:
         match = directive.match(line.text)
         rest = line.cut(match.end()) if match else line
@@ -146,7 +146,8 @@ def _read_directives(
 
 
 def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
-    """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
+    """Read a list of NAME=VALUE, split as a shell splits words. `statement` is the statement that holds
+    it."""
     before = len(out.assignments)
     words = [word for command in split_commands(piece) for word in command.words]
     gaps = (
@@ -163,7 +164,8 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
 
 
 def _pair(line: Span, match: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
-    """A name, and the last group as its value; the token ends with the quote behind it."""
+    """Add the name and the value (the last group) of a match; the token ends with the quote after the
+    value."""
     name, value = line.cut(*match.span(1)), match.span(match.lastindex or 0)
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
@@ -174,12 +176,13 @@ def _pair(line: Span, match: re.Match[str], out: Reading, where: Where, statemen
             statement=statement,
             written_to=line.range(*value)[1] + closed,
             quotes="",
-            opaque=not line.text[slice(*value)],  # of an empty value nobody can tell what it becomes
+            opaque=not line.text[slice(*value)],  # what an empty value becomes is unknown
         )
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
-    """Line by line: a mapping's item, anything else as text. What the rest is without one is not known."""
+    """Read YAML line by line: an item of a mapping, and anything else as text. No token is removable, because
+    it is unknown whether the rest stays valid without it."""
     where = where._replace(removable=False)
     for named in _NAMED.finditer(piece.text):
         _pair(piece, named, out, where._replace(once=piece.at(named.start())), piece.place)

@@ -1,6 +1,6 @@
-"""A text whose kind is not known, line by line: what each line looks like decides how it is read.
+"""Read a text of unknown kind line by line: the look of each line decides how it is read.
 
-For examples in documents, for what a script prints into a file, and for files of no kind that we know.
+This is for examples in documents, for texts that a script prints into a file, and for files of unknown kind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
 _PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
 _COMMAND_END = regex(r"[;&|]+")
 _URL = regex(r"\b[a-z]+://[^\s)>\]]+")
-# How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
+# The beginning of a line by the kernel, journald or syslog: such a line reports, and sets nothing.
 LOG_LINE = regex(
     r"^\s*(?:[<\[]\s*\d+(?:\.\d+)?[>\]]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\dT\S+ \S+ kernel"
     r"|amdgpu [0-9a-f]{4}:|amdgpu: |\[drm|kernel:)"
@@ -52,7 +52,7 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
 
 
 def _quote_end(text: str, start: int) -> int:
-    """Where the quotation ends in which text[start] stands, else the line's end."""
+    """Return the end of the quotation around text[start], or else the end of the line."""
     for quote in "\"'`":
         if text.count(quote, 0, start) % 2 and (end := text.find(quote, start)) >= 0:
             return end
@@ -60,7 +60,7 @@ def _quote_end(text: str, start: int) -> int:
 
 
 def _is_command_line(text: str) -> bool:
-    """Several bare words with an argument among them that is ours."""
+    """Return whether a line consists of bare words, at least one of them a known argument."""
     words = [word.partition("=")[0].strip("\"'") for word, _ in tokens(text)]
     arguments = catalogue.load().arguments
     ours = [w for w in words if names.split_parameter(w) or w in arguments]
@@ -68,10 +68,10 @@ def _is_command_line(text: str) -> bool:
 
 
 def read_tokens(line: Span, out: Reading, where: Where) -> None:
-    """Every NAME=VALUE whose name is ours, wherever it stands; the rest of the line is somebody's words."""
+    """Read every NAME=VALUE with a known name, anywhere in the line; the rest of the line is running text."""
     if "=" not in line.text:
         return
-    if where.trust is Trust.PROSE:  # a sentence's end whose blank was lost
+    if where.trust is Trust.PROSE:  # the end of a sentence without a blank after it
         start = 0
         for glued in _GLUED.finditer(line.text):
             _read_tokens(line.cut(start, glued.start() + 1), out, where)
@@ -83,7 +83,7 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
 def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     urls = [match.span() for match in _URL.finditer(line.text)][::-1]
     ends = [match.end() for match in _COMMAND_END.finditer(line.text)][::-1]
-    # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
+    # arguments belong together up to the end of a command, and something may need an argument that is removed
     where = where._replace(once=line.at(0), removable=False)
     for match in _ASSIGNED.finditer(line.text):
         while urls and urls[-1][1] <= match.start():
@@ -98,17 +98,18 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         if parameter is not None:
             out.add(What.PARAMETER, line.cut(start, stop), name=".".join(parameter), where=where)
         elif names.concerns(name):
-            # of two variables nobody can tell whether one program gets them
+            # it is unknown whether two variables are for the same program
             alone = where._replace(once=line.at(start))
             out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'")
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
-        elif match[2][:1] in ("'", '"') and "=" in match[2]:  # somebody's variable, with ours inside
+        elif match[2][:1] in ("'", '"') and "=" in match[2]:  # an unknown variable, with known names inside
             _read_tokens(line.cut(match.start(2) + 1, match.end(2) - 1), out, where)
 
 
 def _end(match: re.Match[str], *, prose: bool) -> int:
-    """Without the sentence's own marks behind it, and without a word whose blank was lost."""
+    """Return the end of a token, without the punctuation of the sentence, and without a word that follows the
+    value without a blank."""
     text = match.group()
     glued = re.search(r"=\d+(?=(?!x[0-9a-f]+$)[a-z]{3,}$)", text) if prose else None
     if glued is not None:

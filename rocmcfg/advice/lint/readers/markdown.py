@@ -1,6 +1,6 @@
-"""Documents: examples in fences and inline code are read as what they are, prose only for what is certain.
+"""Read documents: examples in fences and inline code by their own kind, prose only for certain settings.
 
-A sentence that calls a name wrong is not accused of it, a log sets nothing, and a name without a value is a
+A name that its sentence calls wrong is not reported, a log sets nothing, and a name without a value is only a
 mention.
 """
 
@@ -34,7 +34,7 @@ _CODE_OF_OTHERS = frozenset(
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    doc = where._replace(scope="", removable=False)  # a sentence would miss its token
+    doc = where._replace(scope="", removable=False)  # a sentence needs its words
     judgement, at = Judgement(piece), 0
     for fence in _FENCED.finditer(piece.text):
         _prose(piece.cut(at, fence.start()), out, doc, judgement)
@@ -45,7 +45,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _lead(text: str, lead: str) -> int:
-    """How much of a line belongs to the list or quotation around the fence."""
+    """Return how many characters of a line belong to the list or quotation around the fence."""
     at = 0
     while at < len(lead) and at < len(text) and (text[at] == lead[at] or text[at] in " \t"):
         at += 1

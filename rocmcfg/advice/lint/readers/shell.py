@@ -1,6 +1,7 @@
-"""Shell scripts and profiles: what their commands put into the environment, into files, into the kernel.
+"""Read shell scripts and profiles: find what their commands set in the environment, in files and in the
+kernel.
 
-Also GRUB's defaults, which a shell reads.
+GRUB's defaults are shell scripts, too.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
-# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
-# own.
+# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those for Xen itself
+# are not.
 _COMMAND_LINE = regex(
     r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
 )
 _KEYWORD = regex(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
 _BEFORE_COMMAND = regex(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
 _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
-# 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
+# 10_linux passes the kernel the first and then the second, and a recovery entry only the first
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
-# What these commands are given is looked for, shown or taken away: nobody sets it.
+# These commands search for, show or unset their arguments, and set nothing.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
-# Tools that add arguments to a kernel command line, and the options behind which those stand.
+# Tools that add arguments to a kernel command line, and the options before these arguments.
 _BOOT_TOOLS = regex(
     r"grubby|kernelstub|rpm-ostree|bootc|efibootmgr|kexec|grub2?-editenv|qemu-system-x86_64|ukify"
 )
@@ -44,13 +45,11 @@ _ADDS = regex(
     r"|kernelopts"
 )
 _OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=KEY=OLD=NEW
-_HANDS_ON = regex(
-    r"-[eEx]|--(?:set)?env"
-)  # options of docker, systemd-run, mpirun: a variable is behind them
+_HANDS_ON = regex(r"-[eEx]|--(?:set)?env")  # options of docker, systemd-run, mpirun: a variable follows them
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
 _LINE_BREAK = regex(r"\\n")
-_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
+_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # the rest of a line without a further command
 _INDENT = 100  # characters; a long line is not searched for its beginning again and again
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 _DEPTH = 4  # scripts in scripts
@@ -60,19 +59,19 @@ _PROMPT = regex(
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    waiting: list[Span] = []  # what the command before in a pipe prints
+    waiting: list[Span] = []  # the output of the command before, in a pipe
     filled: dict[str, list[int]] = {}
     for command in split_commands(piece):
         reader = _Reader(piece, out, where, command, waiting, filled)
         printed = reader.run()
         waiting = printed if command.piped else []
-        if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
+        if where.once >= 0 and not reader.only_sets:  # a variable set after a command is too late for it
             where = where._replace(once=reader.mark + 1)
 
 
 def read_profile(piece: Span, out: Reading, where: Where) -> None:
-    """A script that a login shell sources, so that its variables are those of the session. Where its language
-    tells a value, that is the value; the rest is read as any script."""
+    """Read a script that a login shell sources, which sets the variables of the session. Values that can be
+    evaluated are; the rest is read like any script."""
     before = len(out.assignments)
     read(piece, out, where)
     if where.trust is not Trust.FILE:
@@ -97,14 +96,14 @@ def read_profile(piece: Span, out: Reading, where: Where) -> None:
             and statement.effect is Effect.NOT_EXPORTED
             and session.is_exported(assignment.name) is False
         ):
-            summary = f"{assignment.name} is set for this shell alone: without `export` no program gets it"
+            summary = f"{assignment.name} is set only for this shell: without `export` no program gets it"
             token = piece.cut(statement.start, statement.stop)
             literal = f"export {token.text}"
             out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:
-    """An example of a terminal: commands behind prompts, and what they print, which sets nothing."""
+    """Read an example of a terminal session: commands after prompts, and their output, which sets nothing."""
     parts, continued = [], False
     for line in piece.lines(ends=True):
         prompt = _PROMPT.match(line.text)
@@ -119,8 +118,8 @@ def has_prompts(text: str) -> bool:
 
 
 class _Reader:
-    """One command. `waiting` is what a pipe brings to its input; `filled` are the command lines that
-    variables of this file hold, as numbers of the assignments found."""
+    """The reader of one command. `waiting` is the input that a pipe gives it; `filled` are the kernel command
+    lines that variables of this file hold, as numbers of the assignments found."""
 
     def __init__(
         self,
@@ -140,14 +139,14 @@ class _Reader:
         self.targets = [word.span(piece) for word in command.targets]
 
     def run(self) -> list[Span]:
-        """Returns what the command prints, as far as that can be told from its words."""
+        """Read the command, and return its output, as far as its words show it."""
         if len(self.words) == len(self.targets) == 0 and not self.input:
             return []
         for span in self.words:
             lines.read_paths(span, self.out, self.where)
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
-        # in an example lines of modprobe.d and arguments of the kernel may stand among commands
+        # an example may have lines of modprobe.d and kernel arguments among its commands
         self.only_sets = self.command.depth == 0 and (name in ("", "options") or "=" in name)
         rest = self.words[at + 1 :]
         printed = self.input
@@ -162,8 +161,8 @@ class _Reader:
         return printed
 
     def _assignments(self) -> int:
-        """Read the assignments before a command's name, behind `export`, `sudo` and `env`; returns where the
-        name stands."""
+        """Read the assignments before a command's name, after `export`, `sudo` and `env`; return the index of
+        the name."""
         at, declared = 0, False
         assignments: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
@@ -174,11 +173,11 @@ class _Reader:
                 assignments.append((at, assigned, declared, self.alone))
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
-                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
+                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo passes no variables on
             elif not (text.startswith("-") and at > 0):
                 break
             at += 1
-        # a command that does nothing else goes with the last of them, where nothing is built on it
+        # a command without a name is removed with its last assignment, if no other command depends on it
         bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in assignments)
         goes = not bare or not (self.command.depth or self.command.follows in "(&|")
         for number, assigned, declared, alone in assignments:
@@ -197,8 +196,8 @@ class _Reader:
             add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
-        """Return whether nothing else stands on the lines of the command, in an example, and no comment above
-        them, which may name another file."""
+        """Return whether the command, in an example, has its lines for itself, with no comment above them
+        that may name another file."""
         text, words = self.piece.text, self.command.words
         start = words[0].start
         begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
@@ -208,11 +207,12 @@ class _Reader:
         return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
-        """Return the range of some words, up to the quote that closes the last one."""
+        """Return the range of some words, including the quote that closes the last one."""
         return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
     def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
-        """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
+        """Read a kernel command line in a variable. A second plain assignment of the variable replaces the
+        first, whose arguments then have no effect."""
         out, text = self.out, word.text
         value = match.end()
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
@@ -223,7 +223,7 @@ class _Reader:
         held = self.filled.setdefault(name, [])
         once = self.where.once
         if not self.where.scope and (once < 0 or name not in _TOGETHER or (held and not adds)):
-            once = self.mark  # of an example too: another boot gets it
+            once = self.mark  # in an example, too: another boot gets it
         if not adds:
             for number in held:
                 held_before = out.assignments[number]
@@ -233,9 +233,9 @@ class _Reader:
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
         later = _TOGETHER.index(name) if name in _TOGETHER else 0
         before = len(out.assignments)
-        # what a quote at the wrong place makes of the file, `grub_defaults` says
+        # `grub_defaults` reports misplaced quotes
         by_grub = name in _TOGETHER and not self.command.unclosed and not _SWALLOWED.search(text)
-        if itself is not None:  # what stands in front of the old value is read before it
+        if itself is not None:  # arguments before the old value are read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
             kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=by_grub)
@@ -262,7 +262,7 @@ class _Reader:
             self._any_command(at)
 
     def _fish(self, rest: Sequence[Span]) -> None:
-        """`set -gx NAME VALUE`; several values make a list."""
+        """Read `set -gx NAME VALUE`; several values make a list."""
         exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
         words = [word for word in rest if not word.text.startswith("-")]
         if exports and words[1:] and names.concerns(words[0].text):
@@ -274,7 +274,8 @@ class _Reader:
             add(What.VARIABLE, pair, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
 
     def _boot_tool(self, first: int) -> None:
-        """Read what stands behind its options, which go with all that they are given."""
+        """Read the kernel arguments after the options of a boot tool; an option is removed together with its
+        arguments."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
@@ -287,11 +288,12 @@ class _Reader:
                 kernel.read_arguments(arguments, self.out, self._given(word), statement)
 
     def _given(self, word: Span) -> Where:
-        """A command may have several options of that name, for several kernels or programs."""
+        """Return the place of an option's argument: a command may have several such options, for several
+        kernels or programs."""
         return self.where._replace(once=word.at(0), part=True)
 
     def _any_command(self, first: int) -> None:
-        """No command that we know: arguments of the kernel among its words, variables that it is handed."""
+        """Read an unknown command: kernel arguments among its words, and variables that are passed to it."""
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
         for number, word in enumerate(words, first):
@@ -304,20 +306,20 @@ class _Reader:
             if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
-                # an option before it would be given what comes next
+                # without this word, an option before it would take the next one
                 alone = self.alone._replace(removable=self.alone.removable and before[:1] != "-")
                 kernel.read_arguments(word, self.out, alone)
             elif equals and before != "--build-arg" and names.concerns(name):
                 goes = self._range(number - (not inside), number) if handed else None
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
                 if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
-                    alone = alone._replace(removable=False)  # which the option before would be given
+                    alone = alone._replace(removable=False)  # the option before would take the next word
                 add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
     def _write(self, printed: list[Span], name: str) -> None:
-        """Texts that reach a file are read as that file would be."""
+        """Read texts that are written into a file, as the kind of that file."""
         from rocmcfg.advice.lint import readers
 
         if self.where.depth >= _DEPTH:
@@ -349,7 +351,8 @@ class _Reader:
 
 
 def _as_printed(words: list[Span], *, escapes: bool) -> Span:
-    """The arguments with a blank between them; `\\n` breaks the line where the command reads it so."""
+    """Return the output of echo or printf: the arguments with blanks between them; with `escapes`, `\\n` is a
+    line break."""
     parts: list[Span] = []
     for word in words:
         if re.fullmatch(r"-[neE]+", word.text) and not parts:
@@ -361,7 +364,7 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
 
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
-    """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    """Read `modprobe amdgpu runpm=0` or `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
     rest = [word for word in words if not word.text.startswith("-")]
     module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
     if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
@@ -370,10 +373,11 @@ def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
 
 
 def _read_sed(word: Span, out: Reading, where: Where) -> None:
-    """Read what a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
+    """Read the text that a sed script inserts: the second part of each `s/…/…/`, and the text after a, i and
+    c."""
     text, scoped, match = word.text, where.inside(scope="", once=-1), None
     for match in _SED.finditer(text):
-        # quotes, `&`, `\\1` and an assignment's own name are no arguments
+        # quotes, `&`, `\\1` and the name of an assignment are not arguments
         kernel.read_arguments(word.cut(*match.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
     if match is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)
