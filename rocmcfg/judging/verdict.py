@@ -30,6 +30,7 @@ class About(Enum):
     OCTAL = "a leading 0 makes it another number"
     PRESENCE_ONLY = "meant as off, and any value switches it on"
     TRAP = "the value does not do what people think"
+    UNDOES = "the opposite of what cures a known issue of this hardware"
     NO_EFFECT = "nothing on this hardware heeds it"
     TAINTS = "setting it taints the kernel"
     FEATURE_TAINTS = "it switches a feature on that taints the kernel"

@@ -53,7 +53,10 @@ _PATHS = (
     (FileKind.UNIT, r"\.(?:service|socket|timer)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
     (FileKind.PYTHON, r"\.py[iw]?$"),
     (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
-    (FileKind.OTHER, r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$"),
+    (
+        FileKind.OTHER,
+        r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$",
+    ),
     (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|bu|ign)$"),
 )
 # All that modprobe.d(5) names.
@@ -128,6 +131,11 @@ def _by_lines(head: str) -> FileKind | None:
         return FileKind.CMDLINE if lines[1:] == [] and lines[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(lines) == 1 and "=" in lines[0] and not _INSIDE_QUOTES.search(lines[0]) and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0])):
+    if (
+        len(lines) == 1
+        and "=" in lines[0]
+        and not _INSIDE_QUOTES.search(lines[0])
+        and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0]))
+    ):
         return FileKind.CMDLINE
     return None

@@ -32,6 +32,7 @@ CLASSES = {
     "RC7119": "read_only",
     "RC7120": "limited",
     "RC7121": "not_exported",
+    "RC7122": "undoes_cure",
 }
 
 

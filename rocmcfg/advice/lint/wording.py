@@ -210,6 +210,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.TRAP:
             id = _OF_A_TRAP[verdict.trap_kind]
             return warning(id, summary) if verdict.is_grave else info(id, summary)
+        case About.UNDOES:
+            return _as_sure("RC7122", wording)
         case About.NO_EFFECT:
             return info("RC7113", summary)
         case About.TAINTS | About.FEATURE_TAINTS:

@@ -81,6 +81,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.TRAP:
             grave = verdict.is_grave or verdict.trap_kind == "limited"
             return warning("RC2050", wording) if grave else info("RC2050", wording)
+        case About.UNDOES:
+            return info("RC2060", wording) if unsure else warning("RC2060", wording)
         case About.LOSES:
             return info("RC2050", wording) if unsure else warning("RC2050", wording)
         case About.TAINTS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.judging.words.advice import BUG_REPORTS, Advice, Case, Words, changed, doubt, sentence, take_out
 from rocmcfg.judging.words.of_names import absent, misnamed, unknown, unknown_module
-from rocmcfg.judging.words.of_values import illegal, no_effect, side_effect, taints, trap
+from rocmcfg.judging.words.of_values import illegal, no_effect, side_effect, taints, trap, undoes
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.exhaustive import assert_never
@@ -55,6 +55,8 @@ def words(  # noqa: PLR0912  # a branch for each member
         case About.TRAP:
             assert verdict.trap is not None
             return trap(verdict, verdict.trap, case)
+        case About.UNDOES:
+            return undoes(verdict, case)
         case About.NO_EFFECT:
             return no_effect(verdict, case)
         case About.TAINTS:

@@ -109,6 +109,18 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
             assert_never(trap.kind)
 
 
+def undoes(verdict: Verdict, case: Case) -> Words:
+    cure, fixed_in, issue, *others = verdict.names
+    undoes = "undoes" if verdict.holds else "may undo"
+    summary = f"{case.written} {undoes} the cure of {issue} on {case.machine.gpu_names}"
+    why = f"{sentence(verdict.why)} Its cure is {case.name}={cure}."
+    if fixed_in:
+        why += f" Fixed in: {fixed_in}" + ("" if fixed_in.endswith(".") else ".")
+    if others:
+        why += f" The same cures {', '.join(others)}."
+    return take_out(case, summary, why) if verdict.holds else doubt(case, summary, why)
+
+
 # -- effects -----------------------------------------------------------------------------------------------
 
 

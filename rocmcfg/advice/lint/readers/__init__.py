@@ -8,7 +8,16 @@ from collections.abc import Callable
 from rocmcfg.advice.lint import kinds
 from rocmcfg.advice.lint.assignment import Reading, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import anywhere, environment, grub_defaults, kernel, lines, markdown, python, shell
+from rocmcfg.advice.lint.readers import (
+    anywhere,
+    environment,
+    grub_defaults,
+    kernel,
+    lines,
+    markdown,
+    python,
+    shell,
+)
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex

@@ -32,7 +32,9 @@ _NAME = r"(?P<quote>[\"']?)(?P<name>[A-Z][A-Z0-9_]{3,})(?P=quote)"
 _VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"',;(){}\[\]]+))"
 # NAME = "value" (Nix, TOML, HCL), "NAME": "value" (JSON), NAME => "value" (Puppet, Ruby); the forms without
 # blanks belong to `lines`.
-_PAIR = regex(rf"(?<![\w$/-])(?<!\$\{{){_NAME}(?:[ \t]+=[ \t]*|[ \t]*=>[ \t]*|[ \t]*:[ \t]+|(?<=[\"']):){_VALUE}")
+_PAIR = regex(
+    rf"(?<![\w$/-])(?<!\$\{{){_NAME}(?:[ \t]+=[ \t]*|[ \t]*=>[ \t]*|[ \t]*:[ \t]+|(?<=[\"']):){_VALUE}"
+)
 # setenv("NAME", "value") (Lmod), setenv NAME value (environment modules, csh)
 _CALL = regex(
     rf"\b(?:setenv|pushenv|putenv|set_env|SetEnv|set-env)[ \t]*\(?[ \t]*{_NAME}[ \t]*(?:,[ \t]*|[ \t]){_VALUE}",
@@ -147,9 +149,12 @@ def _read_line(line: Span, out: Reading, where: Where) -> None:
         if is_command_line(cut.text):
             inside = Reading()
             kernel.read_arguments(cut, inside, where)
-            out.assignments += [each for each in inside.assignments if not taken.overlap(each.start, each.stop)]
-    if match := _TUNED.search(line.text):
-        _read_options(line.cut(match.end()), canonical(match["module"]), out, where)
+            out.assignments += [
+                each for each in inside.assignments if not taken.overlap(each.start, each.stop)
+            ]
+    tuned = _TUNED.search(line.text)
+    if tuned is not None:
+        _read_options(line.cut(tuned.end()), canonical(tuned["module"]), out, where)
 
 
 def _strings(piece: Span) -> Iterator[Span]:
@@ -176,7 +181,11 @@ def _read_named(piece: Span, out: Reading, where: Where) -> None:
         if names.split_parameter(match["name"]) or names.argument(match["name"]):
             value = next(group for group in ("double", "single", "plain") if match[group] is not None)
             kernel.add_pair(
-                piece, match.span("name"), match.span(value), out, where._replace(once=piece.at(match.start()))
+                piece,
+                match.span("name"),
+                match.span(value),
+                out,
+                where._replace(once=piece.at(match.start())),
             )
     for match in _PARAMETERS.finditer(piece.text):
         module = _module_before(piece.text, match.start())
@@ -187,11 +196,10 @@ def _read_named(piece: Span, out: Reading, where: Where) -> None:
 def _module_before(text: str, at: int) -> str:
     """Return the module of ours that was named last before a place; empty where another name comes between,
     or none."""
-    last = None
-    for last in _MODULE.finditer(text, max(0, at - _NEAR), at):
-        pass
-    if last is None:
+    named = list(_MODULE.finditer(text, max(0, at - _NEAR), at))
+    if not named:
         return ""
+    last = named[-1]
     module = names.MODULE_OF_TRAPS if last[2] else canonical(last[1])
     return module if module in names.modules() else ""
 

@@ -348,7 +348,9 @@ class _Reader:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
                 readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
-            elif text in self.input and not _SETS_NOTHING.fullmatch(name):  # fed to a program, which reads some format
+            elif text in self.input and not _SETS_NOTHING.fullmatch(
+                name
+            ):  # fed to a program, which reads some format
                 readers.read_as("-", text, self.out, inner)
 
     def _write_parameters(self, targets: list[Span], text: Span) -> None:
