@@ -18,11 +18,10 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 if TYPE_CHECKING:
     from rocmcfg.advice.lint.check import Verdict
     from rocmcfg.advice.lint.remark import Finding
-    from rocmcfg.workflow.linting import Linted
+    from rocmcfg.workflow.linting import Linted, Purpose
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _FINE = 8  # settings that are named although nothing is wrong with them
-_NO_CURE = "cures no known issue here: take it out, unless you want just that"
 _SHORT = 60  # characters of a setting that is shown as it stands
 
 
@@ -102,10 +101,7 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
     """What nothing is wrong with: what it is good for here, and at what cost."""
     fine = [text for text in linted.fine if len(text) <= _SHORT and "\n" not in text]
     cures = [purpose for purpose in linted.purposes or () if purpose.setting in fine]
-    rows = [
-        (purpose.setting, f"against {purpose.issue} ({purpose.confidence}); costs: {purpose.cost}")
-        for purpose in cures
-    ]
+    rows = [(purpose.setting, _purpose(purpose)) for purpose in cures]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
@@ -117,6 +113,14 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
             f"No fault found in {', '.join([*rest[:_FINE], *more])}, which is no advice to set it{cured}."
         )
         printer.said(f"{verdict} What each does: rocmcfg explain NAME")
+
+
+def _purpose(purpose: Purpose) -> str:
+    if purpose.profile:
+        return f"set by profile {purpose.profile} ({purpose.confidence})"
+    return f"against {purpose.issue} ({purpose.confidence})" + (
+        f"; costs: {purpose.cost}" if purpose.cost else ""
+    )
 
 
 def _verdicts(printer: Printer, linted: Linted) -> None:
@@ -133,12 +137,12 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
             instead = f" → {_line(verdict.replacement)}" if verdict.replacement else by_hand
             parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
             reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "follows from the others"
-            rows[f"{verdict.fate.value:<8}  {cut(_line(verdict.text))}{instead}", reasons] = None
+            rows[f"{verdict.fate.value:<10}  {cut(_line(verdict.text))}{instead}", reasons] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
             none = " (no known cures here)" if linted.purposes is not None else ""
-            printer.pairs([("keep    ", f"{', '.join(fine)}{none}")])
+            printer.pairs([("keep      ", f"{', '.join(fine)}{none}")])
     changed = {verdict.setting for verdict in linted.verdicts}
     also = (verdict.also for verdict in linted.purposes or () if verdict.setting in changed)
     for reasons in dict.fromkeys(filter(None, also)):
@@ -150,7 +154,10 @@ def _cured(linted: Linted, verdict: Verdict) -> str:
     """What a setting that is kept, or the one that stands in for it, is known to be good for."""
     of = [each for each in linted.purposes or () if each.setting == (verdict.setting or verdict.text)]
     if not of:
-        return _NO_CURE if verdict.setting and linted.purposes is not None else ""
+        none = verdict.setting and linted.purposes is not None
+        return "cures no known issue here" if none else ""
+    if of[0].profile:
+        return f"is set by profile {of[0].profile} ({of[0].confidence})"
     return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 

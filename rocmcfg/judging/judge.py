@@ -243,7 +243,9 @@ def _undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterat
     here = [
         cure
         for cure in cures
-        if machine.has(Hardware(gfx=cure.gfx)) and machine.runs(cure.kernel) is not False
+        if machine.has(Hardware(gfx=cure.gfx))
+        and machine.runs(cure.kernel) is not False
+        and not (cure.several_gpus and len(machine.gpus) == 1)
     ]
     if any(switched(cure.value) is on for cure in here):
         return

@@ -36,6 +36,9 @@ def _cure(issue: KnownIssue, value: str) -> Cure:
         issue.fixed_by,
         issue.fixed_kernels.text if issue.fixed_kernels else "",
         issue.fixed_in,
-        issue.fixed_rocm is not None or (issue.rocm is not None and "<" in issue.rocm.text),
+        issue.fixed_elsewhere
+        or issue.fixed_rocm is not None
+        or (issue.rocm is not None and "<" in issue.rocm.text),
+        issue.several_gpus,
         *issue.evidence[:1],
     )

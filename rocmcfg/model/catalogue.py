@@ -91,7 +91,8 @@ class ValueTrap(NamedTuple):
 class Cure(NamedTuple):
     """A value of a setting that cures a known issue on some GPUs, for settings that are on or off. `gfx`,
     `kernel`, `lacks_fix`, `fixed_by` and `fixed_kernels` are those of the issue, and `of_releases` says that
-    later releases of ROCm do not have it; `source` is its first evidence."""
+    later releases of ROCm or of a library do not have it; `several_gpus` that it needs more than one;
+    `source` is its first evidence."""
 
     issue: str
     title: str
@@ -104,6 +105,7 @@ class Cure(NamedTuple):
     fixed_kernels: RangeText = ""
     fixed_in: str = ""
     of_releases: bool = False
+    several_gpus: bool = False
     source: str = ""
 
 

@@ -90,7 +90,7 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
-    DOUBTFUL = "doubtful"  # to be taken out, unless its author knows why it is there
+    NOT_NEEDED = "not needed"  # it changes nothing here
     KEEP = "keep"
 
 
@@ -138,15 +138,14 @@ def verdicts(checked: Checked) -> list[Verdict]:
         own, spelt = findings_at.get(token, []), become.get(token, Spelt())
         worst = own[0].remark if own else None
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
-        fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
-        if spelt.text is None:
-            # what could have been edited stays because something else needs it
-            fate = min(
-                (_fate(finding.remark) for finding in own if finding.spelt.text is None),
-                default=Fate.KEEP,
-                key=_rank,
-            )
-            by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
+        fate = min((_fate(finding.remark) for finding in own), default=Fate.KEEP, key=_rank)
+        by_hand = spelt.text is None and fate is not Fate.KEEP
+        if spelt.text:
+            fate = Fate.CHANGE
+        elif spelt.text is not None and fate is not Fate.NOT_NEEDED:
+            fate = Fate.TAKE_OUT
+        elif by_hand and not any(finding.spelt.text is None for finding in own):
+            fate, by_hand = Fate.KEEP, False  # what could have been edited stays: something else needs it
         text, replacement = checked.shown(each), spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
@@ -167,10 +166,10 @@ def _fate(remark: Remark) -> Fate:
             return Fate.TAKE_OUT
         case Advice.CHANGE:
             return Fate.CHANGE
-        case Advice.DOUBT:
-            return Fate.DOUBTFUL
+        case Advice.UNNEEDED:
+            return Fate.NOT_NEEDED
         case Advice.NOTE:
-            return Fate.KEEP if remark.severity is Severity.INFO else Fate.DOUBTFUL
+            return Fate.KEEP if remark.severity is Severity.INFO else Fate.TAKE_OUT
         case _:
             assert_never(remark.advice)
 

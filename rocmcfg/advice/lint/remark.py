@@ -57,7 +57,7 @@ class Remark(NamedTuple):
 
     @property
     def remove(self) -> bool:
-        return self.advice is Advice.TAKE_OUT
+        return self.advice in (Advice.TAKE_OUT, Advice.UNNEEDED)
 
     @property
     def proposal(self) -> Spelling | None:

@@ -37,12 +37,14 @@ _PAIR = regex(
 )
 # setenv("NAME", "value") (Lmod), setenv NAME value (environment modules, csh)
 _CALL = regex(
-    rf"\b(?:setenv|pushenv|putenv|set_env|SetEnv|set-env)[ \t]*\(?[ \t]*{_NAME}[ \t]*(?:,[ \t]*|[ \t]){_VALUE}",
+    r"\b(?:setenv|pushenv|putenv|set_env|SetEnv|set-env)[ \t]*\(?[ \t]*"
+    rf"{_NAME}[ \t]*(?:,[ \t]*|[ \t]){_VALUE}",
     re.IGNORECASE,
 )
 # {"name": "NAME", "value": "value"}, also on two lines: Kubernetes in JSON, HCL, task definitions
 _NAMED = regex(
-    rf"\b[\"']?name[\"']?[ \t]*(?:=>|[:=])[ \t]*{_NAME}[ \t]*,?\s*[\"']?value[\"']?[ \t]*(?:=>|[:=])[ \t]*{_VALUE}"
+    rf"\b[\"']?name[\"']?[ \t]*(?:=>|[:=])[ \t]*{_NAME}[ \t]*,?"
+    rf"\s*[\"']?value[\"']?[ \t]*(?:=>|[:=])[ \t]*{_VALUE}"
 )
 _NAMED_ARGUMENT = regex(
     r"\bname[\"']?[ \t]*(?:=>|[:=])[ \t]*(?P<quote>[\"']?)(?P<name>[a-z][\w.-]*)(?P=quote)[ \t]*,?"
