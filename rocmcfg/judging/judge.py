@@ -61,7 +61,7 @@ def judge(
     ):
         verdicts = [verdict for verdict in verdicts if verdict.about is not About.DEFAULT]  # which says less
     opposed = list(_undoes(setting, machine, catalogue))
-    if opposed:
+    if opposed and not any(verdict.about is About.LOSES and verdict.holds for verdict in verdicts):
         verdicts = [*opposed, *(verdict for verdict in verdicts if verdict.about is not About.DEFAULT)]
     if not verdicts:
         verdicts += _fixed(setting, machine, catalogue, issues)
@@ -253,7 +253,8 @@ def _undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterat
     certain = [cure for cure in unfixed if cure.confidence != "unverified" and not cure.of_releases]
     for cure in (certain or unfixed)[:1]:
         issues = dict.fromkeys(each.issue for each in (cure, *certain, *unfixed))
-        names = (cure.value, cure.fixed_in, *issues)
+        gpus = (gpu.gfx or "" for gpu in machine.named if Machine(gpus=(gpu,)).has(Hardware(gfx=cure.gfx)))
+        names = (cure.value, cure.fixed_in, ", ".join(dict.fromkeys(gpus)), *issues)
         sources = (cure.source,) if cure.source else ()
         yield Verdict(About.UNDOES, True if certain else None, cure.title, names=names, sources=sources)
 

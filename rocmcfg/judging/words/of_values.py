@@ -111,9 +111,9 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
 
 
 def undoes(verdict: Verdict, case: Case) -> Words:
-    cure, fixed_in, issue, *others = verdict.names
+    cure, fixed_in, gpus, issue, *others = verdict.names
     undoes = "undoes" if verdict.holds else "may undo"
-    summary = f"{case.written} {undoes} the cure of {issue} on {case.machine.gpu_names}"
+    summary = f"{case.written} {undoes} the cure of {issue} on {gpus}"
     why = f"{sentence(verdict.why)} Its cure is {case.name}={cure}."
     if fixed_in:
         why += f" Fixed in: {fixed_in}" + ("" if fixed_in.endswith(".") else ".")
