@@ -18,12 +18,10 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 if TYPE_CHECKING:
     from rocmcfg.advice.lint.check import Verdict
     from rocmcfg.advice.lint.remark import Finding
-    from rocmcfg.workflow.linting import Linted
+    from rocmcfg.workflow.linting import Linted, Purpose
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_FATES = {"take out": "remove"}  # the word for a fate, where it differs from the one in JSON
 _FINE = 8  # settings without a fault that are listed
-_NO_CURE = "cures no known issue here: remove it, unless you want just that effect"
 _SHORT = 60  # characters of a setting that are shown
 
 
@@ -105,10 +103,7 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
     """List the settings without a fault: which known issue each one works around here, and its cost."""
     fine = [text for text in linted.fine if len(text) <= _SHORT and "\n" not in text]
     cures = [purpose for purpose in linted.purposes or () if purpose.setting in fine]
-    rows = [
-        (purpose.setting, f"for {purpose.issue} ({purpose.confidence}); costs: {purpose.cost}")
-        for purpose in cures
-    ]
+    rows = [(purpose.setting, _purpose(purpose)) for purpose in cures]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
@@ -122,6 +117,14 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
         listed = ", ".join([*rest[:_FINE], *more])
         effect = "What each does" if rest[1:] else "What it does"
         printer.said(f"Nothing wrong with {listed}, {needed}. {effect}: rocmcfg explain NAME")
+
+
+def _purpose(purpose: Purpose) -> str:
+    if purpose.profile:
+        return f"set by profile {purpose.profile} ({purpose.confidence})"
+    return f"for {purpose.issue} ({purpose.confidence})" + (
+        f"; costs: {purpose.cost}" if purpose.cost else ""
+    )
 
 
 def _verdicts(printer: Printer, linted: Linted) -> None:
@@ -138,14 +141,13 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
             instead = f" → {_line(verdict.replacement)}" if verdict.replacement else by_hand
             parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
             reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "because of the others"
-            fate = _FATES.get(verdict.fate.value, verdict.fate.value)
-            rows[f"{fate:<8}  {cut(_line(verdict.text))}{instead}", reasons] = None
+            rows[f"{verdict.fate.value:<10}  {cut(_line(verdict.text))}{instead}", reasons] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
             it = "them" if len(fine) > 1 else "it"
             none = f" (no known issue here needs {it})" if linted.purposes is not None else ""
-            printer.pairs([("keep    ", f"{', '.join(fine)}{none}")])
+            printer.pairs([("keep      ", f"{', '.join(fine)}{none}")])
     changed = {verdict.setting for verdict in linted.verdicts}
     also = (verdict.also for verdict in linted.purposes or () if verdict.setting in changed)
     for reasons in dict.fromkeys(filter(None, also)):
@@ -157,7 +159,10 @@ def _cured(linted: Linted, verdict: Verdict) -> str:
     """Return which known issues a setting cures, or the setting that replaces it."""
     of = [each for each in linted.purposes or () if each.setting == (verdict.setting or verdict.text)]
     if not of:
-        return _NO_CURE if verdict.setting and linted.purposes is not None else ""
+        none = verdict.setting and linted.purposes is not None
+        return "cures no known issue here" if none else ""
+    if of[0].profile:
+        return f"is set by profile {of[0].profile} ({of[0].confidence})"
     return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 

@@ -21,13 +21,14 @@ from rocmcfg.judging.verdict import (
     taint,
     traps_of,
 )
-from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
+from rocmcfg.model.catalogue import Catalogue, Cure, Hardware, KernelArgument
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import fullmatch
-from rocmcfg.model.spelling import Spelling, closest, parameter, same
+from rocmcfg.model.spelling import Spelling, closest, parameter, same, switched
+from rocmcfg.model.version import parse_range
 
 _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 
@@ -60,6 +61,9 @@ def judge(
         for verdict in verdicts
     ):
         verdicts = [verdict for verdict in verdicts if verdict.about is not About.DEFAULT]  # which says less
+    opposed = list(_undoes(setting, machine, catalogue))
+    if opposed and not any(verdict.about is About.LOSES and verdict.holds for verdict in verdicts):
+        verdicts = [*opposed, *(verdict for verdict in verdicts if verdict.about is not About.DEFAULT)]
     if not verdicts:
         verdicts += _fixed(setting, machine, catalogue, issues)
     return verdicts
@@ -233,6 +237,31 @@ def _feature(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Itera
     yield from no_effect(feature, machine)
 
 
+def _undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    """Yield a verdict where the opposite value cures known issues of these GPUs, and the value itself cures
+    none of them. It is certain where somebody has seen a cure work whose issue does not depend on a release
+    of ROCm, which nothing here tells."""
+    on = switched(setting.value)
+    cures = catalogue.cures.get(canonical(setting.id), ()) if on is not None else ()
+    here = [
+        cure
+        for cure in cures
+        if machine.has(Hardware(gfx=cure.gfx))
+        and machine.runs(cure.kernel) is not False
+        and not (cure.several_gpus and len(machine.gpus) == 1)
+    ]
+    if any(switched(cure.value) is on for cure in here):
+        return
+    unfixed = [cure for cure in here if not (machine.kernels and _is_fixed(cure, catalogue, machine))]
+    certain = [cure for cure in unfixed if cure.confidence != "unverified" and not cure.of_releases]
+    for cure in (certain or unfixed)[:1]:
+        issues = dict.fromkeys(each.issue for each in (cure, *certain, *unfixed))
+        gpus = (gpu.gfx or "" for gpu in machine.named if Machine(gpus=(gpu,)).has(Hardware(gfx=cure.gfx)))
+        names = (cure.value, cure.fixed_in, ", ".join(dict.fromkeys(gpus)), *issues)
+        sources = (cure.source,) if cure.source else ()
+        yield Verdict(About.UNDOES, True if certain else None, cure.title, names=names, sources=sources)
+
+
 def _fixed(
     setting: Spelling, machine: Machine, catalogue: Catalogue, issues: Sequence[KnownIssue]
 ) -> Iterator[Verdict]:
@@ -257,7 +286,7 @@ def _works_around(setting: Spelling, issue: KnownIssue) -> bool:
     )
 
 
-def _is_fixed(issue: KnownIssue, catalogue: Catalogue, machine: Machine) -> bool:
+def _is_fixed(issue: KnownIssue | Cure, catalogue: Catalogue, machine: Machine) -> bool:
     if issue.fixed_by == "both":
         return False  # ROCm has the other half of the fix, and its version is unknown here
     if issue.lacks_fix:
@@ -266,4 +295,6 @@ def _is_fixed(issue: KnownIssue, catalogue: Catalogue, machine: Machine) -> bool
     if any(kernel.dkms for kernel in machine.kernels):
         return False
     fixed = issue.fixed_kernels
+    if isinstance(fixed, str):
+        fixed = parse_range(fixed) if fixed else None
     return fixed is not None and all(fixed.contains(k.version.numbers[:3]) for k in machine.kernels)

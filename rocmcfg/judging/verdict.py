@@ -30,6 +30,7 @@ class About(Enum):
     OCTAL = "a leading 0 makes it another number"
     PRESENCE_ONLY = "meant as off, but any value turns it on"
     TRAP = "the value does not do what people think"
+    UNDOES = "the opposite of the cure of a known issue on this hardware"
     NO_EFFECT = "nothing on this hardware uses it"
     TAINTS = "setting it taints the kernel"
     FEATURE_TAINTS = "it turns on a feature that taints the kernel"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from rocmcfg.advice.doctor.judging.origin import known_here
@@ -16,25 +18,29 @@ from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.source import decode, is_binary
 from rocmcfg.advice.lint.wording import Knowledge, spelled
+from rocmcfg.change.planning.owned import MARK
 from rocmcfg.facts.gpus import read_gpus
 from rocmcfg.facts.kernels import named_kernel, read_kernels
 from rocmcfg.files import environment, modprobe
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
-from rocmcfg.judging.parameters import reaches
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, parse
+from rocmcfg.state import edits
 from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
+_HEAD = 400  # bytes in which a file of rocmcfg says so
+_SHOWN = 5  # names that were not read
 LIMIT = 16 << 20  # bytes of one file; no file of settings is larger
 # Remarks that the kernel's own module may refute.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
@@ -49,13 +55,15 @@ class Proposal(NamedTuple):
 
 
 class Purpose(NamedTuple):
-    """What a setting is good for here: the known issue that it cures. `also` is what else the cure takes."""
+    """What a setting is good for here: the known issue that it cures, or else the profile of this GPU that
+    sets it. `also` is what else the cure takes."""
 
     setting: str
     issue: str
     confidence: str
     cost: str
     also: str
+    profile: str = ""
 
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
@@ -105,20 +113,23 @@ def lint(
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not shown"
             problems.append(info("RC7002", said, location=each.file))
-    if files and checked and not any(each.assignments for each in checked):
+    for each in checked if files else ():
+        if each.unread:
+            problems.append(_unread(each))
+    if files and checked and not any(each.assignments or each.unread for each in checked):
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
         hint = "specify a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
     told = {finding.text for finding in findings}  # the running command line repeats the settings of a file
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
-    every = ((each.source.text[one.start : one.stop], one) for each in checked for one in each.assignments)
+    every = ((each.shown(one), one) for each in checked for one in each.assignments)
     # a setting whose value is unknown was judged only by its name
     fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
     become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
-    purposes = _purposes(view, {**fine, **become}, knowledge, stated=bool(gpus or versions))
+    purposes = _purposes({**fine, **become}, knowledge)
     return Linted(
         tuple(findings),
         len(checked),
@@ -132,6 +143,16 @@ def lint(
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
     )
+
+
+def _unread(checked: Checked) -> Diagnostic:
+    """Say which names of ours stand in a file that no setting was read from."""
+    shown = [f"{name} (line {line})" for name, line in checked.unread[:_SHOWN]]
+    more = len(checked.unread) - len(shown)
+    listed = ", ".join(shown) + (f" and {more} more" if more else "")
+    summary = f"{checked.file} names {listed}, and rocmcfg read no setting there"
+    hint = "if one of them is set there, paste the setting itself: rocmcfg lint - <<< 'NAME=VALUE'"
+    return info("RC7006", summary, location=checked.file, hint=hint)
 
 
 def _is_plain(read: Checked) -> bool:
@@ -157,20 +178,33 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
     return tuple(line for step in chain.activations(view, "") for line in step.lines)
 
 
-def _purposes(
-    view: HostView, settings: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
-) -> Iterator[Purpose]:
-    """Yield what the settings are good for, by the issues of this host, or of the GPUs that were `stated` in
-    its place."""
-    issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
-    if stated:
-        issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
-    elif settings:
-        issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
+def _purposes(settings: Mapping[str, Spelling], knowledge: Knowledge) -> Iterator[Purpose]:
+    """Yield what each setting is good for: the issues of the machine that it cures, else the profile that
+    sets it. The cost of a workaround of several settings is not that of one of them."""
     for text, setting in settings.items():
-        for one, cure in ((one, one.workaround) for one in issues):
-            if any(reaches(each, setting.id, setting.value, knowledge.catalogue) for each in cure.settings):
-                yield Purpose(text, one.id, one.confidence, one.cost, "".join(cure.steps[:1]))
+        issues = knowledge.cured_by(setting)
+        for issue in issues:
+            cost = issue.cost if len(issue.workaround.settings) == 1 else ""
+            yield Purpose(text, issue.id, issue.confidence, cost, "".join(issue.workaround.steps[:1]))
+        own = knowledge.profile_with(setting) if not issues else None
+        if own is not None:
+            yield Purpose(text, "", own.confidence, own.cost, "", own.profile)
+
+
+def _open_issues(view: HostView, machine: Machine, *, stated: bool) -> tuple[KnownIssue, ...]:
+    """Return the faults of this host that a setting may cure, or of the GPUs and kernels that were `stated`
+    in its place."""
+    issues = [
+        issue for issue in catalogue.known_issues() if issue.kind == "fault" and issue.workaround.settings
+    ]
+    if not stated:
+        return tuple(known_here(issues, collect_facts(view, name_system=False), catalogue.load()))
+    return tuple(
+        issue
+        for issue in issues
+        if machine.has(Hardware(gfx=issue.gfx) if issue.gfx else None)
+        and machine.runs(issue.kernel.text if issue.kernel else "") is not False
+    )
 
 
 def _check(
@@ -204,7 +238,15 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
     machine = Machine(kernels, gpus)
     issues = catalogue.known_issues() if kernels and machine.named else ()
     stated = bool(asked.gpus or asked.kernels)
-    return Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
+    knowledge = (
+        Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
+    )
+    if not machine.named:
+        return knowledge
+    with suppress(RocmcfgError):  # a local profile that is broken is told by the commands that use it
+        own = profiles.load(view, profiles.for_gpus(view, machine.named))
+        knowledge = knowledge._replace(of_profiles=tuple(s for profile in own for s in profile.settings))
+    return knowledge._replace(open_issues=_open_issues(view, machine, stated=stated))
 
 
 def _base(view: HostView) -> Callable[[str], str | None]:
@@ -265,8 +307,18 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
         # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, reported once
         if content is not None and not (content in seen and view.is_symlink(path)):
             seen.add(content)
-            texts.append((path, decode(content)))
+            text = decode(content)
+            own = edits.own_part(path, content)
+            ours_alone = own == content and MARK in content[:_HEAD]
+            if not ours_alone:  # of rocmcfg's own settings the profiles say why each is there
+                texts.append((path, _without(text, own) if own is not None and own != content else text))
     return texts
+
+
+def _without(text: str, own: bytes) -> str:
+    """Return a text with blanks in place of rocmcfg's own part, so that each place stays."""
+    part = decode(own)
+    return text.replace(part, re.sub(r"[^\n]", " ", part), 1)
 
 
 def _of_caller(view: HostView) -> list[tuple[str, str]]:

@@ -168,8 +168,8 @@ CASES = {
     ),
     "the default that wins over what recovery entries get": (
         "/etc/default/grub",
-        'GRUB_CMDLINE_LINUX="amdgpu.runpm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=-1"\n',
-        'GRUB_CMDLINE_LINUX="amdgpu.runpm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=-1"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.aspm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.aspm=-1"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.aspm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.aspm=-1"\n',
     ),
     "neighbours of which the first one stands at the start": (
         "cmdline",

@@ -86,12 +86,14 @@ class Assignment(NamedTuple):
 
 class Reading:
     """Everything that the readers of one text have found. `slips` are errors of syntax, with the range of the
-    token. `anew` are the carriers to which the text assigns a value that drops their earlier one."""
+    token. `anew` are the carriers to which the text assigns a value that drops their earlier one. `passed`
+    are ranges with names of settings that set nothing: a command searches for them, prints or unsets them."""
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
         self.slips: list[tuple[int, int, Remark]] = []
         self.anew: set[str] = set()
+        self.passed: list[tuple[int, int]] = []
 
     def add(
         self,

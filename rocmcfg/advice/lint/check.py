@@ -10,6 +10,7 @@ from rocmcfg.advice.lint.assignment import Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
+from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.source import Source, whole
 from rocmcfg.advice.lint.wording import Knowledge, remarks
@@ -39,9 +40,12 @@ def check(
     so far with the same knowledge, so that an assignment in all boot entries is judged only once."""
     reading = Reading()
     read_as = kind or kinds.of(file, text)
+    unread: list[Mention] = []
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(read_as, whole(text), reading)
+        unread = readers.mentions(read_as, whole(text), reading)
     checked = Checked(file, read_as, Source(text), reading)
+    checked.unread = [(name, checked.source.place(start)[0]) for name, start in unread]
     for start, stop, slip in reading.slips:
         checked.add_at(start, stop, slip, Spelt(slip.literal))
     # words from an unknown place may be meant for a shell, too
@@ -87,7 +91,7 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
-    DOUBTFUL = "doubtful"  # to be removed, unless its author knows why it is there
+    NOT_NEEDED = "not needed"  # it changes nothing here
     KEEP = "keep"
 
 
@@ -135,16 +139,15 @@ def verdicts(checked: Checked) -> list[Verdict]:
         own, spelt = findings_at.get(token, []), become.get(token, Spelt())
         worst = own[0].remark if own else None
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
-        fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
-        if spelt.text is None:
-            # a setting that could have been edited stays because another one needs it
-            fate = min(
-                (_fate(finding.remark) for finding in own if finding.spelt.text is None),
-                default=Fate.KEEP,
-                key=_rank,
-            )
-            by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
-        text, replacement = checked.source.text[slice(*token)], spelt.text or ""
+        fate = min((_fate(finding.remark) for finding in own), default=Fate.KEEP, key=_rank)
+        by_hand = spelt.text is None and fate is not Fate.KEEP
+        if spelt.text:
+            fate = Fate.CHANGE
+        elif spelt.text is not None and fate is not Fate.NOT_NEEDED:
+            fate = Fate.TAKE_OUT
+        elif by_hand and not any(finding.spelt.text is None for finding in own):
+            fate, by_hand = Fate.KEEP, False  # what could have been edited stays: something else needs it
+        text, replacement = checked.shown(each), spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
             summary += f"; {spelt.setting} covers it"
@@ -164,10 +167,10 @@ def _fate(remark: Remark) -> Fate:
             return Fate.TAKE_OUT
         case Advice.CHANGE:
             return Fate.CHANGE
-        case Advice.DOUBT:
-            return Fate.DOUBTFUL
+        case Advice.UNNEEDED:
+            return Fate.NOT_NEEDED
         case Advice.NOTE:
-            return Fate.KEEP if remark.severity is Severity.INFO else Fate.DOUBTFUL
+            return Fate.KEEP if remark.severity is Severity.INFO else Fate.TAKE_OUT
         case _:
             assert_never(remark.advice)
 

@@ -22,7 +22,8 @@ class Checked:
     """A text with its findings, in the order of the text. `left_out` counts findings that are not reported.
     `anew` are variables whose value from an earlier file the text drops. `needed` are the ranges of tokens
     that override a token in another file that stays. `masks` are the replacements of tokens that take up the
-    features proposed next to them."""
+    features proposed next to them. `unread` are known names from which no setting was read, with the
+    line of the first place of each."""
 
     def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
         self.file, self.kind, self.source = file, kind, source
@@ -32,6 +33,7 @@ class Checked:
         self.needed: set[tuple[int, int]] = set()
         self.masks: dict[tuple[int, int], Spelt] = {}
         self.left_out = 0
+        self.unread: list[tuple[str, int]] = []
         self.ignores = IGNORE in source.text
 
     def add(self, assignment: Assignment, remark: Remark, knowledge: Knowledge) -> None:
@@ -60,6 +62,14 @@ class Checked:
         """Return a key that is equal for assignments among which a proposal writes a name only once."""
         where = assignment.where
         return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(assignment)
+
+    def shown(self, assignment: Assignment) -> str:
+        """Return a setting as it is written; NAME=VALUE where something else than `=` stands between them."""
+        text = self.source.text
+        behind = text[assignment.name_at[1] : assignment.name_at[1] + 1]
+        if assignment.value_at is None or behind == "=":
+            return text[assignment.start : assignment.stop]
+        return f"{text[slice(*assignment.name_at)]}={assignment.value}"
 
     def place(self, assignment: Assignment) -> str:
         return f"in {self.file} {self.within(assignment)}"

@@ -26,8 +26,11 @@ class FileKind(str, Enum):
     YAML = "YAML"
     PYTHON = "Python"
     MARKDOWN = "document"
+    OTHER = "file of another format"
 
 
+# The paths of texts for people, among them names without an ending. Other endings belong to a program.
+_FOR_PEOPLE = regex(r"(?:^|/)[^/.]*$|(?:^|/)(?:README|CHANGELOG|NOTES)\b[^/]*$|\.(?:log|out|err|dmesg|\d+)$")
 PASTED = "pasted text"  # in place of a path
 
 # The first kind whose pattern matches the path counts; case is ignored.
@@ -50,6 +53,11 @@ _PATHS = (
     (FileKind.UNIT, r"\.(?:service|socket|timer)$|/systemd/.*\.conf$|\.service\.d/[^/]+\.conf$"),
     (FileKind.PYTHON, r"\.py[iw]?$"),
     (FileKind.MARKDOWN, r"\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
+    (
+        FileKind.OTHER,
+        r"\.(?:nix|toml|json[5c]?|tf|tfvars|hcl|pp|lua|xml|ini|sls|rb|[jt]sx?|rs|go|scm|cue|dhall)$",
+    ),
+    (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|bu|ign)$"),
 )
 # All directives of modprobe.d(5).
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
@@ -62,6 +70,7 @@ _CONTENTS = (
     (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
+    (FileKind.YAML, r"^apiVersion:[ \t]", r"^kind:[ \t]"),
 )
 _SHEBANG = regex(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; the beginning of a file shows its kind
@@ -73,6 +82,7 @@ _MODULE_LINE = regex(r"\s*\w+\s+[\w-]+(?:\s+[\w-]+=\S*)+\s*")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
 # Only NAME=VALUE, one of them a module parameter: arguments for a boot menu.
 _PASTED = regex(r"(?=(?:.*\s)?[\w-]+\.[\w-]+=)\s*[\w.-]+=\S*(?:\s+[\w.-]+=\S*)*\s*")
+_INSIDE_QUOTES = regex(r"\b[A-Z][A-Z_]+=[\"'][^\"'\n]* ")  # a sentence that quotes an assignment
 BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
@@ -80,9 +90,10 @@ def of(path: str, text: str) -> FileKind:
     """Return the kind of a text. A text of unknown kind is read as a document, unless it is a single line or
     all its lines set something: such a text was pasted, whatever the file is called."""
     kind, lines = by_path(path), _telling(text[:_LOOKED_AT].split("\n"))
+    for_people = kind is FileKind.MARKDOWN or _FOR_PEOPLE.search(path) is not None
     if kind is FileKind.MARKDOWN and (len(lines) == 1 or all(map(_SETS.match, lines))):
         kind = None
-    kind = kind or by_content(text) or FileKind.MARKDOWN
+    kind = kind or by_content(text) or (FileKind.MARKDOWN if for_people else FileKind.OTHER)
     pasted = kind is FileKind.MARKDOWN and path == PASTED and all(map(_BARE.fullmatch, text.split()))
     return FileKind.CMDLINE if pasted else kind
 
@@ -120,6 +131,11 @@ def _by_lines(head: str) -> FileKind | None:
         return FileKind.CMDLINE if lines[1:] == [] and lines[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
-    if len(lines) == 1 and "=" in lines[0] and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0])):
+    if (
+        len(lines) == 1
+        and "=" in lines[0]
+        and not _INSIDE_QUOTES.search(lines[0])
+        and (BOOT_WORDS.search(lines[0]) or _PASTED.fullmatch(lines[0]))
+    ):
         return FileKind.CMDLINE
     return None

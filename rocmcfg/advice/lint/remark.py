@@ -32,6 +32,7 @@ CLASSES = {
     "RC7119": "read_only",
     "RC7120": "limited",
     "RC7121": "not_exported",
+    "RC7122": "undoes_cure",
 }
 
 
@@ -56,7 +57,7 @@ class Remark(NamedTuple):
 
     @property
     def remove(self) -> bool:
-        return self.advice is Advice.TAKE_OUT
+        return self.advice in (Advice.TAKE_OUT, Advice.UNNEEDED)
 
     @property
     def proposal(self) -> Spelling | None:

@@ -9,15 +9,15 @@ from rocmcfg.advice.lint.assignment import Assignment, Trust, What
 from rocmcfg.advice.lint.remark import CLASSES, Remark, error, info, warning
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.parameters import default_mask
+from rocmcfg.judging.parameters import default_mask, reaches
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.judging.words import Advice, Words, words
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.profile import Setting
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 
@@ -33,12 +33,43 @@ _OF_A_TRAP: dict[str | None, str] = {kind: id for id, kind in CLASSES.items()}
 
 class Knowledge(NamedTuple):
     """The knowledge by which a text is judged. `issues` may be empty if the machine is unknown. `base`
-    returns the value that the host gives a parameter; None if it sets none, or if no host is judged."""
+    returns the value that the host gives a parameter; None if it sets none, or if no host is judged.
+    `open_issues` are the issues of the machine that a setting may cure, and `of_profiles` the settings of the
+    profiles for its GPUs; both are None if no GPU is known."""
 
     catalogue: Catalogue
     machine: Machine
     issues: tuple[KnownIssue, ...] = ()
     base: Callable[[str], str | None] = lambda _: None
+    open_issues: tuple[KnownIssue, ...] | None = None
+    of_profiles: tuple[Setting, ...] | None = None
+
+    def cured_by(self, setting: Spelling) -> list[KnownIssue]:
+        """Return the issues of this machine that a setting cures. Of a mask what differs from the default
+        counts: the rest is so without it."""
+        return [
+            issue
+            for issue in self.open_issues or ()
+            if any(self._cures(cure, setting) for cure in issue.workaround.settings)
+        ]
+
+    def _cures(self, cure: Spelling, setting: Spelling) -> bool:
+        feature = self.catalogue.features.get(cure.name) if cure.kind is Kind.FEATURE else None
+        if feature is not None and setting.kind is Kind.PARAMETER:
+            usual = default_mask(self.catalogue.parameters[feature.parameter], self.machine.kernels)
+            if usual is not None and feature.is_on(usual) is cure.enabled:
+                return False
+        return reaches(cure, setting.id, setting.value, self.catalogue)
+
+    def profile_with(self, setting: Spelling) -> Setting | None:
+        """Return the setting of a profile of this machine that does the same."""
+        for own in self.of_profiles or ():
+            if not own.optional and own.multiple_of is None:
+                text = str(own.value).lower() if isinstance(own.value, bool) else str(own.value)
+                meant = Spelling(own.kind, own.name, text, own.module)
+                if reaches(meant, setting.id, setting.value, self.catalogue):
+                    return own
+        return None
 
 
 class _Case(NamedTuple):
@@ -84,7 +115,10 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
         )
         if not unsure_of_its_end:
             remark = _worded(verdict, case)._replace(sources=verdict.sources)
-            yield remark if assignment.opaque else _to_its_end(remark, case, knowledge)
+            if not assignment.opaque:
+                remark = _to_its_end(remark, case, knowledge)
+                remark = _as_the_profile(_unless_useless(remark, verdict, case, knowledge), case, knowledge)
+            yield remark
     written = catalogue.parameters.get(setting.id) if path and assignment.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)
@@ -101,27 +135,38 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
         settings.add(target)
         again = _Case(case.found, target, case.known, case.machine)
         of_target = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
-        certain = (
-            candidate for candidate in of_target if candidate.advice in (Advice.TAKE_OUT, Advice.CHANGE)
-        )
+        certain = (candidate for candidate in of_target if candidate.advice is not Advice.NOTE)
         better = next(certain, None)
         if better is None:
-            return _unless_accused(remark, of_target, case)
+            break
         why = f"{remark.why} {better.summary}.".strip()
-        remark = remark._replace(why=why, better=better.instead, advice=better.advice)
+        # what would be written is the default: then the line is still not as its author means it
+        advice = Advice.TAKE_OUT if better.advice is Advice.UNNEEDED else better.advice
+        remark = remark._replace(why=why, better=better.instead, advice=advice)
     return remark
 
 
-def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Remark:
-    """Drop the proposal of a remark if lint would object to it for a reason that does not apply to the
-    author's setting."""
-    ids = {_worded(v, case).id for v in judge(case.asked, case.machine, case.known)}
-    accused = (new for new in of_target if new.severity is not Severity.INFO and new.id not in ids)
-    against = next(accused, None)
-    if against is None:
+def _unless_useless(remark: Remark, verdict: Verdict, case: _Case, knowledge: Knowledge) -> Remark:
+    """Drop the proposal for a name that nothing has or reads if the right name cures nothing here either: the
+    line did nothing so far, and no known issue needs it."""
+    target, misnamed = remark.proposal, verdict.about is About.MISNAMED and verdict.why
+    if knowledge.open_issues is None or target is None or not misnamed:
         return remark
-    why = f"{remark.why} {against.summary}.".strip()
-    return remark._replace(why=why, instead=None, better=None, advice=Advice.DOUBT)
+    target = target if target.value is not None else target._replace(value=case.asked.value)
+    if knowledge.cured_by(target) or knowledge.profile_with(target):
+        return remark
+    name = target.name if target.kind in (Kind.ENV, Kind.KARG) else target.id
+    why = f"{remark.why} {name}={target.value} does what it is meant for, and no known issue here needs that."
+    return remark._replace(why=why.strip(), instead=None, better=None, advice=Advice.TAKE_OUT)
+
+
+def _as_the_profile(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
+    """Leave what a profile of these GPUs sets as well, and say so."""
+    own = knowledge.profile_with(case.asked) if remark.advice is Advice.UNNEEDED else None
+    if own is None:
+        return remark
+    summary = f"{remark.summary}; profile {own.profile} sets it ({own.confidence})"
+    return remark._replace(summary=summary, why=f"{remark.why} {own.because}".strip(), advice=Advice.NOTE)
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
@@ -163,7 +208,7 @@ def _worded(verdict: Verdict, case: _Case) -> Remark:
         instead = instead._replace(value=None)
     if instead is not None and not case.found.dotted and _counts_otherwise(verdict, case):
         instead, advice = None, Advice.TAKE_OUT  # another module's, which has no place in the line
-    if advice in (Advice.DOUBT, Advice.NOTE) and wording.cure:
+    if advice is Advice.NOTE and wording.cure:
         cure = wording.cure
         why = f"{why} {cure[:1].upper()}{cure[1:]}{'' if cure.endswith('?') else '.'}".strip()
     return _framed(verdict, setting.kind, wording)._replace(why=why, instead=instead, advice=advice)
@@ -190,6 +235,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
             written = wording.instead is not None and wording.instead.kind is not Kind.FEATURE
             nothing = kind is Kind.ENV or (kind is Kind.PARAMETER and not written)
             return warning("RC7101", summary) if nothing else warning("RC7102", summary)
+        case About.ABSENT if wording.advice is Advice.UNNEEDED:
+            return info("RC7117", summary)
         case About.ABSENT:
             return _as_sure("RC7117", wording)
         case About.BUILD_ONLY:
@@ -199,7 +246,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.ILLEGAL if kind is Kind.PARAMETER and verdict.holds:
             return error("RC7103", summary)
         case About.ILLEGAL:
-            return _as_sure("RC7103", wording)
+            return warning("RC7103", summary) if verdict.strict else info("RC7103", summary)
         case About.OUT_OF_RANGE:
             return warning("RC7103", summary)
         case About.OCTAL:
@@ -211,6 +258,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.TRAP:
             id = _OF_A_TRAP[verdict.trap_kind]
             return warning(id, summary) if verdict.is_grave else info(id, summary)
+        case About.UNDOES:
+            return _as_sure("RC7122", wording)
         case About.NO_EFFECT:
             return info("RC7113", summary)
         case About.TAINTS | About.FEATURE_TAINTS:
@@ -229,7 +278,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
 
 def _as_sure(id: str, wording: Words) -> Remark:
     """Return a warning if the advice leaves no doubt, else a note."""
-    sure = wording.advice in (Advice.CHANGE, Advice.TAKE_OUT)
+    sure = wording.advice is not Advice.NOTE
     return warning(id, wording.summary) if sure else info(id, wording.summary)
 
 

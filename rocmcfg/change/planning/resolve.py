@@ -13,6 +13,7 @@ from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
+from rocmcfg.judging.words import words
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
@@ -129,6 +130,8 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
             work.skipped.append(Skipped(setting.id, why, setting.profile))
         elif decision.holds is False:
             work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
+        elif harm := _harm_of_auto(work, setting):
+            work.skipped.append(Skipped(setting.id, harm, setting.profile))
         else:
             chosen.append(setting)
             if decision.holds is None:
@@ -137,6 +140,22 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
                 remark = info("RC2012", summary, location=setting.location, detail=decision.why, hint=hint)
                 work.problems.append(remark)
     return chosen
+
+
+def _harm_of_auto(work: _Work, setting: Setting) -> str:
+    """Say what a setting of a profile that `auto` chose for one GPU would break on another GPU of the host;
+    empty where nothing is known to break, or where the user named the profile."""
+    request = work.request
+    by_auto = "auto" in request.profiles and setting.profile not in request.profiles
+    if not by_auto or setting.profile not in work.shipped or isinstance(setting.value, tuple | Multiple):
+        return ""
+    text = str(setting.value).lower() if isinstance(setting.value, bool) else str(setting.value)
+    spelling, machine = Spelling(setting.kind, setting.name, text, setting.module), work.facts.machine
+    for verdict in judge(spelling, machine, work.catalogue):
+        if verdict.holds and (verdict.about in (About.LOSES, About.UNDOES) or verdict.is_grave):
+            summary = words(verdict, spelling, work.catalogue, machine).summary
+            return f"{summary}; `--set {spelling}` sets it all the same"
+    return ""
 
 
 def _decision(work: _Work, setting: Setting) -> Decision:

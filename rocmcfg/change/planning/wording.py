@@ -72,7 +72,9 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.ABSENT:
             return error("RC2103", wording)
         case About.DEPRECATED:
-            return warning("RC2108", wording) if kind is Kind.PARAMETER else info("RC2050", wording)
+            if kind is not Kind.PARAMETER:
+                return info("RC2050", wording)
+            return info("RC2108", wording) if wording.advice is Advice.NOTE else warning("RC2108", wording)
         case About.ILLEGAL:
             return _illegal(verdict, kind, wording)
         case About.OUT_OF_RANGE:
@@ -82,6 +84,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.TRAP:
             grave = verdict.is_grave or verdict.trap_kind == "limited"
             return warning("RC2050", wording) if grave else info("RC2050", wording)
+        case About.UNDOES:
+            return info("RC2060", wording) if unsure else warning("RC2060", wording)
         case About.LOSES:
             return info("RC2050", wording) if unsure else warning("RC2050", wording)
         case About.TAINTS:
@@ -103,7 +107,9 @@ def _of_the_name(verdict: Verdict, kind: Kind, wording: Words) -> _Frame:
         case Kind.FEATURE:
             return error("RC2020", wording)
         case Kind.KARG:
-            return error("RC2015", wording) if misnamed and verdict.why else warning("RC2050", wording)
+            if misnamed and verdict.why:
+                return error("RC2015", wording)
+            return info("RC2050", wording) if wording.advice is Advice.NOTE else warning("RC2050", wording)
         case Kind.ENV if misnamed:
             return error("RC2016", wording)
         case Kind.ENV:

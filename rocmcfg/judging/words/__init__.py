@@ -8,9 +8,19 @@ of them. A new member of `About` or `Kind` fails mypy here until it has a wordin
 from __future__ import annotations
 
 from rocmcfg.judging.verdict import About, Verdict
-from rocmcfg.judging.words.advice import BUG_REPORTS, Advice, Case, Words, changed, doubt, sentence, take_out
+from rocmcfg.judging.words.advice import (
+    BUG_REPORTS,
+    Advice,
+    Case,
+    Words,
+    changed,
+    doubt,
+    sentence,
+    take_out,
+    unneeded,
+)
 from rocmcfg.judging.words.of_names import absent, misnamed, unknown, unknown_module
-from rocmcfg.judging.words.of_values import illegal, no_effect, side_effect, taints, trap
+from rocmcfg.judging.words.of_values import illegal, no_effect, side_effect, taints, trap, undoes
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.exhaustive import assert_never
@@ -55,6 +65,8 @@ def words(  # noqa: PLR0912  # a branch for each member
         case About.TRAP:
             assert verdict.trap is not None
             return trap(verdict, verdict.trap, case)
+        case About.UNDOES:
+            return undoes(verdict, case)
         case About.NO_EFFECT:
             return no_effect(verdict, case)
         case About.TAINTS:
@@ -70,13 +82,13 @@ def words(  # noqa: PLR0912  # a branch for each member
             feature, needed_for, gpus = verdict.names
             need = f"{gpus} needs it" if gpus else "some GPUs need it"
             summary = f"{case.written} turns {feature} off, and {need} for {needed_for}"
-            return doubt(case, summary, verdict.why)
+            return take_out(case, summary, verdict.why) if gpus else doubt(case, summary, verdict.why)
         case About.DEFAULT:
             every = "" if machine.kernels or setting.kind is not Kind.PARAMETER else " on every known kernel"
-            return take_out(case, f"{case.written} is the default{every}", verdict.why)
+            return unneeded(case, f"{case.written} is the default{every}", verdict.why)
         case About.FIXED:
             on = ", ".join(verdict.kernels)
             summary = f"{case.written} is no longer needed: every kernel here has the fix ({on})"
-            return take_out(case, summary, verdict.why)
+            return unneeded(case, summary, verdict.why)
         case _:
             assert_never(about)

@@ -19,8 +19,8 @@ class Advice(Enum):
     """What to do about a setting, the firmest advice first."""
 
     TAKE_OUT = "remove it"
+    UNNEEDED = "leave it out: it changes nothing here"
     CHANGE = "write something else instead"
-    DOUBT = "remove it, unless its author knows why it is there"
     NOTE = "keep it, and know this about it"
 
 
@@ -57,8 +57,13 @@ def take_out(case: Case, summary: str, why: str, *, cure: str = "") -> Words:
     return Words(summary, why, Advice.TAKE_OUT, cure or f"leave {case.name} out")
 
 
+def unneeded(case: Case, summary: str, why: str) -> Words:
+    return Words(summary, why, Advice.UNNEEDED, f"leave {case.name} out")
+
+
 def doubt(case: Case, summary: str, why: str, *, cure: str = "") -> Words:
-    return Words(summary, why, Advice.DOUBT, cure or f"leave {case.name} out unless you know why you want it")
+    """Leave to the author what nobody else can know: the GPU, another reader, or what is wanted."""
+    return Words(summary, why, Advice.NOTE, cure or f"leave {case.name} out unless you know why you want it")
 
 
 def change(summary: str, why: str, instead: Spelling, *, cure: str = "") -> Words:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from rocmcfg.judging.verdict import Verdict
-from rocmcfg.judging.words.advice import Advice, Case, Words, change, changed, did_you_mean, doubt, take_out
+from rocmcfg.judging.words.advice import (
+    Advice,
+    Case,
+    Words,
+    change,
+    changed,
+    did_you_mean,
+    doubt,
+    take_out,
+    unneeded,
+)
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.spelling import closest
@@ -48,7 +58,8 @@ def unknown(verdict: Verdict, case: Case) -> Words:
                 why = f"{verdict.why} The nearest known name is {verdict.names[0]}.".strip()
                 return change(summary, why, verdict.instead)
             like = "".join(f" The nearest name that it has is {name}." for name in verdict.names)
-            return doubt(case, summary, f"{verdict.why}{like}")
+            advise = take_out if verdict.why else doubt
+            return advise(case, summary, f"{verdict.why}{like}")
         case _:
             assert_never(case.asked.kind)
 
@@ -66,7 +77,7 @@ def _unknown_parameter(verdict: Verdict, case: Case) -> Words:
         cure = did_you_mean(near[:_NEAR], f"write {verdict.instead}")
         return change(summary, _IGNORED, verdict.instead, cure=cure)
     if near:
-        return doubt(case, summary, _IGNORED, cure=did_you_mean(near[:_NEAR], ""))
+        return take_out(case, summary, _IGNORED, cure=did_you_mean(near[:_NEAR], ""))
     cure = f"leave {setting.id} out; `modinfo -p {setting.module}` lists the parameters that exist"
     return take_out(case, summary, _IGNORED, cure=cure)
 
@@ -118,5 +129,5 @@ def absent(verdict: Verdict, case: Case) -> Words:
         why = f"That kernel ignores it; kernels that have it: {', '.join(verdict.others)}."
         return Words(summary, why, Advice.NOTE, "")
     if parameter is None or parameter.dkms_only:
-        return doubt(case, summary, f"{verdict.why} It is ignored here.".strip())
+        return unneeded(case, summary, f"{verdict.why} It is ignored here.".strip())
     return take_out(case, summary, verdict.why)

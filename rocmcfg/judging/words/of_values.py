@@ -15,6 +15,7 @@ from rocmcfg.judging.words.advice import (
     doubt,
     sentence,
     take_out,
+    unneeded,
 )
 from rocmcfg.model.catalogue import ValueTrap
 from rocmcfg.model.desired import Kind
@@ -52,7 +53,7 @@ def illegal(verdict: Verdict, case: Case) -> Words:
             if verdict.strict:
                 return take_out(case, f"{reader} does not accept {written}", why, cure=cure)
             summary = f"{written} is not a documented value"
-            return doubt(case, summary, f"{sentence(reader)[:-1]} may ignore it. {why}", cure=cure)
+            return take_out(case, summary, f"{sentence(reader)[:-1]} may ignore it. {why}", cure=cure)
         case _:
             assert_never(setting.kind)
 
@@ -90,8 +91,8 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
             on_kernels = f" on kernel {machine.releases(trap.kernel)}" if trap.kernel else ""
             where = " on some GPUs" if unsure else f" on {machine.gpu_names}" if trap.acts_on else on_kernels
             summary = f"{written} has no effect{where}"
-            if not unsure and trap.acts_on is not None and verdict.instead is None:
-                return take_out(case, summary, why)
+            if not unsure and verdict.instead is None:
+                return unneeded(case, summary, why)
             return changed(verdict, case, summary, why)
         case "limited":
             summary = f"kernel {machine.releases(trap.kernel)} may not provide all of {written}"
@@ -100,13 +101,25 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
         case "dangerous" | "inverted" | "default" if unsure:
             return doubt(case, summary, why)
         case "default":
-            return take_out(case, summary, why)
+            return unneeded(case, summary, why)
         case "dangerous" | "inverted" if verdict.instead is None:
             return take_out(case, summary, why)
         case "dangerous" | "inverted" | "obsolete" | "misread":
             return changed(verdict, case, summary, why)
         case _:
             assert_never(trap.kind)
+
+
+def undoes(verdict: Verdict, case: Case) -> Words:
+    cure, fixed_in, gpus, issue, *others = verdict.names
+    undoes = "undoes" if verdict.holds else "may undo"
+    summary = f"{case.written} {undoes} the cure of {issue} on {gpus}"
+    why = f"{sentence(verdict.why)} Its cure is {case.name}={cure}."
+    if fixed_in:
+        why += f" Fixed in: {fixed_in}" + ("" if fixed_in.endswith(".") else ".")
+    if others:
+        why += f" The same cures {', '.join(others)}."
+    return take_out(case, summary, why) if verdict.holds else doubt(case, summary, why)
 
 
 # -- effects -----------------------------------------------------------------------------------------------
@@ -117,7 +130,7 @@ def no_effect(verdict: Verdict, case: Case) -> Words:
     if verdict.holds is None:
         return doubt(case, f"{case.name} only has an effect on {where}", verdict.why)
     summary = f"{case.name} has no effect on {case.machine.gpu_names}"
-    return take_out(case, summary, f"It only acts on {where}. {verdict.why}")
+    return unneeded(case, summary, f"It only acts on {where}. {verdict.why}")
 
 
 def taints(verdict: Verdict, case: Case) -> Words:

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from rocmcfg.advice.lint import kinds
 from rocmcfg.advice.lint.assignment import Reading, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import environment, grub_defaults, kernel, lines, markdown, python, shell
+from rocmcfg.advice.lint.readers import (
+    anywhere,
+    environment,
+    grub_defaults,
+    kernel,
+    lines,
+    markdown,
+    python,
+    shell,
+)
+from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
 
@@ -29,9 +39,18 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.YAML: environment.read_yaml,
     FileKind.PYTHON: python.read,
     FileKind.MARKDOWN: markdown.read,
+    FileKind.OTHER: anywhere.read,
+}
+# Formats in which settings may stand where their reader does not look for them.
+_READ_ANYWHERE = {
+    *(FileKind.SHELL, FileKind.PROFILE, FileKind.UNIT, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON),
+    *(FileKind.ENVIRONMENT, FileKind.OTHER),
 }
 # Their lines need not belong together; in any other kind of file the later of two values of a name counts.
-_SEVERAL = {FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN}
+_SEVERAL = {
+    *(FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN),
+    FileKind.OTHER,
+}
 _BUILDS = regex(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|\bgo (?:build|generate)\b|build_amd|meson"
@@ -44,7 +63,16 @@ def builds(text: str) -> bool:
 
 
 def read(kind: FileKind, piece: Span, out: Reading) -> None:
-    _READERS[kind](piece, out, Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text)))
+    where = Where(scope="" if kind in _SEVERAL else "file", builds=builds(piece.text))
+    _READERS[kind](piece, out, where)
+    if kind in _READ_ANYWHERE and kind is not FileKind.OTHER:
+        anywhere.read_rest(piece, out, where, variables=kind is FileKind.YAML)
+
+
+def mentions(kind: FileKind, piece: Span, out: Reading) -> list[Mention]:
+    """Return the names of ours in a file for a program that no setting was read from; texts for people name
+    many."""
+    return anywhere.mentions(piece, out) if kind in _READ_ANYWHERE else []
 
 
 def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:

@@ -164,9 +164,21 @@ def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, in
 
 
 def _pair(line: Span, match: re.Match[str], out: Reading, where: Where, statement: tuple[int, int]) -> None:
-    """Add the name and the value (the last group) of a match; the token ends with the quote after the
-    value."""
-    name, value = line.cut(*match.span(1)), match.span(match.lastindex or 0)
+    """Add a name, and the last group as its value."""
+    add_pair(line, match.span(1), match.span(match.lastindex or 0), out, where, statement)
+
+
+def add_pair(
+    line: Span,
+    name_at: tuple[int, int],
+    value: tuple[int, int],
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int],
+) -> None:
+    """Add a variable whose name and value stand apart, where the name is one to judge. The token ends with
+    the quote behind the value."""
+    name = line.cut(*name_at)
     if names.concerns(name.text):
         closed = line.text[value[1] : value[1] + 1] in ("'", '"')
         out.add(

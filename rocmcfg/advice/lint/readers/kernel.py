@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import DIRECTIVES
 from rocmcfg.advice.lint.remark import warning
-from rocmcfg.advice.lint.source import Span
+from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders.shared.grub_files import script
@@ -125,6 +125,17 @@ def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
             yield from ((inner, start + 1 + at, inner) for inner, at in tokens(token[1:-1]))
         else:
             yield token, start, token
+
+
+def add_pair(
+    piece: Span, name_at: tuple[int, int], value_at: tuple[int, int], out: Reading, where: Where
+) -> None:
+    """Add an argument whose name and value stand apart."""
+    name = piece.cut(*name_at)
+    token = joined([name, Span("=", ((0, name.place[1] - 1),)), piece.cut(*value_at)])
+    parameter = names.split_parameter(name.text)
+    what = What.PARAMETER if parameter else What.ARGUMENT
+    out.add(what, token, name=".".join(parameter) if parameter else "", where=where)
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:

@@ -52,11 +52,9 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
 
 
 def _quote_end(text: str, start: int) -> int:
-    """Return the end of the quotation around text[start], or else the end of the line."""
-    for quote in "\"'`":
-        if text.count(quote, 0, start) % 2 and (end := text.find(quote, start)) >= 0:
-            return end
-    return len(text)
+    """Return the end of the innermost quotation around text[start], or else the end of the line."""
+    ends = [text.find(quote, start) for quote in "\"'`" if text.count(quote, 0, start) % 2]
+    return min((end for end in ends if end >= 0), default=len(text))
 
 
 def _is_command_line(text: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.advice.lint.readers import kernel, lines
+from rocmcfg.advice.lint.readers import anywhere, kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
@@ -44,6 +44,7 @@ _ADDS = regex(
     r"-[aou@]|--(?:args|(?:add-)?options|append(?:-if-missing)?|replace|unicode|command-line|cmdline)|-append"
     r"|kernelopts"
 )
+_REMOVES = regex(r"-d|--(?:remove|delete)[\w-]*")
 _OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=KEY=OLD=NEW
 _HANDS_ON = regex(r"-[eEx]|--(?:set)?env")  # options of docker, systemd-run, mpirun: a variable follows them
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
@@ -155,10 +156,17 @@ class _Reader:
             printed = [_as_printed(rest, escapes=escapes)]
         elif name == "tee":
             self.targets += [word for word in rest if not word.text.startswith("-")]
-        elif not _SETS_NOTHING.fullmatch(name):
+        elif _SETS_NOTHING.fullmatch(name):
+            self._pass_over(rest)
+        else:
             self._command(name, at)
+        if name in ("echo", "printf") and not self.targets and not self.command.piped:
+            self._pass_over(rest)  # it is shown to somebody
         self._write(printed, name)
         return printed
+
+    def _pass_over(self, words: Sequence[Span]) -> None:
+        self.out.passed += [word.place for word in words]
 
     def _assignments(self) -> int:
         """Read the assignments before a command's name, after `export`, `sudo` and `env`; return the index of
@@ -188,7 +196,12 @@ class _Reader:
         name, word = match[1], self.words[at]
         if _COMMAND_LINE.match(name):
             self._command_line(match.group().rstrip("+="), word, match)
-        elif names.concerns(name):
+        elif not names.concerns(name):
+            if "XEN" not in name and anywhere.is_command_line(word.text[match.end() :]):
+                self._command_line(match.group().rstrip("+="), word, match)
+            elif self.command.follows == "(" and anywhere.is_command_line(word.text):  # an array
+                kernel.read_arguments(word, self.out, alone)
+        else:
             lasting = declared or len(self.words) == 1
             statement = self._range(0, len(self.words) - 1) if bare else None
             lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
@@ -254,6 +267,7 @@ class _Reader:
         elif name == "set":
             self._fish(rest)
         elif name == "sed":
+            self._pass_over(rest)  # what it looks for; what it writes is read
             for word in rest:
                 _read_sed(word, self.out, self.where)
         elif _BOOT_TOOLS.fullmatch(name):
@@ -278,6 +292,8 @@ class _Reader:
         arguments."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
+            if _REMOVES.fullmatch(option):
+                self._pass_over(self.words[number : number + 2 - bool(equals)])
             behind = number > first and _ADDS.fullmatch(self.words[number - 1].text) is not None
             if behind or (equals and _ADDS.fullmatch(option)):
                 arguments = word if behind else word.cut(len(option) + 1)
@@ -334,6 +350,10 @@ class _Reader:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
                 readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
+            elif text in self.input and not _SETS_NOTHING.fullmatch(
+                name
+            ):  # fed to a program, which reads some format
+                readers.read_as("-", text, self.out, inner)
 
     def _write_parameters(self, targets: list[Span], text: Span) -> None:
         value = text.text.strip()
@@ -379,5 +399,5 @@ def _read_sed(word: Span, out: Reading, where: Where) -> None:
     for match in _SED.finditer(text):
         # quotes, `&`, `\\1` and the name of an assignment are not arguments
         kernel.read_arguments(word.cut(*match.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
-    if match is None and re.search(r"[aic]\\?\s", text):
+    if match is None and re.search(r"[aic](?:\\|\s)", text):
         lines.read(word, out, scoped)
