@@ -142,7 +142,7 @@ def text_of(start: bytes, name: str) -> tuple[str, str]:
     if the format is unknown."""
     file = shlex.quote(name) if os.path.exists(name) else "FILE"  # standard input has no name
     formats = (row for row in _NO_TEXT if start.startswith(row[0]))
-    return next(((what, f"{command} {file}") for _, what, command in formats), ("no text", ""))
+    return next(((what, f"{command} {file}") for _, what, command in formats), ("not a text", ""))
 
 
 def _may_be_text(start: bytes) -> bool:
