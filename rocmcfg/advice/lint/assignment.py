@@ -40,9 +40,10 @@ class Where(NamedTuple):
     shared by all assignments that one process or one boot gets together, if there is no scope: a proposal
     writes each name once among them, and removes none because another command has it too. `builds`: software
     is compiled nearby. `removable`: a token can be removed without changing the meaning of the text around
-    it. `part`: the same holds for its statement, which is part of a command. `depth` counts the scripts
-    around this one. `turn`: within the scope, an assignment with a higher turn is read later, wherever it is
-    written; equal ones are read in the order of the text. `carrier`: the variable that holds the assignments.
+    it; `editable`: it may be replaced, which words of a report may not. `part`: the same holds for its
+    statement, which is part of a command. `depth` counts the scripts around this one. `turn`: within the
+    scope, an assignment with a higher turn is read later, wherever it is written; equal ones are read in
+    the order of the text. `carrier`: the variable that holds the assignments.
     """
 
     scope: str = ""
@@ -51,6 +52,7 @@ class Where(NamedTuple):
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
+    editable: bool = True
     part: bool = False
     depth: int = 0
     turn: tuple[int, int] = (0, 0)

@@ -9,7 +9,7 @@ from rocmcfg.advice.lint import kinds, readers, superseded
 from rocmcfg.advice.lint.assignment import Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
+from rocmcfg.advice.lint.proposal import becoming, keep_together, proposed, write_once
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.source import Source, whole
@@ -54,6 +54,8 @@ def check(
     remarks_by_key: Judged = {} if judged is None else judged
     for each in reading.assignments:
         where = each.where._replace(listed=-1) if anywhere else each.where
+        if file == kinds.PASTED:  # which reports nothing
+            where = where._replace(editable=True)
         intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
         assignment = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
@@ -73,6 +75,8 @@ def check(
     write_once(checked, knowledge)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
+    if len(text) < _LARGE:
+        keep_together(checked, readers.programs(read_as, whole(text)))
     checked.settle()
     return checked
 

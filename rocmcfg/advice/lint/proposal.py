@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spell
+from rocmcfg.advice.lint.source import Span
 from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.advice.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
+
+_LISTED = 3  # lines that are named
 
 
 class _Feature(NamedTuple):
@@ -101,6 +104,41 @@ def _into_one_mask(
 def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
     reason = f"{finding.remark.why} {why}".strip()
     return finding._replace(remark=finding.remark._replace(why=reason), spelt=spelt)
+
+
+def keep_together(checked: Checked, programs: Sequence[Span]) -> None:
+    """Leave a setting to its author if the same text of a program has it also where it sets nothing, such as
+    in a search or a condition: the text would no longer agree with itself."""
+    names = {(each.start, each.stop): each.name_at for each in checked.assignments}
+    places: dict[tuple[int, str], list[int]] = {}
+    for number, finding in enumerate(checked.findings):
+        token = finding.start, finding.stop
+        if finding.spelt.text is None or token not in names or finding.remark.literal is not None:
+            continue
+        needle = _shared(checked.source.text, token, names[token], finding.spelt.text)
+        for index, program in enumerate(programs):
+            if not program.place[0] <= finding.start < program.place[1]:
+                continue
+            if (index, needle) not in places:
+                places[index, needle] = _other_places(program, needle, names)
+            if places[index, needle]:
+                lines = dict.fromkeys(checked.source.place(offset)[0] for offset in places[index, needle])
+                listed = ", ".join(map(str, [*lines][:_LISTED]))
+                why = f"--fix does not edit it: {needle} is also at line {listed}. Change them together."
+                checked.findings[number] = _left_to(finding, why, Spelt())
+
+
+def _shared(text: str, token: tuple[int, int], name_at: tuple[int, int], spelt: str) -> str:
+    """Return the part of a token whose other places must change with it: its name if that changes, else the
+    whole token."""
+    name, whole = text[slice(*name_at)], text[slice(*token)]
+    return name if spelt and not spelt.startswith(name) and "_" in name else whole
+
+
+def _other_places(program: Span, needle: str, settings: Collection[tuple[int, int]]) -> list[int]:
+    pattern = re.compile(rf"(?<![\w-]){re.escape(needle)}(?![\w-])")
+    offsets = [program.at(match.start()) for match in pattern.finditer(program.text)]
+    return [at for at in offsets if not any(start <= at < stop for start, stop in settings)]
 
 
 def chosen(checked: Checked) -> list[Finding]:

@@ -18,6 +18,8 @@ Edit = tuple[int, int, str]  # a range of the file, and its new text
 def spell(assignment: Assignment, remark: Remark, source: Source, knowledge: Knowledge) -> Spelt:
     """Return the proposal of `remark` as the place of `assignment` spells it."""
     instead, text = remark.proposal, source.text
+    if not assignment.where.editable:
+        return Spelt()
     if instead is None:
         return Spelt("" if remark.remove and may_go(assignment, source) else None)
     target = written(instead, knowledge)

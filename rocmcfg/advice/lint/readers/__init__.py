@@ -69,6 +69,12 @@ def read(kind: FileKind, piece: Span, out: Reading) -> None:
         anywhere.read_rest(piece, out, where, variables=kind is FileKind.YAML)
 
 
+def programs(kind: FileKind, piece: Span) -> list[Span]:
+    """Return the texts that programs read, without comments: of a document each example."""
+    texts = markdown.examples(piece) if kind is FileKind.MARKDOWN else [piece]
+    return [anywhere.without_comments(text) for text in texts]
+
+
 def mentions(kind: FileKind, piece: Span, out: Reading) -> list[Mention]:
     """Return the names of ours in a file for a program that no setting was read from; texts for people name
     many."""

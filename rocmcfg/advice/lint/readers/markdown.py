@@ -34,7 +34,7 @@ _CODE_OF_OTHERS = frozenset(
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    doc = where._replace(scope="", removable=False)  # a sentence needs its words
+    doc = where._replace(scope="", removable=False, editable=False)  # a sentence needs its words
     judgement, at = Judgement(piece), 0
     for fence in _FENCED.finditer(piece.text):
         _prose(piece.cut(at, fence.start()), out, doc, judgement)
@@ -42,6 +42,20 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         _block(joined(line.cut(_lead(line.text, fence["lead"])) for line in body), fence["info"], out, doc)
         at = fence.end()
     _prose(piece.cut(at), out, doc, judgement)
+
+
+def examples(piece: Span) -> list[Span]:
+    """Return the examples of a document, without what the document calls wrong."""
+    return [_advised(piece.cut(*fence.span("body"))) for fence in _FENCED.finditer(piece.text)]
+
+
+def _advised(block: Span) -> Span:
+    marked = MarkedLines()
+    return joined(
+        line
+        for line in block.lines(ends=True)
+        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
+    )
 
 
 def _lead(text: str, lead: str) -> int:
@@ -56,16 +70,11 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     from rocmcfg.advice.lint import readers
 
     language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
-    marked = MarkedLines()
-    kept = joined(
-        line
-        for line in block.lines(ends=True)
-        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
-    )
+    kept = _advised(block)
     if language in _CODE_OF_OTHERS or not kept.text:
         return
     builds = readers.builds(kept.text)
-    inner = where.inside(trust=Trust.CODE, removable=True, builds=builds, once=kept.place[1])
+    inner = where.inside(trust=Trust.CODE, removable=True, editable=True, builds=builds, once=kept.place[1])
     path = f"x.{_LANGUAGES.get(language, language)}"
     if path == "x.diff":
         for line in kept.lines():
