@@ -1,31 +1,32 @@
 #!/bin/sh
 case $0 in
   *undo.sh)
-    if [ "$(tail -n 1 "$0")" != '# The end of undo.sh.' ]; then # it has lost its end, and would do nothing, or half of it
-      echo "undo.sh: $0 is damaged: its last line is missing; nothing was changed. Run the other of /var/lib/rocmcfg/undo.sh" \
-        "and /var/backups/rocmcfg/undo.sh, or: sudo rocmcfg rollback --pristine" >&2
+    if [ "$(tail -n 1 "$0")" != '# The end of undo.sh.' ]; then # without its end it would do nothing, or only half
+      echo "undo.sh: $0 is damaged: its last line is missing; nothing was changed. Run the other copy, /var/lib/rocmcfg/undo.sh" \
+        "or /var/backups/rocmcfg/undo.sh, or: sudo rocmcfg rollback --pristine" >&2
       exit 1
     fi
     ;;
 esac
-# Takes back what rocmcfg applied, without rocmcfg and without Python:
+# Undoes what rocmcfg applied, without rocmcfg and without Python:
 #
-#   sudo sh /usr/share/rocmcfg/undo.sh              on the host itself, at a rescue shell too
-#   sudo sh /mnt/usr/share/rocmcfg/undo.sh          on the host that is mounted at /mnt
+#   sudo sh /usr/share/rocmcfg/undo.sh              on the host itself, also in a rescue shell
+#   sudo sh /mnt/usr/share/rocmcfg/undo.sh          on a host that is mounted at /mnt
 #
-# It finds and runs the script that rocmcfg wrote on that host for what is in force there, /var/lib/rocmcfg/undo.sh, or
-# the copy of it in /var/backups/rocmcfg. That script takes back, and says why where it cannot. Root runs it, and changes
-# anything below --root DIR, only where nobody else than root may change what it would believe there.
+# It finds and runs the script that rocmcfg wrote on that host for what is in force there: /var/lib/rocmcfg/undo.sh, or
+# its copy in /var/backups/rocmcfg. That script does the work, or says why it cannot. As root, it is run, and changes
+# files below --root DIR, only if nobody but root can change the files that it relies on there.
 #
-#   undo.sh left        prints the files that hold something of ours; status 1 where there are none
-#   undo.sh removal     what the packages run before they go: warns. Always ends well. With ROCMCFG_UNDO=1 in the
-#                       environment it takes everything back first.
-#   undo.sh installed   what they run when they have come: with the program here again, `rocmcfg rollback` knows better
-#                       than an undo that was begun
-#   --force             takes our part out also where somebody altered it; without it nothing is changed then
-#   --root DIR          the host that is mounted there, wherever this script lies
+#   undo.sh left        prints the files that hold something of rocmcfg's; status 1 if there are none
+#   undo.sh removal     for packages, before their removal: warns, and always succeeds. With ROCMCFG_UNDO=1 in the
+#                       environment it undoes everything first
+#   undo.sh installed   for packages, after their installation: with the program installed again, `rocmcfg rollback`
+#                       knows better than an unfinished undo
+#   --force             removes rocmcfg's part even if it was altered; without this option nothing is changed then
+#   --root DIR          works on the host that is mounted at DIR, wherever this script is
 set -f
-# The system's programs alone, NixOS' and Guix System's too: sudo and su may let a PATH through whose folders are others'.
+# Only the system's programs, including those of NixOS and Guix System: sudo and su may pass on a PATH with folders of
+# other users.
 given_path=$PATH
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin:/run/current-system/profile/bin
 user=$(id -u)
@@ -38,7 +39,7 @@ nl='
 '
 IFS=$nl
 
-# As a word that can be typed.
+# Prints WORD as it can be typed in a shell.
 quoted() { # WORD
   case $1 in
     '' | *[!A-Za-z0-9_@%+=:,./-]*) printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")" ;;
@@ -53,7 +54,7 @@ stop() {
   exit 1
 }
 
-# Reads the command line. Its words stay for the script that this one may run.
+# Reads the command line. Its words are kept for the script that this one may run.
 read_words() { # WORD…
   mode=undo force='' root='' given=''
   case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
@@ -69,8 +70,8 @@ read_words() { # WORD…
         case $2 in /*) root=${2%/} ;; *) root=$PWD/${2%/} ;; esac
         given=" --root $(quoted "$2")" && shift
         ;;
-      -h | --help) sed -n '/^# Takes back/,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
-      *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
+      -h | --help) sed -n '/^# Undoes what/,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
+      *) echo "undo.sh: unknown argument: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
     esac
     shift
   done
@@ -80,10 +81,11 @@ read_words "$@"
 
 # -- where the host's paths lie ------------------------------------------------------------------------
 
-# Goes down PATH below FOLDER, name by name, and follows links as a chroot in FOLDER does: one to /etc means FOLDER/etc.
-# Sets `there` to the place where that ends; with `look` also `weak`, to the first part that others than root may change.
+# Resolves PATH below FOLDER, name by name, and follows links as a chroot to FOLDER would: a link to /etc means
+# FOLDER/etc. Sets `there` to the result; with `look` also sets `weak` to the first part that users other than root can
+# change.
 walk() { # FOLDER PATH [look]
-  if [ -z "$1${3-}" ]; then # the running host's own, which the kernel follows
+  if [ -z "$1${3-}" ]; then # a path of the running host, which the kernel resolves
     there=$2
     return
   fi
@@ -101,7 +103,7 @@ walk() { # FOLDER PATH [look]
     there=$there/$part
     [ -z "${3-}" ] || look
     if [ -L "$there" ]; then
-      links=$((links + 1)) target=$(ls -ld "$there") # no readlink(1), which a bare rescue shell may lack
+      links=$((links + 1)) target=$(ls -ld "$there") # without readlink(1), which a minimal rescue shell may not have
       target=${target#*"$there -> "} there=${there%/*}
       case $target in /*) there=$1 ;; esac
       rest=$target/$rest
@@ -113,15 +115,16 @@ walk() { # FOLDER PATH [look]
   done
 }
 
-# Notes `there` as `weak` where somebody else owns it, or may write it. Of a link the owner counts alone. So of a sticky
-# folder, which is everybody's to make new names in, and only these are then looked at. Nothing is below what is missing.
+# Sets `weak` to `there` if another user owns it or can write to it. For a link, only the owner counts, and so for a
+# sticky folder; but everybody can create new names in that, so a name that is missing there is weak as well. Nothing
+# exists below a missing name.
 look() {
   [ -z "$weak$missing" ] || return 0
   anybody=$everybody everybody=
   case "$nl$strong$nl" in *"$nl${there:-/}$nl"*) return 0 ;; esac
   if [ ! -e "${there:-/}" ] && [ ! -L "${there:-/}" ]; then
     missing=yes
-    [ -z "$anybody" ] || weak="$there (anybody can make it)"
+    [ -z "$anybody" ] || weak="$there (anybody can create it)"
     return 0
   fi
   IFS=' '
@@ -141,8 +144,8 @@ look() {
 }
 strong=
 
-# Where a path of the host is, to be read; `named` does not follow the last name. What is neither a file nor a directory
-# holds nothing of anybody: a pipe would be waited for, and a device may heed that it is opened.
+# Prints where a path of the host is, for reading; `named` does not follow a link in the last name. Anything but a file
+# or a directory is treated as empty: reading a pipe would block, and opening a device may have effects.
 at() { # PATH
   walk "$root" "$1"
   if [ -e "$there" ] && [ ! -f "$there" ] && [ ! -d "$there" ]; then there=/dev/null; fi
@@ -150,12 +153,12 @@ at() { # PATH
 }
 named() { printf '%s/%s' "$(at "${1%/*}")" "${1##*/}"; } # PATH
 
-# Paths of the host that a pattern finds, each on a line. Broken links count.
+# Prints the paths of the host that match a pattern, one per line, broken links included.
 glob() { # PATTERN…
   for pattern; do expand '' "$pattern"; done
 }
 
-# What it keeps is in its arguments, for it calls itself.
+# Keeps its state in its arguments because it calls itself.
 expand() { # FOLDER PATTERN
   case $2 in
     '')
@@ -186,12 +189,12 @@ unfinished=$state/undo.unfinished
 
 journals() { glob '/var/lib/rocmcfg/transactions/*/journal.jsonl'; }
 
-# How a transaction stands: begin, commit, undo, undone; empty where nothing was begun.
+# Prints the state of a transaction: begin, commit, undo or undone; nothing if it did not begin.
 stands() { # JOURNAL
   sed -nE 's/.*"kind":"(begin|commit|undo|undone)".*/\1/p' "$(at "$1")" 2>/dev/null | tail -n 1
 }
 
-# The locks of rocmcfg: that of the running host, and that of a host which it works on from outside.
+# Prints rocmcfg's locks: the one of the running host, and the one of a host that rocmcfg works on from outside.
 locks() {
   for lock in "$(named /run/rocmcfg.lock)" "$state/lock"; do
     if [ -f "$lock" ] && [ ! -L "$lock" ]; then printf '%s\n' "$lock"; fi
@@ -200,25 +203,25 @@ locks() {
 
 at_work() {
   for lock in $(locks); do
-    # shellcheck disable=SC2012 # a name of ours, and no stat(1) in a bare rescue shell
+    # shellcheck disable=SC2012 # the name is rocmcfg's, and a minimal rescue shell has no stat(1)
     number=$(ls -i "$lock" | sed 's/^ *\([0-9]*\) .*/\1/')
-    if grep -qs ":$number [0-9]" /proc/locks; then return 0; fi # proc_locks(5); of both kinds that rocmcfg takes
+    if grep -qs ":$number [0-9]" /proc/locks; then return 0; fi # proc_locks(5); both kinds that rocmcfg uses
   done
   return 1
 }
 
 require_host() {
   [ -d "$(at /etc)" ] || stop "there is no host at $root: it has no /etc; nothing was changed. Mount its root file system there"
-  [ -n "$root" ] || [ "${user:-0}" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
-  [ ! -L "$state" ] || stop "$state is a symbolic link, which rocmcfg does not make; nothing was changed." \
-    "Put the directory in its place, then run again: $again"
+  [ -n "$root" ] || [ "${user:-0}" = 0 ] || stop "only root can do this; nothing was changed. Run: $again"
+  [ ! -L "$state" ] || stop "$state is a symbolic link, which rocmcfg does not create; nothing was changed." \
+    "Replace it with the directory, then run again: $again"
   for file in "$state/receipt.json" "$state/trial.json" "$unfinished"; do
-    [ ! -e "$file" ] || [ -f "$file" ] || stop "$file is no regular file, and rocmcfg makes one there; nothing was changed." \
-      "Look into it, move it away, then run again: $again"
+    [ ! -e "$file" ] || [ -f "$file" ] || stop "$file is not a regular file, but rocmcfg creates one there; nothing was changed." \
+      "Inspect it, move it away, then run again: $again"
   done
 }
 
-# Adds to `others` the first part on the way to each of these paths that others than root may change.
+# Adds to `others` the first part of each of these paths that users other than root can change.
 note_weak() { # PATH…
   for path; do
     walk "$root" "$path" look
@@ -228,16 +231,17 @@ note_weak() { # PATH…
 
 require_nothing_weak() {
   others=$(printf '%s\n' "$others" | grep . | sort -u)
-  # shellcheck disable=SC2086 # one path a line
-  [ -z "$others" ] || stop 'others than root may change what root would believe here; nothing was changed:' $others \
-    '(a tree of your own: run this without sudo. A host: look into it, and give it back to root, chown root:root and' \
-    'chmod go-w on each of these; FAT is mounted with umask=0022. A folder on the way to it: mount the host below /mnt)'
+  # shellcheck disable=SC2086 # one path per line
+  [ -z "$others" ] || stop 'users other than root can change files that root would rely on here; nothing was changed:' $others \
+    '(for a tree of your own, run this without sudo. On a host, inspect each of these and give it back to root with' \
+    'chown root:root and chmod go-w; mount FAT with umask=0022. If a folder above the host is listed, mount the host below' \
+    '/mnt)'
 }
 
 # -- the script that rocmcfg wrote ---------------------------------------------------------------------
 
-# Sets `script` to where the newest one lies that is whole, empty where there is none, and `damaged` to those before it
-# that are not. Ends where root may not believe one.
+# Sets `script` to the newest complete script, empty if there is none, and `damaged` to the incomplete ones before it.
+# Stops if root cannot trust one.
 find_script() {
   script='' damaged='' others=
   for place in /var/lib/rocmcfg/undo.sh /var/backups/rocmcfg/undo.sh; do
@@ -255,14 +259,14 @@ find_script() {
   done
 }
 
-# Says that there is a script, and none that is whole.
-# shellcheck disable=SC2086 # one path a line
+# Says that there is a script, but no complete one.
+# shellcheck disable=SC2086 # one path per line
 say_damaged() {
-  say 'the script that takes back what is applied here is damaged, its last line is missing:' $damaged \
-    '(nothing was changed. Run: sudo rocmcfg rollback --pristine; of a host that is mounted: --root DIR --chroot)'
+  say 'the script that undoes what is applied here is damaged, its last line is missing:' $damaged \
+    '(nothing was changed. Run: sudo rocmcfg rollback --pristine; for a mounted host add: --root DIR --chroot)'
 }
 
-# Transactions that are neither undone nor without a beginning.
+# Prints the journals of transactions that have begun and are not undone.
 in_force() {
   for journal in $(journals); do
     case $(stands "$journal") in '' | undone) ;; *) printf '%s\n' "$journal" ;; esac
@@ -277,7 +281,7 @@ interrupted() {
   return 1
 }
 
-# Runs the script in this shell, with the words that this one was given, or others in their place.
+# Runs the script in this shell, with the words that this script was given, or with others.
 # shellcheck disable=SC1090 # it is found at run time
 run_script() { # WORD…
   . "$script"
@@ -295,23 +299,23 @@ undo() { # WORD…
   require_host
   find_script
   if [ -n "$script" ]; then
-    # shellcheck disable=SC2086 # one path a line
-    [ -z "$damaged" ] || say 'damaged, its last line is missing:' $damaged "(this runs its copy, $script)"
+    # shellcheck disable=SC2086 # one path per line
+    [ -z "$damaged" ] || say 'damaged, its last line is missing:' $damaged "(its copy is run instead: $script)"
     run_script "$@"
     exit
   fi
   [ -z "$damaged" ] || { say_damaged && exit 1; }
-  if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
+  if at_work; then stop "rocmcfg is running on this host; nothing was changed. When it has finished, run again: $again"; fi
   if interrupted; then
-    stop 'a change of this host was interrupted, and no script to take it back lies here; nothing was changed.' \
+    stop 'a change of this host was interrupted, and there is no script to undo it; nothing was changed.' \
       'Run: sudo rocmcfg recover'
   fi
   if [ -n "$(in_force)" ] || [ -e "$state/receipt.json" ]; then
-    stop 'what is applied to this host was applied by an older rocmcfg, which wrote no script to take it back;' \
-      'nothing was changed. Run: sudo rocmcfg rollback --pristine (of a host that is mounted: --root DIR --chroot)'
+    stop 'the settings of this host were applied by an older rocmcfg, which wrote no script to undo them;' \
+      'nothing was changed. Run: sudo rocmcfg rollback --pristine (for a mounted host add: --root DIR --chroot)'
   fi
-  [ ! -e "$unfinished" ] || rm -rf "$state" # a rollback has ended what was begun
-  echo 'Nothing of rocmcfg is applied to this host, as far as anything here says.'
+  [ ! -e "$unfinished" ] || rm -rf "$state" # a rollback has finished what this script began
+  echo 'Nothing that rocmcfg applied was found on this host.'
 }
 
 # -- what packages run ---------------------------------------------------------------------------------
@@ -325,46 +329,46 @@ removal() {
   if at_work; then
     said=yes
     warn <<'TEXT'
-warning: rocmcfg is at work on this host right now, and its program goes while it runs.
-When it has ended, install the package again and see: sudo rocmcfg recover
+warning: rocmcfg is running on this host, and its program is being removed.
+When it has finished, install the package again and run: sudo rocmcfg recover
 TEXT
   elif interrupted; then
     said=yes
     warn <<'TEXT'
 warning: a change of this host was interrupted and is neither finished nor undone.
-its record stays in /var/lib/rocmcfg. Install the package again and run: sudo rocmcfg recover
+Its record stays in /var/lib/rocmcfg. Install the package again and run: sudo rocmcfg recover
 TEXT
   elif [ "${ROCMCFG_UNDO-}" = 1 ] && [ -n "$left" ]; then
     set --
     [ -z "$root" ] || set -- --root "$root"
     (undo "$@") </dev/null && return
-    echo 'warning: it could not be taken back, as asked for by ROCMCFG_UNDO=1; see above' | warn
+    echo 'warning: it could not be undone, although ROCMCFG_UNDO=1 requests it; see above' | warn
   fi
   if [ -e "$state/trial.json" ]; then
     warn <<'TEXT'
-warning: a trial is on record. Without the package nobody confirms it, and its files stay;
-if its boot has not come yet, the next one is it. To end it, install the package again and run:
+warning: a trial is on record. Without the package it cannot be confirmed, and its files stay;
+if its boot has not come yet, the next boot is the trial. To end it, install the package again and run:
 sudo rocmcfg reject
 TEXT
   fi
   find_script
   if [ -n "$left" ]; then
     {
-      echo 'warning: what it applied stays in force after the package is gone:'
+      echo 'warning: the settings that it applied stay in force after the package is removed:'
       for file in $left; do echo "  $file"; done
-      echo 'to take it back, install the package again and run: sudo rocmcfg rollback --pristine'
+      echo 'to undo it, install the package again and run: sudo rocmcfg rollback --pristine'
     } | warn
   elif [ -z "$script" ] && [ -n "$(in_force)" ]; then
     {
-      echo 'warning: what it applied may stay in force after the package is gone'
-      echo 'to take it back, install the package again and run: sudo rocmcfg rollback --pristine'
+      echo 'warning: settings that it applied may stay in force after the package is removed'
+      echo 'to undo it, install the package again and run: sudo rocmcfg rollback --pristine'
     } | warn
   fi
   [ -n "$left$said" ] || return 0
-  [ -z "$script" ] || echo 'or, without it: sudo sh /var/lib/rocmcfg/undo.sh' | warn
+  [ -z "$script" ] || echo 'or, without the package: sudo sh /var/lib/rocmcfg/undo.sh' | warn
 }
 
-# An undo.sh that does not say what is in force is the copy that a removal of an older rocmcfg left.
+# An undo.sh without facts is a copy that the removal of an older rocmcfg left.
 installed() {
   rm -f "$unfinished"
   grep -qs '^facts() {' "$state/undo.sh" || rm -f "$state/undo.sh"

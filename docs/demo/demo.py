@@ -89,7 +89,7 @@ def tour(root: Path) -> None:
     step(4, "Suppose that this hung. Power off and on (SIMULATED): the old boots.")
     reboot(root)
     check("amdgpu.cwsr_enable" not in read(root, "proc/cmdline"), "the argument is gone from this boot")
-    rocmcfg(root, "recover", expect=("Undone",))
+    rocmcfg(root, "recover", expect=("Rolled back",))
     print("[where a package installed rocmcfg, a unit does that at boot]")
 
     step(5, "Say that all was well: apply it for good, all of it or nothing.")
@@ -105,7 +105,7 @@ def tour(root: Path) -> None:
     rocmcfg(root, "verify", expect=("In effect: all 4 settings.",))
 
     step(8, "Take it back; and a reboot, SIMULATED.")
-    rocmcfg(root, "rollback", "--yes", expect=("Undone: transaction 2.",), last=12)
+    rocmcfg(root, "rollback", "--yes", expect=("Rolled back: transaction 2.",), last=12)
     reboot(root)
     check(read(root, PARAMETER) == "1\n", "the simulated kernel shows cwsr_enable 1, its default")
     rocmcfg(root, "verify", expect=("nothing is applied on this host",))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
+from rocmcfg.knowledge.cures import READY, cures_of
 from rocmcfg.knowledge.duplicates import duplicates
 from rocmcfg.knowledge.profile_schema import validate
 from rocmcfg.model.diagnostic import Diagnostic
@@ -34,4 +35,8 @@ def page() -> str:
     patterns = [p.pattern for p in probed]
     required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
     entries.append(compiled.entry(probes.READY, b"", required))
+    cures = cures_of(catalogue.known_issues()).items()
+    entries.append(
+        compiled.entry(READY, b"", {id: [cure._asdict() for cure in listed] for id, listed in cures})
+    )
     return b"".join(entries).decode()

@@ -1,1 +1,1 @@
-"""What rocmcfg changes: plans, the transactions that carry a plan out and undo it, trials of one boot."""
+"""Change a host: plan a change, carry it out in a transaction, undo it, and try it for one boot."""

@@ -1,1 +1,1 @@
-"""The command line: one file per command. `app` composes, `render` is the only printer."""
+"""The command line. `commands` lists the commands, `app` runs them, and `printer` alone prints."""

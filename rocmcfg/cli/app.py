@@ -1,5 +1,5 @@
-"""Runs the command of a command line. A command's module is imported when it is called, not before: `verify`
-must not pay for what `plan` needs, and a line in plain spellings not for typer."""
+"""Run the command of a command line. A command's module is imported only when the command is called: `verify`
+must not load what only `plan` needs, and a command line in plain spellings must not load typer."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from rocmcfg.model.diagnostic import ExitCode
 
 
 def main() -> None:
-    """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
+    """Run the program. A usage error ends it with exit code 2, and is printed as JSON if --json is
+    present."""
     open_streams()
     sys.argv[1:] = meant(sys.argv[1:])
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where our parent ignored it, we see no program end
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if the parent ignores it, no end of a program is seen
     code: Any = ExitCode.DONE
     try:
         _run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
-    except OSError as problem:  # of --help and --version: commands turn theirs into diagnostics
+    except OSError as problem:  # from --help and --version; commands turn theirs into diagnostics
         lost(problem)
     except (KeyboardInterrupt, Exception) as problem:
         code = _stopped(problem)
     flush()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Python puts the default back while it ends, and the exit code would be lost to a late signal
+        # Python restores the default handlers while it ends, and a late signal would change the exit code
         signal.signal(number, signal.SIG_IGN)
     sys.exit(int(code or 0))
 
 
 def meant(arguments: list[str]) -> list[str]:
-    """Without another name of a command; `help COMMAND` is `COMMAND --help`, and a --root before the command
-    is meant for it."""
+    """Return the arguments with aliases replaced, `help COMMAND` as `COMMAND --help`, and a --root before the
+    command moved behind it."""
     if arguments[:1] == ["--root"] and arguments[2:]:
         end = arguments.index("--") if "--" in arguments else len(arguments)
         return meant([*arguments[2:end], *arguments[:2], *arguments[end:]])
@@ -50,7 +51,7 @@ def meant(arguments: list[str]) -> list[str]:
 
 
 def _run(arguments: list[str]) -> None:
-    """Raises SystemExit with any other exit code than 0."""
+    """Run a command line. Raises SystemExit with any exit code but 0."""
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
         return
@@ -80,8 +81,8 @@ def _read(name: str, words: list[str]) -> dict[str, Any]:
 
 
 def call(name: str, values: Mapping[str, Any]) -> None:
-    """Run a command with the values that were read. Whatever stops it is printed, in the format that was
-    asked for, and raises SystemExit."""
+    """Run a command with the values that were read. An error is printed in the requested format, and raises
+    SystemExit."""
     command = COMMANDS[name]
     if values.get("help"):
         sys.stdout.write(help.page(name) + "\n")
@@ -95,8 +96,8 @@ def call(name: str, values: Mapping[str, Any]) -> None:
 
 
 def parameters(function: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the function of a command is called with. Raises Misuse for a value that is not one of the
-    option, and for one that is missing."""
+    """Return the arguments for a command's function. Raises Misuse for a value that the option does not
+    accept, and for a missing one."""
     arguments: dict[str, Any] = {}
     for name, entry in options.declared(function).items():
         if isinstance(entry, options.Option):
@@ -108,11 +109,13 @@ def parameters(function: Callable[..., None], values: Mapping[str, Any]) -> dict
 
 
 def named(arguments: list[str]) -> str:
+    """Return the first word that is the name of a command; empty if there is none."""
     return next((a for a in arguments if a in NAMES), "")
 
 
 def _stopped(problem: BaseException) -> Any:
-    """Before a command had begun: it could not be loaded, or somebody was quick. Its exit code."""
+    """Print an error that came before the command began, because it could not be loaded or was interrupted.
+    Return the exit code."""
     printer = Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
     try:
         with printer.errors(debug="--debug" in sys.argv[1:]):

@@ -1,5 +1,5 @@
-"""`rocmcfg plan`, `apply` and `confirm`: one transaction, all of it or nothing, and what it would do.
-`check-kernel` and `watch-trial`: what the kernel hook and rocmcfg-trial.service run."""
+"""Commands `plan`, `apply` and `confirm`: show and carry out one transaction, all of it or nothing.
+`check-kernel` and `watch-trial` are run by the kernel hook and by rocmcfg-trial.service."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def plan(
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
     diff: bool = opt.DIFF,
-    detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
+    detailed_exitcode: bool = opt.switch(
+        "--detailed-exitcode", help="Exit with 3 if something would change."
+    ),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Show what apply would change, and why."""
@@ -46,7 +48,7 @@ def plan(
     if not planned.plan.empty:
         again = printer.for_host(f"sudo {command_line(planned.request)}{' --trial' if terms else ''}")
         if (terms or not planned.changes) and printer.root_option and not printer.runs_tools:
-            again += " --chroot"  # only its own programs arm a trial, and do what is due where no file is
+            again += " --chroot"  # only that host's programs arm a trial, or run if no file changes
         printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
@@ -60,14 +62,14 @@ def apply(
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
-    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan --diff`."),
+    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, like `rocmcfg plan --diff`."),
     diff: bool = opt.DIFF,
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Apply a profile; rollback undoes it.
 
-    One transaction, which replaces what rocmcfg applied before.
+    All changes are one transaction, which replaces what rocmcfg applied before.
     """
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import applying
@@ -114,9 +116,9 @@ def _request(
 
 
 def confirm(printer: Printer, *, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:
-    """Keep the settings that this boot tries.
+    """Keep the settings of this trial boot.
 
-    They are applied for good, and no other reboot is needed.
+    They stay applied permanently; no further reboot is needed.
     """
     from rocmcfg.change.trial import ends
     from rocmcfg.cli import plan_view
@@ -125,19 +127,19 @@ def confirm(printer: Printer, *, yes: bool = opt.YES, place: opt.TargetHost = op
     host = hosts.open_host(printer, *place)
     hosts.require_rights(printer, host, question="" if yes else "status")
     if not yes:
-        ends.proven(host)  # before nobody can be asked
+        ends.proven(host)  # its refusal comes before the one that there is no terminal to ask on
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
-    _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial continues."))
 
 
 def check_kernel(
     printer: Printer,
     *,
-    release: str = opt.argument("RELEASE", "As `uname -r` prints it.", "free"),
+    release: str = opt.argument("RELEASE", "The release, as `uname -r` prints it.", "free"),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
-    """Check the applied values against an installed kernel; withdraw what would stop its driver."""
+    """Check the applied values against an installed kernel; withdraw those that would stop its driver."""
     from rocmcfg.workflow import applying
 
     host = hosts.open_host(printer, *place)
@@ -150,17 +152,17 @@ def check_kernel(
 
 
 def watch_trial(printer: Printer, *, place: opt.TargetHost = opt.TargetHost()) -> None:
-    """Wait until the trial's time has come; confirm it where all is well, else say why not."""
+    """Wait until the trial is due; confirm it if all is well, else say why not."""
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_rights(printer, host)
-    # a shutdown while nothing is being changed is no failure, and the next boot is the old one
+    # a shutdown while nothing is being changed is not a failure; the next boot uses the old configuration
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     printer.may_change(host)
 
     def ask(_: Planned) -> bool:
-        interrupts.heed()  # from here on files change: a shutdown ends it with a rollback
+        interrupts.heed()  # from here on files change: a shutdown rolls them back
         return True
 
     watched = confirming.watch(host, time.sleep, ask, printer.progress)
@@ -181,12 +183,12 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
     printer.document(made.diagnostics, applied)
     printer.line()
     if transaction is None:
-        outcome = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
+        outcome = "Already applied" if made.rows else "This host needs no setting of the profile"
         printer.line(f"{outcome}: nothing was changed{', and no trial is armed' if tries else ''}.")
         if tries and any(row.outcome is RowOutcome.APPLIED for row in made.rows):
             back = printer.for_host("sudo rocmcfg rollback")
-            # what a trial falls back to must have booted (RC4332)
-            printer.wrapped(f"To try it: `{back}`, then reboot, then this again.", "")
+            # a trial must fall back to a configuration that has booted (RC4332)
+            printer.wrapped(f"To try it: run `{back}`, reboot, then run this command again.", "")
         if not made.rows:
             plan_view.show_left_out(printer, made.skipped)
         for row in made.rows:
@@ -197,24 +199,24 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
         return
     if trial:
         printer.line(f"The next boot is a trial (transaction {transaction}).")
-        outcome = "Unconfirmed, the boot after it is as this one, also after a hang."
+        outcome = "If you do not confirm it, the boot after that is as today's, even after a hang."
         if after := trial.terms.confirm_after:
             outcome = (
-                f"It confirms itself {timedelta(seconds=after)} after its begin, if all is well. {outcome}"
+                f"If all is well, it confirms itself {timedelta(seconds=after)} after it starts. {outcome}"
             )
         printer.wrapped(outcome, "")
         printer.wrapped(
-            "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
+            "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  To drop it: `rocmcfg reject`.", ""
         )
         return
     printer.line(f"Applied as transaction {transaction}.")
     left = hosts.say_left_to_user(printer, made.activations)
     if any(row.setting.channel.value == "environment" for row in made.rows):
         printer.wrapped(
-            "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
+            "Variables take effect in new logins; containers get them with --env-file /etc/rocmcfg/env.", ""
         )
     at, where = ("there", " that host") if printer.root_option else ("", "")
-    steps = ["run that"] if left else []
+    steps = ["run these commands"] if left else []
     steps += [f"reboot{where}"] if made.reboot_required else []
     printer.said(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
     printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))

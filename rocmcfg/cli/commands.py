@@ -1,4 +1,5 @@
-"""The table of commands: what `app` runs, `parser` shows to typer, `help` prints and docs/generators read."""
+"""The table of commands. `app` runs them, `parser` declares them to typer, `help` prints them, and
+docs/generators read them."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Command(NamedTuple):
-    """The function that carries out a command, and the module of `rocmcfg.cli` that has it. `output`: which
-    of `options.OUTPUT` it takes. `listed`: in `--help`. `passes_on`: what stands behind the first argument
-    is not read."""
+    """A command: its function, and the module of `rocmcfg.cli` that has the function. `output` names the
+    options of `options.OUTPUT` that it takes. `listed`: `--help` lists it. `passes_on`: the words after the
+    first argument are passed on unread."""
 
     module: str
     function: str
@@ -24,7 +25,7 @@ class Command(NamedTuple):
         return getattr(importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function)
 
     def declared(self) -> dict[str, options.Option]:
-        """Return the options and arguments of the command, by the names of the values."""
+        """Return the options and arguments of the command, by the names of their values."""
         declarations: dict[str, options.Option] = {}
         for name, entry in options.declared(self.load()).items():
             declarations |= {name: entry} if isinstance(entry, options.Option) else entry._asdict()
@@ -33,8 +34,8 @@ class Command(NamedTuple):
 
 
 GROUPS = {
-    "profile": "List, show, validate and start profiles.",
-    "knowledge": "Add known issues and parameters of your own.",
+    "profile": "List, show, validate and create profiles.",
+    "knowledge": "Add your own known issues and parameters.",
 }
 COMMANDS = {
     "status": Command("status", "status"),
@@ -68,7 +69,7 @@ COMMANDS = {
     "watch-trial": Command("apply", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
-# What people type, and the command that it is.
+# Other names that people type for a command.
 ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"], "knowledge list": ["knowledge", "check"]}
-# What the first argument may be.
+# The words that may be the first argument.
 NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))

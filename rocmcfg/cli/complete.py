@@ -1,9 +1,9 @@
-"""`rocmcfg complete KIND WORD…`: what the shell completions (docs/generators/completions.py) ask when TAB is
-pressed, for what depends on the host or the catalogue. Not for people.
+"""Command `complete KIND WORD…`: the shell completions (docs/generators/completions.py) call it when TAB is
+pressed, for candidates that depend on the host or the catalogue. It is not for people.
 
-The last word is the one being completed, those before it are the line. One candidate a line, with a TAB and
-a remark: whole words of harmless characters, so that no shell has to quote them. Whatever goes wrong, nothing
-is offered and nothing is said: it runs while somebody types.
+The last word is the one being completed, the words before it are the command line. Each candidate is printed
+on a line of its own, followed by a TAB and a remark. Candidates are whole words of harmless characters, so no
+shell has to quote them. On any error nothing is printed, because the command runs while the user types.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from rocmcfg.model.profile import Profile
 
 
-_PATIENCE = 3.0  # seconds; a network file system that hangs must not take the terminal with it
+_PATIENCE = 3.0  # seconds; a network file system that hangs must not block the terminal
 _HARMLESS = regex(r"[A-Za-z0-9._,:@%+=/-]+")
 _SCOPES = {
-    "feature.": "a bit of a mask, true or false",
-    "karg.": "an argument of the kernel",
+    "feature.": "a feature bit of a mask: true or false",
+    "karg.": "a kernel argument",
     "env.": "an environment variable",
-    "profile.": "what a profile leaves to you",
+    "profile.": "a number that a profile leaves to you",
 }
 _SUMMARY = regex(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
 Candidates = Iterator[tuple[str, str]]
 
 
 class Line(NamedTuple):
-    """What the words before the cursor say: the profiles, and the host that they are for; and the `word` at
-    it. `literally`: the command is about profiles themselves, for which auto is no name."""
+    """The command line before the cursor: the `word` being completed, the profiles, and their host.
+    `literally`: the command is about profiles themselves, where auto is not a name."""
 
     word: str
     profiles: tuple[str, ...]
@@ -57,11 +57,11 @@ def complete(
     kind: str = opt.argument("KIND", "", "free"),
     words: tuple[str, ...] = opt.argument("WORD…", "", "free", "texts", required=False),
 ) -> None:
-    """Print what the last word may become."""
+    """Print the candidates for the last word."""
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     with contextlib.suppress(Exception):
-        # without the backslashes and quotes with which bash hands it over
+        # bash passes the words with their backslashes and quotes
         *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
         word = word.partition("=")[2] if word.startswith("--") else word.removeprefix("-p")
         line = _read(before, word)
@@ -99,13 +99,13 @@ def _profiles(line: Line) -> Candidates:
         if profile_document.unwritable_name(name) is not None:
             continue
         local, content = profiles.local_path(name), b""
-        with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
+        with contextlib.suppress(Exception):  # the name of a broken profile is offered anyway
             here = line.host.exists(local)
             content = line.host.read(local) or b"" if here else read_own_file(profiles.shipped_path(name))
         summary = _SUMMARY.search(content)
         yield name, summary[1].decode("utf-8", "replace") if summary else ""
     if not line.literally:
-        yield "auto", "the shipped profile of each GPU that is here"
+        yield "auto", "the shipped profile for each GPU of this host"
 
 
 def _loaded(line: Line) -> Iterator[Profile]:
@@ -141,7 +141,7 @@ def _settings(line: Line) -> Candidates:
         tables: dict[str, Iterable[Any]] = {
             "feature": names.features.values(),
             "karg": names.arguments.values(),
-            # what nothing reads, or only a compiler, is no setting
+            # a variable that nothing reads, or only a compiler, is not a setting
             "env": (v for v in names.variables.values() if not v.unknown and not v.build_only),
             "profile": (parameter for profile in _loaded(line) for parameter in profile.parameters),
         }
@@ -154,7 +154,7 @@ def _settings(line: Line) -> Candidates:
 
 
 def _values(names: Catalogue, scope: str, name: str) -> Candidates:
-    """The values that the catalogue names, without ranges such as 1..35."""
+    """Yield the values that the catalogue names, without ranges such as 1..35."""
     if scope == "feature":
         yield from (("true", "on"), ("false", "off")) if name in names.features else ()
         return

@@ -1,5 +1,6 @@
-"""`rocmcfg doctor`: what a log shows, how sure that is, what cures it, and what is wrong with the host.
-`rocmcfg report`: a block for an issue tracker, without what tells whose host it is."""
+"""Command `doctor`: show which known issues a log points to, how likely each is, what cures it, and what is
+wrong with the host. Command `issues`: list known issues. Command `report`: print a report for an issue
+tracker that does not reveal whose host it is."""
 
 from __future__ import annotations
 
@@ -28,19 +29,19 @@ if TYPE_CHECKING:
 
 STATES = {
     "open": "Open",
-    "pending": "Worked around from the next boot on",
+    "pending": "Worked around after the next boot",
     "worked_around": "Worked around",
     "reported": "Only reported",
 }
-_CANDIDATE = 0.35  # below it, a match is shown with -v only
-_UNKNOWN = 12  # lines of unknown errors that are shown without -v
+_CANDIDATE = 0.35  # a match with a lower score is shown only with -v
+_UNKNOWN = 12  # unknown messages that are shown without -v
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
-_TELLS_KERNELS = "debug-gemm"  # the profile with which HIP names each kernel before it runs
-_LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
+_TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before it runs
+_LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
 
 
 class ReportDocument(NamedTuple):
-    """`report` is the Markdown, `bundle` the file that was packed besides."""
+    """A report in Markdown. `bundle` is the file into which it was also packed."""
 
     report: str
     bundle: str | None
@@ -56,8 +57,8 @@ def doctor(
 ) -> None:
     """Find known issues in logs, and their cure.
 
-    Reads the log of this boot and the one before, or the logs that are named or
-    piped in, which may be another machine's.
+    Reads the logs of this boot and the previous one, or the logs that are named or
+    piped in, which may come from another machine.
     """
     from rocmcfg.workflow import diagnosing
 
@@ -75,21 +76,21 @@ def doctor(
 def issues(
     printer: Printer,
     *,
-    words: tuple[str, ...] = opt.argument("[WORD]…", "As --search.", "free", "texts", required=False),
+    words: tuple[str, ...] = opt.argument("[WORD]…", "Same as --search.", "free", "texts", required=False),
     search: tuple[str, ...] = opt.texts(
         "--search",
         metavar="WORD",
-        help="Of any host: those that have this word. May be repeated.",
+        help="List the issues of any host that mention this word. May be repeated.",
         takes="free",
     ),
     gfx: tuple[str, ...] = opt.GFX,
-    every: bool = opt.switch("--all", help="Those of every GPU."),
+    every: bool = opt.switch("--all", help="List the issues of every GPU."),
     root: str = opt.ROOT,
 ) -> None:
     """List the known issues of this host.
 
-    Or of another GPU, or those that have some words: what one sees, a message, a
-    setting.
+    Or list those of another GPU, or those that mention some words: a symptom, a
+    message, a setting.
     """
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.workflow import diagnosing
@@ -105,34 +106,38 @@ def issues(
         printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in issues])
     printer.line()
     if not listed.issues:
-        printer.line("No known issue is of this host." if of_host else "No known issue has that.")
+        mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
+        printer.line(f"No known issue{' affects this host' if of_host else mentioned}.")
     if of_host:
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
     if listed.issues:
-        printer.to_copy("More of one:", "rocmcfg explain ID")
+        printer.to_copy("Details:", "rocmcfg explain ID")
 
 
 def _cured(issue: KnownIssue) -> str:
     cure = issue.workaround
     if cure.settings:
         return ", ".join(map(str, cure.settings))
-    return f"take away {', '.join(cure.unset)}" if cure.unset else "steps" if cure.steps else "no cure known"
+    return f"unset {', '.join(cure.unset)}" if cure.unset else "steps" if cure.steps else "no cure known"
 
 
 def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
-    """Raises Misuse for what is no GPU target or no version, with what to write."""
+    """Return the machine that the options describe. Raises Misuse, with an example, for an unknown GPU target
+    and for an invalid version."""
     from rocmcfg.advice.doctor.judging.origin import Options
 
     if kernel and parse_kernel(kernel) is None:
-        raise Misuse(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints", "--kernel")
+        problem = f"{kernel!r} is not a kernel version; write 6.8, or the output of `uname -r`"
+        raise Misuse(problem, "--kernel")
     version = parse_version(rocm) if rocm else None
     if rocm and version is None:
-        raise Misuse(f"{rocm!r} is no ROCm version; write 7.1 or 7.1.1", "--rocm")
+        raise Misuse(f"{rocm!r} is not a ROCm version; write 7.1 or 7.1.1", "--rocm")
     return Options(targets(gfx), kernel, version)
 
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:
-    """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
+    """Return the GPU targets for any names of GPUs. Raises Misuse for an unknown name, and for a name that
+    several targets share."""
     from rocmcfg.change.planning import profile_names
     from rocmcfg.knowledge.catalogue import gpu_models
 
@@ -144,9 +149,7 @@ def targets(names: Sequence[str]) -> tuple[str, ...]:
             near = closest(name, sorted(targets_)) if name.startswith("gfx") else ()
             example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
             problem = (
-                f"may be {' or '.join(matching)}"
-                if matching
-                else f"is no GPU target that is known; {example}"
+                f"may be {' or '.join(matching)}" if matching else f"is not a known GPU target; {example}"
             )
             raise Misuse(f"{name!r} {problem}", "--gfx")
         chosen += matching
@@ -159,14 +162,14 @@ def report(
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.LOG,
     bundle: str = opt.text(
-        "--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.", takes="file"
+        "--bundle", metavar="FILE", help="Also pack the report and the logs into a new .tar.gz.", takes="file"
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Print this host for an issue tracker.
+    """Describe this host for an issue tracker.
 
     Host and user names, serial numbers, addresses, ids and secrets are replaced as
-    far as rocmcfg knows their forms: read it before you post it.
+    far as rocmcfg knows their forms: read the report before you post it.
     """
     from rocmcfg.workflow import reporting
 
@@ -189,7 +192,7 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
     elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
-        printer.said(f"Of another machine: {_machine(diagnosis)}. The commands are for that one.")
+        printer.said(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
     asks = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
     if asks and not named:
         _ask_for_the_gpu(printer, diagnosis)
@@ -199,10 +202,10 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     for candidate in () if printer.verbose else named[1:]:
         issue, command = candidate.match.issue, candidate.cure.command.split()
         too = command and {*command} <= {*named[0].cure.command.split()}
-        covered = "; the fix for good is its fix, too" if too else ""
+        covered = "; the permanent fix covers it too" if too else ""
         printer.said(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
     if near:
-        printer.heading("Less likely" if named else "Nothing is certain enough to name; these come nearest")
+        printer.heading("Less likely" if named else "No issue is certain enough; these come closest")
     for candidate in near:
         printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
@@ -220,26 +223,28 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
 
 def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
     if read:
-        printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+        printer.wrapped(f"No known issue and no driver error in {read}.", indent="")
     if read and diagnosis.shows_no_machine:
-        printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
-        printer.to_copy("The kernel's:", _KERNELS_LOG)
+        printer.said("It does not look like a kernel log: it shows no GPU and no start of a kernel.")
+        printer.to_copy("To get one:", _KERNELS_LOG)
     printer.problems(diagnosis.diagnostics)
 
 
 def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
-    printer.line("Which GPU it was cannot be told. Say it, and the answer gets better:")
+    printer.line("The GPU is unknown. For a better answer, name it:")
     files = [shlex.quote(log.name) for log in diagnosis.logs if os.path.exists(log.name)]
     log = " ".join(files) or ("LINE" if diagnosis.logs[0].name == "the line" else "")
     command = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
     printer.to_copy(" ", f"{command}{printer.root_option}")
-    printer.said("  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: `uname -r`; ROCM: such as 7.1")
+    printer.said(
+        "  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: see `uname -r`; ROCM: e.g. 7.1"
+    )
     if not diagnosis.where.log.kernels:
-        printer.to_copy("The kernel's log of that boot, whole, tells it too:", _KERNELS_LOG)
+        printer.to_copy("The complete kernel log of that boot shows it too:", _KERNELS_LOG)
 
 
 def _doubted(match: Match, scored: bool) -> str:
-    """With what speaks against it, else what cannot be told."""
+    """Return a line for a match, with what speaks against it, or else with what is unknown."""
     doubts = [r.text for met in (False, None) for r in match.reasons if r.met is met]
     score = f" ({match.score:.2f})" if scored else ""
     return f"{match.issue.id}{score}, {match.issue.title}" + (f": {doubts[0]}" if doubts else "")
@@ -257,7 +262,7 @@ def _answer(printer: Printer, finding: Found) -> None:
     for setting, state in match.applied:
         printer.said(f"Done: {setting}: {state}")
     if any("in force now" in state for _, state in match.applied):
-        printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
+        printer.said("Then: if it fails again, run rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, finding)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
         printer.said(f"Costs: {match.issue.cost}")
@@ -267,36 +272,37 @@ def _tell_fix(printer: Printer, finding: Found) -> None:
     match, cure = finding.match, finding.cure
     if finding.alike:
         too = " and ".join(issue.id for issue in finding.alike)
-        printer.said(f"This line has another known cause as well: {too}.")
+        printer.said(f"This line has another known cause: {too}.")
         _tell_apart(printer, (match.issue, *finding.alike))
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
-        printer.to_copy("Fix for good:    " if cure.once else "Fix for good:", cure.command)
-    # with --set it is what is applied already, and the cure
+        printer.to_copy("Permanent fix:   " if cure.once else "Permanent fix:", cure.command)
+    # with --set the command only adds the cure to what is applied already
     if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
-        printer.said("  It sets what else this GPU needs, shows all of it, and asks first.")
+        printer.said("  It also sets what else this GPU needs; it shows all changes and asks first.")
     for name in cure.unset:
-        printer.said(f"Fix: take away {name}")
+        printer.said(f"Fix: unset {name}")
     if not match.issue.workaround.settings and not cure.unset:
         printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
     elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
         printer.line("No other cure is known.")
     whole = printer.verbose or not cure.command
-    for step in cure.steps if whole else cure.steps[:1]:  # what the command may not do without
+    for step in cure.steps if whole else cure.steps[:1]:  # the first step may have to go with the command
         printer.said(f"  - {step}" if whole else f"Also: {step}")
 
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
-    """By the name of the matrix product that faults, where one of them says it."""
+    """Say how to find out which issue it is by the name of the GEMM kernel that faults, if an issue knows
+    it."""
     named = [i.id for i in issues if any("Cijk_" in signature.pattern for signature in i.signatures)]
     others = [i.id for i in issues if i.id not in named]
     if named:
-        printer.line("To tell which it is:")
+        printer.line("To find out which it is:")
         printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee gemm.log")
         printer.to_copy(" ", f"rocmcfg doctor gemm.log{printer.root_option}")
         if others:
-            printer.said(f"  Where that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
+            printer.said(f"  If that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
 
 
 def _is_candidate(match: Match) -> bool:
@@ -308,10 +314,10 @@ def _machine(diagnosis: Diagnosis) -> str:
     where = diagnosis.machine
     parts = [f"{', '.join(where.gfx)} ({where.gfx_source})"] if where.gfx else []
     if not parts and where.possible_gfx:
-        parts.append(f"a GPU of the generation of {where.possible_gfx[0]} (the log)")
+        parts.append(f"a GPU of the same generation as {where.possible_gfx[0]} (the log)")
     parts += [f"kernel {where.kernel} ({where.kernel_source})"] if where.kernel else []
     parts += [f"ROCm {where.rocm} ({where.rocm_source})"] if where.rocm else []
-    return ", ".join(parts) or "nothing is known of it: --gfx, --kernel and --rocm make the answer better"
+    return ", ".join(parts) or "unknown; --gfx, --kernel and --rocm improve the answer"
 
 
 def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> None:
@@ -336,18 +342,14 @@ def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: 
     if not diagnosis.unknown:
         return
     if named and not printer.verbose:
-        more = (
-            f", and {counted(len(diagnosis.unknown) - 1, 'more kind')} of lines"
-            if diagnosis.unknown[1:]
-            else ""
-        )
-        printer.said(
-            f"Besides, explained by no known issue: {_line(diagnosis.unknown[0], diagnosis, False)}{more}"
-        )
+        others = len(diagnosis.unknown) - 1
+        more = f", and {counted(others, 'other message')}" if others else ""
+        first = _line(diagnosis.unknown[0], diagnosis, whole=False)
+        printer.said(f"Not explained by any known issue: {first}{more}")
         return
     from rocmcfg.knowledge import catalogue
 
-    printer.heading("Without an answer before the GPU is known" if asks else "Explained by no known issue")
+    printer.heading("Not explained while the GPU is unknown" if asks else "Not explained by any known issue")
     shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, diagnosis, printer.verbose))
@@ -357,7 +359,7 @@ def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: 
                 printer.wrapped(f"{name}: {row['means']}", indent="      ")
                 break
     if len(diagnosis.unknown) > len(shown):
-        printer.line(f"  and {len(diagnosis.unknown) - len(shown)} more kinds of lines: -v")
+        printer.line(f"  and {counted(len(diagnosis.unknown) - len(shown), 'other message')}: -v")
     if not (asks or named):
         printer.line()
         printer.line("To report it, collect:")

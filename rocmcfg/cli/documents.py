@@ -1,8 +1,8 @@
-"""The documents that --json prints: `rocmcfg schema` prints their schemas, and tests hold every command's
-real output against them. They are a contract: a change here raises `SCHEMA_VERSION`.
+"""The documents that --json prints. `rocmcfg schema` prints their schemas, and tests compare the output of
+every command with them. They are a contract: a change here raises `SCHEMA_VERSION`.
 
-What a document holds is listed beside its noun (`rocmcfg.model.shape.published`), and what the schema says of
-it is its class's docstring. Here stands which noun is which document.
+This module maps each command to the noun that its document describes. The fields of a document are listed
+next to the noun (`rocmcfg.model.shape.published`), and its description is the docstring of the noun's class.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from rocmcfg.workflow.status import Status
 
 
 class Document(NamedTuple):
-    """What every document has."""
+    """The fields that every document has."""
 
 
 class FailureDocument(NamedTuple):
-    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
-    same, or left in the middle until `rocmcfg recover` has run."""
+    """A command that failed. `outcome` is the state of the host: untouched, restored, changed anyway, or
+    unfinished until `rocmcfg recover` has run."""
 
     outcome: HostAfter
 
@@ -77,7 +77,7 @@ _NOUNS: dict[str, type] = {
     "check-kernel": Document,
     "watch-trial": Document,
 }
-# The fields that every document has before those of its noun.
+# The fields of every document; they come before those of its noun.
 _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnostics": tuple[Diagnostic, ...]}
 
 
@@ -93,7 +93,8 @@ _MADE: dict[type, type[BaseModel]] = {}
 
 
 def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel]:
-    """The model of what a noun publishes, made once. `first`: the types of fields before its own."""
+    """Return the model of the fields that a noun publishes; it is made once. `first` are the types of the
+    fields before its own."""
     if noun not in _MADE:
         fields: dict[str, Any] = {name: (_json(kind), ...) for name, kind in (first or {}).items()}
         fields |= _fields(noun)
@@ -103,7 +104,8 @@ def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel
 
 
 def _said(noun: type) -> str | None:
-    """What its class says of it; nothing where that is what Python wrote, or of fields that are not here."""
+    """Return the description of a noun: the docstring of its class, without sentences on fields that are not
+    published; None for a docstring that Python generated."""
     description = " ".join((noun.__doc__ or "").split())
     if description.startswith(f"{noun.__name__}("):
         return None
@@ -141,7 +143,7 @@ def _json(kind: Any) -> Any:
 
 
 def _type_at(kind: Any, path: Sequence[str]) -> Any:
-    """Return the type of what `encode` finds at the path."""
+    """Return the type of the value that `encode` finds at the path."""
     if not path:
         return kind
     described = shape(kind)

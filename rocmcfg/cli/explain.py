@@ -1,5 +1,6 @@
-"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel.
-`rocmcfg schema`: what the documents of --json hold, and files of profiles and of known issues."""
+"""Command `explain`: say what a parameter, a feature, an argument or a variable is, here or on another
+kernel. Command `schema`: print the schemas of the --json documents, and of the files of profiles and known
+issues."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.explaining import Explained
 
 
-# More known issues than these are for --verbose.
+# The number of known issues that are shown without --verbose.
 _ISSUES = 5
 
 
@@ -38,8 +39,8 @@ def explain(
 ) -> None:
     """Explain a setting, a GPU, an issue, a message.
 
-    Of a mask every bit; of a known issue what cures it; of a line of GRUB each
-    setting; a line of a log goes to doctor.
+    Explains every bit of a mask, the cure of a known issue, and each setting in a
+    line of GRUB. A line of a log goes to doctor.
     """
     from rocmcfg.advice.doctor.reading.logs import is_line
     from rocmcfg.workflow import explaining
@@ -48,7 +49,7 @@ def explain(
     environment = {} if host.offline else os.environ
     line = None
     settings = sum(" " not in word and any(mark in word for mark in "=._") for word in names)
-    each = names[1:] != () and 2 * settings >= len(names)  # else words of a message, without quotes
+    each = names[1:] != () and 2 * settings >= len(names)  # else the words of an unquoted message
     if " " in name.strip():
         line = explaining.explain_line(host, name, kernel, environment, each=each)
     if line is not None and not line[0] and is_line(name):
@@ -65,7 +66,7 @@ def explain(
     for subject in line[0]:
         _show_shortly(printer, subject)
     printer.line()
-    printer.wrapped("More of one: rocmcfg explain NAME=VALUE.", "")
+    printer.wrapped("Details: rocmcfg explain NAME=VALUE.", "")
     printer.problems(line[1])
 
 
@@ -73,9 +74,9 @@ def schema(
     printer: Printer,
     *,
     name: str = opt.argument(
-        "[NAME]", "One document: plan, verify, …, profile-file or known-issue.", "document", required=False
+        "[NAME]", "The document: plan, verify, …, profile-file or known-issue.", "document", required=False
     ),
-    json: bool = opt.OUTPUT["json"],  # what it prints is JSON in any case
+    json: bool = opt.OUTPUT["json"],  # accepted, although the output is always JSON
 ) -> None:
     """Print the JSON Schemas of the documents."""
     from rocmcfg.cli import documents
@@ -83,7 +84,7 @@ def schema(
     schemas = documents.schemas()
     if name and name not in schemas:
         printer.json = json
-        raise fail("RC0002", f"no document is called {name!r}", hint="known: " + ", ".join(schemas))
+        raise fail("RC0002", f"there is no document {name!r}", hint="known: " + ", ".join(schemas))
     chosen = schemas[name] if name else {"schema_version": SCHEMA_VERSION, "documents": schemas}
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
@@ -113,7 +114,7 @@ def _show(printer: Printer, explained: Explained) -> None:
 
 
 def _show_shortly(printer: Printer, explained: Explained) -> None:
-    """What one setting of a line does, and what is against its value."""
+    """Print what one setting of a line does, and what speaks against its value."""
     what = explained.explanation
     printer.heading(what.name)
     printer.wrapped(what.summary)
@@ -130,7 +131,7 @@ def _facts(what: Explanation) -> list[str]:
     if what.acts_on:
         here = {True: "as on this host", False: f"not on this host ({', '.join(what.gpus)})"}
         tail = f", {here[what.acts_here]}" if what.acts_here is not None else ""
-        facts.append(f"has an effect on {what.acts_on} only{tail}")
+        facts.append(f"only has an effect on {what.acts_on}{tail}")
     if what.values and not what.meanings:
         facts.append(f"values: {', '.join(what.values)}")
     return facts
@@ -148,7 +149,7 @@ def _show_value(printer: Printer, what: Explanation) -> None:
         printer.section("Values", list(named.items()))
         others = [value for value in what.values if value not in named]
         if others:
-            printer.wrapped(f"and: {', '.join(others)}")
+            printer.wrapped(f"also: {', '.join(others)}")
 
 
 def _caution(trap: Caution) -> tuple[str, str]:
@@ -159,11 +160,11 @@ def _caution(trap: Caution) -> tuple[str, str]:
     return values, f"{trap.kind.replace('_', ' ')}: {trap.summary}" + (f" (on {where})" if where else "")
 
 
-# What of a name stands on a host that nobody has set it on.
+# The value of a name on a host where nothing sets it.
 _UNSET = {
-    **dict.fromkeys(("parameter", "feature", "new"), "the default; nobody sets it"),
+    **dict.fromkeys(("parameter", "feature", "new"), "the default; nothing sets it"),
     "argument": "not set",
-    "variable": "not set for all users",
+    "variable": "not set system-wide",
 }
 
 
@@ -174,15 +175,13 @@ def _show_now(printer: Printer, explained: Explained) -> None:
     printer.heading("On this host")
     where = f"{explained.next_boot} ({explained.source})" if explained.source else _UNSET[kind]
     if kind == "variable" and explained.source and explained.next_boot is None:
-        where = f"cannot be told: a program decides it that runs {explained.source}"
+        where = f"unknown before a program runs {explained.source}"
     elif explained.source and explained.next_boot is None:
-        where = (
-            f"cannot be told: {explained.source} gives it no value, or one with a variable of the boot loader"
-        )
+        where = f"unknown: {explained.source} gives it no value, or one with a variable of the boot loader"
     if explained.waits:
         where = f"{where.partition(';')[0]}; {explained.waits}"
     if kind == "variable":
-        here = [] if explained.running is None else [("here", explained.running or "set to nothing")]
+        here = [] if explained.running is None else [("here", explained.running or "set, but empty")]
         printer.pairs([("next login", where), *here])
         return
     running = explained.running or "not set"
@@ -203,8 +202,8 @@ def _on_kernel(on: OnKernel) -> str:
         (on.permission, on.permission),
         (on.taints, "setting it taints the kernel"),
         (on.present is None, "may be missing"),
-        (on.verdict, f"REFUSES the value, and with it the driver: {on.verdict}"),
-        (on.doubt, f"may REFUSE the value, and with it the driver: {on.doubt}"),
+        (on.verdict, f"REFUSES the value, and the driver does not load: {on.verdict}"),
+        (on.doubt, f"may REFUSE the value, and then the driver does not load: {on.doubt}"),
         (on.reads_back and not on.verdict and not on.doubt, f"reads back {on.reads_back}"),
     ]
     return "; ".join(text for holds, text in rows if holds)
@@ -217,19 +216,19 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
 
     changed = [bit for bit in what.bits if bit.on != bit.default]
     if what.compared != what.default:
-        printer.heading(f"{hexint(what.compared)} against the default {hexint(what.default)}")
+        printer.heading(f"{hexint(what.compared)} compared with the default {hexint(what.default)}")
         for bit in changed:
             effect = f"turns {bit.feature} {on_or_off(bit.on)}" if bit.feature else f"bit {on_or_off(bit.on)}"
             printer.pairs([(effect, f"{bit.bit:#x}: {bit.summary}")])
         if what.unnamed:
-            printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
+            printer.line(f"  and changes unnamed bits: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
         printer.heading(f"The bits of {hexint(what.compared)}")
         rows = [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
         printer.pairs(rows)
 
 
-_ROLES = {"helps": "{} helps", "unset": "taking {} away helps", "does_not_help": "{} does not help"}
+_ROLES = {"helps": "{} helps", "unset": "unsetting {} helps", "does_not_help": "{} does not help"}
 
 
 def _show_issues(printer: Printer, what: Explanation) -> None:

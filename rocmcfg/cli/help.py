@@ -1,8 +1,9 @@
-"""What `--help` prints: the commands by task; of one command what it takes, and what all take."""
+"""Print `--help`: the commands by task, or the arguments and options of one command."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from rocmcfg.cli import options
 from rocmcfg.cli.commands import COMMANDS, GROUPS
@@ -17,8 +18,9 @@ TASKS = {
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
     "Look up": ("explain", "issues", "profile", "knowledge", "report"),
     "Variables only, without root": ("env", "run"),
-    "Repair, and for programs": ("recover", "render", "schema"),
+    "Repair and scripting": ("recover", "render", "schema"),
 }
+_FIRST = ("Start", "Change")  # the tasks that are shown where no command is named
 EXAMPLES = {
     "": ("rocmcfg doctor fault.log", "rocmcfg plan", "sudo rocmcfg apply"),
     "doctor": ("rocmcfg doctor", "rocmcfg doctor fault.log --gfx gfx1201", "dmesg | rocmcfg doctor"),
@@ -38,24 +40,35 @@ EXAMPLES = {
     "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
 }
 _EVERYWHERE = {"root", "chroot", *options.OUTPUT, "help"}
-_LONG = 24  # characters of choices; more of them are named in the text
+_LONG = 24  # characters; a longer list of choices goes into the text
 
 
 def page(path: str) -> str:
-    """The help of the program (an empty path), of a group of commands, or of one command."""
+    """Return the help of the program (an empty path), of a group of commands, or of one command."""
     printer = Printer("help")
     printer.kept = []
     _print(printer, path)
     return clean("".join(printer.kept)).rstrip("\n")
 
 
+def first_steps() -> str:
+    """Return what the program prints without a command: the tasks to begin with, on 24 lines or fewer."""
+    printer = Printer("help")
+    printer.kept = []
+    _print_program(printer, _FIRST)
+    _examples(printer, "")
+    printer.line()
+    printer.said("All commands: rocmcfg --help.")
+    return clean("".join(printer.kept)).rstrip("\n")
+
+
 def summary(path: str) -> str:
-    """The first sentence of its text, without the full stop."""
+    """Return the first sentence of a command's help, without the full stop."""
     return (GROUPS.get(path) or COMMANDS[path].load().__doc__).partition("\n")[0].rstrip(".")
 
 
 def usage(path: str) -> str:
-    """The line that shows how a command is called."""
+    """Return the line that shows how to call a command."""
     command = COMMANDS[path]
     arguments = [option for option in command.declared().values() if not option.names]
     words = [a.metavar if a.required or a.metavar[:1] == "[" else f"[{a.metavar}]" for a in arguments]
@@ -63,16 +76,17 @@ def usage(path: str) -> str:
 
 
 def answer(name: str) -> None:
-    """Write the page of the program or of a group and raise SystemExit, where `name` asks for it or ends
-    there."""
+    """Write the help page of the program or of a group and raise SystemExit, if `name` asks for help or names
+    no command."""
     group, word = _parted(name)
     if word in ("", *options.HELP.names):
-        (sys.stdout if word else sys.stderr).write(page(group) + "\n")
+        text = page(group) if word or group else first_steps()
+        (sys.stdout if word else sys.stderr).write(text + "\n")
         raise SystemExit(int(ExitCode.DONE if word else ExitCode.USAGE))
 
 
 def unknown(name: str) -> Misuse:
-    """Return the mistake of a name that no command has; it names the command whose name is most like it."""
+    """Return the error for an unknown command; its hint names the most similar command."""
     group, word = _parted(name)
     before = f"{group} " if group else ""
     listed = [path for path, command in COMMANDS.items() if command.listed and path.startswith(before)]
@@ -92,20 +106,25 @@ def _print(printer: Printer, path: str) -> None:
     if path and path not in GROUPS:
         _print_command(printer, path)
         return
-    printer.line(f"Usage: rocmcfg{path and ' '}{path} COMMAND [OPTIONS]")
     if path:
+        printer.line(f"Usage: rocmcfg {path} COMMAND [OPTIONS]")
         inner = [name for name in COMMANDS if name.startswith(f"{path} ")]
         printer.section("Commands", [(name.partition(" ")[2], summary(name)) for name in inner])
         return
-    printer.line()
-    printer.said("Manages amdgpu kernel parameters and the environment that goes with them.")
-    wide = max(len(name) for names in TASKS.values() for name in names)
-    for task, names in TASKS.items():
-        printer.section(task, [(name.ljust(wide), summary(name)) for name in names])
+    _print_program(printer, TASKS)
     _examples(printer, path)
     printer.line()
-    printer.said("rocmcfg help COMMAND tells more of one; --version shows the version.")
+    printer.said("For one command: rocmcfg help COMMAND. For the version: rocmcfg --version.")
     printer.said("The manual: man rocmcfg, man rocmcfg-profile.")
+
+
+def _print_program(printer: Printer, tasks: Iterable[str]) -> None:
+    printer.line("Usage: rocmcfg COMMAND [OPTIONS]")
+    printer.line()
+    printer.said("Manages amdgpu kernel parameters and related environment variables.")
+    wide = max(len(name) for names in TASKS.values() for name in names)
+    for task in tasks:
+        printer.section(task, [(name.ljust(wide), summary(name)) for name in TASKS[task]])
 
 
 def _print_command(printer: Printer, path: str) -> None:
@@ -121,7 +140,7 @@ def _print_command(printer: Printer, path: str) -> None:
     own = {name: option for name, option in declared.items() if option.names and name not in _EVERYWHERE}
     printer.section("Options", list(map(_row, own.values())))
     common = (option for name, option in declared.items() if name in _EVERYWHERE)
-    printer.section("Options of every command", list(map(_row, common)))
+    printer.section("Common options", list(map(_row, common)))
 
 
 def _examples(printer: Printer, path: str) -> None:

@@ -1,4 +1,4 @@
-"""The host that a command works on, and what a command that changes it does before and after."""
+"""Open the host that a command works on, check the caller's rights, and ask before the host is changed."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 Planned = TypeVar("Planned")
 Done = TypeVar("Done")
 
-# where --chroot finds what it runs
+# --chroot runs programs from these folders
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
 def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
-    """The host of --root. Raises RocmcfgError for a root that is none. A command that changes the host, or
-    runs its programs by --chroot, calls `require_rights` next."""
+    """Return the host of --root. Raises RocmcfgError if there is no host in that folder. A command that
+    changes the host, or runs its programs with --chroot, calls `require_rights` next."""
     if not os.path.isdir(root):
-        hint = "name the mounted root of a host"
+        hint = "specify the mounted root of a host"
         raise fail("RC3020", f"--root {root}: there is no such directory", hint=hint)
     if chroot and not LocalHost(root).offline:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     host = LocalHost(root, chroot=chroot)
     if host.offline and not host.is_dir("/etc"):
         if host.hidden("/") or host.hidden("/etc"):
-            raise fail("RC3020", f"--root {root}: only root may look into it", hint="run the command as root")
-        hint = "name the root of a host, with its /etc; a partition of /boot alone is none"
+            raise fail("RC3020", f"--root {root}: only root can read it", hint="run the command as root")
+        hint = "specify the root of a host, with its /etc; a /boot partition alone is not enough"
         raise fail("RC3020", f"--root {root}: there is no host in it", hint=hint)
     printer.root, printer.runs_tools = host.root, host.runs_tools
     drop_ins.look_in(host)
@@ -45,10 +45,9 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
     if weak is not None:
         raise fail(
             "RC3026",
-            "--chroot would run programs of that host as root,"
-            f" and {weak.path} in it may be changed by others",
+            f"--chroot would run programs of that host as root, but other users can change {weak.path} in it",
             location=f"{root.rstrip('/')}{weak.path}",
-            hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
+            hint="leave --chroot out, or make root the owner of that tree: a chroot does not confine root",
         )
     return host
 
@@ -61,14 +60,14 @@ def require_rights(
     question: str = "",
     misspelt: Sequence[Diagnostic] = (),
 ) -> None:
-    """Raises for a caller who is not root where only root may go on: with --chroot, and for a command that
-    `changes` the running host. Whoever can write an offline tree may change that.
+    """Raise if only root may go on and the caller is not root: with --chroot, and for a command that
+    `changes` the running host. A caller who can write an offline tree may change it.
 
-    Wrong usage is told before missing rights, which sudo would mend and then meet the mistake: what is
-    `misspelt`, and --json with a command that would ask a question; `question` is the command that only
-    shows what would be asked about."""
+    A usage error is reported before missing rights; otherwise the user would only meet it after adding sudo.
+    Usage errors are the `misspelt` settings, and --json with a command that would ask a question. `question`
+    is the command that only shows the change, empty if nothing is asked."""
     if question and printer.json:
-        raise Misuse(f"--json asks no question: add --yes; `rocmcfg {question}` shows what it would do")
+        raise Misuse(f"--json cannot ask a question: add --yes; `rocmcfg {question}` shows what it would do")
     if os.geteuid() == 0:
         return
     chroots, changes = host.chroots, changes and not host.offline
@@ -82,7 +81,7 @@ def require_rights(
 
 
 def understood(printer: Printer, host: LocalHost, typed: Request, *, alone: bool = True) -> Request:
-    """Return the request in names that rocmcfg has, and print how it was understood. Raises as
+    """Return the request with the names that rocmcfg uses, and print how it was understood. Raises like
     `request_names.understood`."""
     from rocmcfg.change.planning import request_names
 
@@ -102,12 +101,12 @@ def asking(
     question: str,
     look: str,
 ) -> Callable[[Planned], bool]:
-    """A function that shows a plan and asks the user whether to carry it out; from here on the command may
-    change things. Raises where nobody can be asked: `look` is the command that only shows the plan.
-    `require_rights` has been called before."""
+    """Return a function that shows a plan and asks the user whether to carry it out. From here on the command
+    may change the host. Raises if there is no terminal to ask on; `look` is the command that only shows the
+    plan. Call `require_rights` first."""
     if not yes and not sys.stdin.isatty():
         hint = f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do"
-        raise fail("RC3024", "nobody can be asked: the input is not a terminal", hint=hint)
+        raise fail("RC3024", "no question can be asked: the input is not a terminal", hint=hint)
     printer.may_change(host)
     interrupts.heed()
 
@@ -122,7 +121,7 @@ def asking(
 
 
 def agreed(printer: Printer, done: Done | None, refused: str) -> Done:
-    """Ends the command, with the text `refused`, where the user said no."""
+    """Return `done`; if the user said no, print the text `refused` and end the command."""
     printer.end_progress()
     if done is None:
         printer.line(refused)
@@ -131,7 +130,7 @@ def agreed(printer: Printer, done: Done | None, refused: str) -> Done:
 
 
 def say_left_to_user(printer: Printer, activations: Sequence[Activation]) -> bool:
-    """Whether the user has to run programs, which are said."""
+    """Print the programs that are left to the user; return whether there are any."""
     left = [a for a in activations if a.state.value == "left_to_user"]
     if left:
         printer.line("Left to you, inside that host:")

@@ -1,5 +1,5 @@
-"""`rocmcfg knowledge`: what a host adds to what rocmcfg knows, and how it gets to other hosts. No command
-opens a network connection: a bundle is carried by whoever carries files."""
+"""Commands `knowledge …`: check the knowledge that a host adds to rocmcfg's, and bring it to other hosts as a
+bundle. No command opens a network connection: copying a bundle is left to the user."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def check(printer: Printer, *, root: str = opt.ROOT) -> None:
-    """List what this host adds, and check it."""
+    """List and check what this host adds."""
     checked, problems = sharing.check(hosts.open_host(printer, root))
     printer.document([], checked)
     rows = [("Known issues", f"{checked.issues}"), ("Version", checked.version)]
     printer.pairs([*rows, *(("Added", _said(added)) for added in checked.added)], indent="")
     if not checked.added:
-        printer.line("Nothing is added: no file in /etc/rocmcfg/knowledge.d, and no bundle.")
+        printer.line("This host adds nothing: no file in /etc/rocmcfg/knowledge.d, and no bundle.")
     if problems:
         raise SystemExit(int(ExitCode.ERROR))
 
 
 def _said(added: Added) -> str:
     parts = [*([counted(len(added.issues), "known issue")] if added.issues else []), *added.tables]
-    whose = f", signed by {added.signer}" if added.signer else ", signed by nobody who may sign now"
+    whose = f", signed by {added.signer}" if added.signer else ", not signed by an allowed signer now"
     bundle = f"{added.name} {added.version}{whose}: " if added.name else ""
     return f"{bundle}{', '.join(parts)} ({added.place})"
 
@@ -46,15 +46,18 @@ def new(
         "--from-log", "--log", metavar="FILE", help="A log of the fault. May be repeated.", takes="file"
     ),
     cure: tuple[str, ...] = opt.texts(
-        "--set", metavar="KEY=VALUE", help="What cured it; else what is applied now.", takes="setting"
+        "--set",
+        metavar="KEY=VALUE",
+        help="The setting that cured it (default: those applied now).",
+        takes="setting",
     ),
     gfx: tuple[str, ...] = opt.GFX,
     root: str = opt.ROOT,
 ) -> None:
     """Draft a known issue from a log.
 
-    For a fault that doctor does not know. Names and numbers are taken out of its
-    lines, and no pattern finds anything in logs of healthy machines.
+    For a fault that doctor does not know. Names and numbers are removed from its
+    lines, and no pattern matches logs of healthy machines.
     """
     from rocmcfg.cli.doctor import named_machine
     from rocmcfg.workflow import drafting
@@ -73,24 +76,24 @@ def export(
     *,
     file: str = opt.argument("FILE", "The bundle to write; it must not exist yet.", "file"),
     name: str = opt.text(
-        "--name", metavar="NAME", help="What the bundle is called.", takes="free", default="site"
+        "--name", metavar="NAME", help="The name of the bundle.", takes="free", default="site"
     ),
     root: str = opt.ROOT,
 ) -> None:
     """Make a bundle for other hosts.
 
-    It holds what is in /etc/rocmcfg/knowledge.d.
+    It contains the files in /etc/rocmcfg/knowledge.d.
     """
     if not is_name(name):
-        raise Misuse(f"{name!r}: small letters, digits and hyphens", "--name")
+        raise Misuse(f"{name!r} may contain only lower-case letters, digits and hyphens", "--name")
     if file == "-":
-        raise Misuse("a bundle is a file, since its signature lies beside it: name one", "FILE")
+        raise Misuse("specify a file: the signature of a bundle is stored next to it", "FILE")
     made = sharing.export(hosts.open_host(printer, root), file, name)
     printer.document([], made)
     printer.line(f"Written: {made.path} ({made.name} {made.version}, {counted(len(made.files), 'file')}).")
     path = shlex.quote(made.path)
     printer.line(f"Sign: {signing(made.path)}")
-    printer.line(f"Then, on each host, with {path}.sig beside it: sudo rocmcfg knowledge install {path}")
+    printer.line(f"Then, on each host, with {path}.sig next to it: sudo rocmcfg knowledge install {path}")
 
 
 def install(
@@ -101,8 +104,8 @@ def install(
 ) -> None:
     """Install a signed bundle.
 
-    /etc/rocmcfg/allowed_signers names who may sign. A bundle that is unsigned, broken or
-    older than the one that is there is refused; the one before it is kept.
+    /etc/rocmcfg/allowed_signers lists who may sign. A bundle that is unsigned, damaged or
+    older than the installed one is refused; the previous bundle is kept.
     """
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
@@ -117,12 +120,12 @@ def install(
 def remove(
     printer: Printer,
     *,
-    name: str = opt.argument("NAME", "An installed bundle; `rocmcfg knowledge list` has them.", "free"),
+    name: str = opt.argument("NAME", "An installed bundle; `rocmcfg knowledge list` lists them.", "free"),
     root: str = opt.ROOT,
 ) -> None:
-    """Take an installed bundle out.
+    """Remove an installed bundle.
 
-    Nothing takes its place, not the one that it replaced either.
+    Nothing replaces it, not even the bundle that it replaced.
     """
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)

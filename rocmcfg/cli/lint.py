@@ -1,4 +1,4 @@
-"""`rocmcfg lint`: what is wrong in a file that sets parameters or variables, and in what people write."""
+"""Command `lint`: find mistakes in files that set parameters or variables, and in texts about them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, cut
 if TYPE_CHECKING:
     from rocmcfg.advice.lint.check import Verdict
     from rocmcfg.advice.lint.remark import Finding
-    from rocmcfg.workflow.linting import Linted
+    from rocmcfg.workflow.linting import Linted, Purpose
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_FINE = 8  # settings that are named although nothing is wrong with them
-_NO_CURE = "cures no known issue here: take it out, unless you want just that"
-_SHORT = 60  # characters of a setting that is shown as it stands
+_FINE = 8  # settings without a fault that are listed
+_SHORT = 60  # characters of a setting that are shown
 
 
 def lint(
@@ -31,8 +30,8 @@ def lint(
     *,
     files: tuple[str, ...] = opt.argument(
         "[FILE]…",
-        "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input, which "
-        "counts as well where something is piped in. None: this host's own files.",
+        "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - reads standard input, "
+        "and so does a pipe. Without FILE: this host's own files.",
         "file",
         "texts",
         required=False,
@@ -42,11 +41,11 @@ def lint(
     kernel: tuple[str, ...] = opt.KERNELS,
     root: str = opt.ROOT,
 ) -> None:
-    """Check settings in any file, and mend them.
+    """Check settings in any file, and propose fixes.
 
-    Finds what is unknown, misspelt, inverted, deprecated or without effect.
+    Finds settings that are unknown, misspelt, inverted, deprecated or without effect.
 
-    A line that says "rocmcfg: ignore" is left alone.
+    A line that contains "rocmcfg: ignore" is skipped.
     """
     from rocmcfg.workflow import linting
 
@@ -71,7 +70,7 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
             printer.diff(proposed.diff)
             printer.line()
         if linted.command:
-            printer.line("With rocmcfg, which can take it back:")
+            printer.line("With rocmcfg, which can roll it back:")
             printer.to_copy(" ", f"{linted.command}{printer.root_option}")
         if linted.files and not linted.proposals:
             printer.line("Nothing to propose.")
@@ -81,46 +80,55 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
     if linted.files:
         printer.said(f"{totals or 'Nothing found'} {where}{f' for {linted.gpus}' if linted.gpus else ''}.")
     if linted.read and linted.purposes is None:
-        printer.said("No GPU is known here: --gfx GFX judges for one.")
+        printer.said("No GPU is known here; --gfx GFX checks the settings for one.")
     if not fix:
         _show_fine(printer, linted)
     if linted.proposals:
-        printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
+        printer.line("Nothing was written: the diff is a proposal for the owner of the file.")
         only = linted.proposals[0].file
         if files and not linted.proposals[1:] and linted.proposals[0].plain:
             sudo = "" if os.access(only, os.W_OK) else "sudo "
             name = shlex.quote(f"./{only}" if only.startswith("-") else only)
             command = f"rocmcfg lint --fix{judged_for} {name}{printer.root_option} | {sudo}patch {name}"
-            printer.to_copy("To write it:", command)
+            printer.to_copy("To apply the diff:", command)
         for command in linted.activation:
-            printer.to_copy("Then, for the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}")
+            printer.to_copy(
+                "Then, to update the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}"
+            )
     elif not fix and any(f.spelt.text is not None for f in linted.findings):
-        printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
+        printer.said("Next: add --fix to see a diff, and what to do with each setting.")
 
 
 def _show_fine(printer: Printer, linted: Linted) -> None:
-    """What nothing is wrong with: what it is good for here, and at what cost."""
+    """List the settings without a fault: which known issue each one works around here, and its cost."""
     fine = [text for text in linted.fine if len(text) <= _SHORT and "\n" not in text]
     cures = [purpose for purpose in linted.purposes or () if purpose.setting in fine]
-    rows = [
-        (purpose.setting, f"against {purpose.issue} ({purpose.confidence}); costs: {purpose.cost}")
-        for purpose in cures
-    ]
+    rows = [(purpose.setting, _purpose(purpose)) for purpose in cures]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
     rest = [text for text in fine if text not in dict(rows)]
     more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
-    cured = "; no known issue here is cured by that" if linted.purposes is not None else ""
+    it = "them" if rest[1:] else "it"
+    needed = f"but no known issue here needs {it} either"
+    if linted.purposes is None:
+        needed = f"which does not mean that you need {it}"
     if rest:
-        verdict = (
-            f"No fault found in {', '.join([*rest[:_FINE], *more])}, which is no advice to set it{cured}."
-        )
-        printer.said(f"{verdict} What each does: rocmcfg explain NAME")
+        listed = ", ".join([*rest[:_FINE], *more])
+        effect = "What each does" if rest[1:] else "What it does"
+        printer.said(f"Nothing wrong with {listed}, {needed}. {effect}: rocmcfg explain NAME")
+
+
+def _purpose(purpose: Purpose) -> str:
+    if purpose.profile:
+        return f"set by profile {purpose.profile} ({purpose.confidence})"
+    return f"for {purpose.issue} ({purpose.confidence})" + (
+        f"; costs: {purpose.cost}" if purpose.cost else ""
+    )
 
 
 def _verdicts(printer: Printer, linted: Linted) -> None:
-    """Each setting once in each file; those of which nothing is said in one row."""
+    """Print a row for each setting of each file, and one row for all settings without a remark."""
     for file in dict.fromkeys(verdict.file for verdict in linted.verdicts):
         rows: dict[tuple[str, str], None] = {}
         fine: dict[str, None] = {}
@@ -132,13 +140,14 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
             by_hand = " (by hand)" if verdict.by_hand else ""
             instead = f" → {_line(verdict.replacement)}" if verdict.replacement else by_hand
             parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
-            reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "follows from the others"
-            rows[f"{verdict.fate.value:<8}  {cut(_line(verdict.text))}{instead}", reasons] = None
+            reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "because of the others"
+            rows[f"{verdict.fate.value:<10}  {cut(_line(verdict.text))}{instead}", reasons] = None
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
-            none = " (no known cures here)" if linted.purposes is not None else ""
-            printer.pairs([("keep    ", f"{', '.join(fine)}{none}")])
+            it = "them" if len(fine) > 1 else "it"
+            none = f" (no known issue here needs {it})" if linted.purposes is not None else ""
+            printer.pairs([("keep      ", f"{', '.join(fine)}{none}")])
     changed = {verdict.setting for verdict in linted.verdicts}
     also = (verdict.also for verdict in linted.purposes or () if verdict.setting in changed)
     for reasons in dict.fromkeys(filter(None, also)):
@@ -147,15 +156,18 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
 
 
 def _cured(linted: Linted, verdict: Verdict) -> str:
-    """What a setting that is kept, or the one that stands in for it, is known to be good for."""
+    """Return which known issues a setting cures, or the setting that replaces it."""
     of = [each for each in linted.purposes or () if each.setting == (verdict.setting or verdict.text)]
     if not of:
-        return _NO_CURE if verdict.setting and linted.purposes is not None else ""
+        none = verdict.setting and linted.purposes is not None
+        return "cures no known issue here" if none else ""
+    if of[0].profile:
+        return f"is set by profile {of[0].profile} ({of[0].confidence})"
     return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The same of the same token in one file is said once, with every place."""
+    """Group equal findings on equal tokens in one file; they are shown once, with every place."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         remark = finding.remark
@@ -166,7 +178,7 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def _line(text: str) -> str:
-    """A name and its value may stand on two."""
+    """Return a text on one line; a name and its value may be on two."""
     return " ".join(map(str.strip, text.split("\n")))
 
 
@@ -181,7 +193,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     if remark.why:
         lines += wrap(remark.why, "  ", "  ")
     if proposed is not None:
-        lines.append(f"  → {_line(proposed)}" if proposed else "  → take it out")
+        lines.append(f"  → {_line(proposed)}" if proposed else "  → remove it")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:]]
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")

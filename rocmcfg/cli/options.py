@@ -1,10 +1,10 @@
-"""How commands declare their options and arguments, and those that several commands share.
+"""Declare options and arguments of commands, and read a command line by the declarations.
 
 The default of a command's keyword-only parameter is its declaration, or a group of declarations (a
-NamedTuple), and `app.call` puts the values in their place. `read` reads a command line in plain spellings by
-these declarations. `parser` makes typer's declarations of the same ones and reads the rest: options that do
-not exist, words too many or too few, and rare spellings such as -vq. Loading typer takes as long as all that
-`verify` does.
+NamedTuple); `app.call` passes the values in their place. `read` reads a command line in plain spellings by
+these declarations. `parser` makes typer's declarations from the same ones and reads everything else: unknown
+options, too many or too few words, and rare spellings such as -vq. Loading typer takes as long as a whole
+`verify`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.trial import Terms
 
-_SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
+_SOONEST, _LATEST = 30, 24 * 3600  # seconds for --confirm-after; a boot alone takes longer than 30 s
 
 
 class Option(NamedTuple):
-    """An option, or an argument where it has no `names`. `takes` says what completes a value: a kind of
-    `complete`, `gfx`, `boot-backend` or `document` (words that the scripts know), `choice` (one of
-    `choices`), `file`, `directory`, `profile-file` (a profile or a file), `command` (any command and its own
-    arguments), and `free`, of which nobody knows what it may be."""
+    """An option, or an argument if it has no `names`. `takes` says how a value is completed: by a kind of
+    `complete`, by words that the scripts know (`gfx`, `boot-backend`, `document`), by one of `choices`
+    (`choice`), by a `file`, a `directory`, a profile or a file (`profile-file`), any command and its own
+    arguments (`command`), or not at all (`free`)."""
 
     names: tuple[str, ...]
     kind: Literal["switch", "text", "texts", "number"]
@@ -39,9 +39,9 @@ class Option(NamedTuple):
     required: bool = False
 
     def value(self, given: Any) -> Any:
-        """Return what the function of the command gets, of what was read: None where nothing was. Raises
-        Misuse where something is required, for what is not a number from 0 on, and for what is not one of the
-        choices."""
+        """Return the value that the command's function gets for a value as it was read, which is None if the
+        option is absent. Raises Misuse for a missing required value, for a number that is not 0 or more, and
+        for a value that is not one of the choices."""
         if given is None and self.required:
             raise Misuse(f"Missing argument '{self.metavar}'.")
         if self.kind == "texts":
@@ -58,7 +58,7 @@ class Option(NamedTuple):
         try:
             number = int(given)
         except ValueError:
-            raise Misuse(f"{given!r} is not a valid int.", self.names[0]) from None
+            raise Misuse(f"{given!r} is not a whole number.", self.names[0]) from None
         if number < 0:
             raise Misuse(f"{given} is below 0", self.names[0])
         return number
@@ -80,14 +80,14 @@ def argument(metavar: str, help: str, takes: str, kind: Any = "text", required: 
 
 
 def declared(function: Callable[..., None]) -> Mapping[str, Any]:
-    """Return what a command's function declares, by the names of its keyword-only parameters: an Option, or a
-    group of Options."""
+    """Return the declarations of a command's function, by the names of its keyword-only parameters. Each is
+    an Option or a group of Options."""
     return function.__kwdefaults__ or {}
 
 
 def read(declared: Mapping[str, Option], words: list[str], passes_on: bool) -> dict[str, Any] | None:
-    """Return what the words after the name of a command say: the texts of each option and argument that is
-    there, True for a switch. None where typer has to read the words. `passes_on`: no word after the first
+    """Read the words after the name of a command. Return the texts of each option and argument that is
+    present, True for a switch; None if typer has to read the words. `passes_on`: no word after the first
     argument is an option of the command."""
     by_spelling = {spelling: (name, option) for name, option in declared.items() for spelling in option.names}
     values: dict[str, Any] = {}
@@ -129,7 +129,8 @@ def read(declared: Mapping[str, Option], words: list[str], passes_on: bool) -> d
 def _placed(
     declared: Mapping[str, Option], words: list[str], values: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the values with the words that belong to no option as arguments; None where words are left."""
+    """Return the values, with the words that belong to no option as arguments; None if words are left
+    over."""
     for name, argument in declared.items():
         if argument.names or not words:
             continue
@@ -140,32 +141,37 @@ def _placed(
     return None if words else values
 
 
-# Of the printer that every command gets. `commands.Command` says which of them a command has.
+# The options for the printer that every command gets. `commands.Command` says which of them a command has.
 OUTPUT: dict[str, Any] = {
     "json": switch("--json", help="Print one JSON document and nothing else."),
     "quiet": switch("--quiet", "-q", help="Print problems only."),
     "verbose": switch("--verbose", "-v", help="Print evidence, sources and details."),
     "debug": switch("--debug", help="Show the traceback of an unexpected error."),
 }
-HELP = switch("-h", "--help", help="Show this, and exit.")
+HELP = switch("-h", "--help", help="Show this help and exit.")
 ROOT = text(
     "--root",
     metavar="DIR",
-    help="Work on the host in DIR; nothing of the running one is touched.",
+    help="Work on the host in DIR; the running host is not touched.",
     takes="directory",
     default="/",
 )
 YES = switch("--yes", "-y", help="Do not ask.")
-DIFF = switch("--diff", help="Show the changes of files as diffs.")
+DIFF = switch("--diff", help="Show file changes as diffs.")
 BOOT_BACKEND = text(
-    "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
+    "--boot-backend", metavar="NAME", help="The boot loader, if two are installed.", takes="boot-backend"
 )
 LOG = texts(
-    "--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated.", takes="file"
+    "--log",
+    metavar="FILE",
+    help="A log, compressed or not; - reads standard input. May be repeated.",
+    takes="file",
 )
-GFX = texts("--gfx", metavar="G", help="For this GPU: gfx1100, or 9070xt. May be repeated.", takes="gfx")
-KERNELS = texts("--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel")
-# `--log *.log` hands over one file as the option's and the others like this
+GFX = texts(
+    "--gfx", metavar="G", help="For this GPU, such as gfx1100 or 9070xt. May be repeated.", takes="gfx"
+)
+KERNELS = texts("--kernel", metavar="V", help="For this kernel instead of those of the host.", takes="kernel")
+# the shell expands `--log *.log` to one value of the option and further words
 MORE_LOGS = argument("[FILE]…", "Log files; same as --log.", "file", "texts", required=False)
 
 
@@ -173,22 +179,21 @@ PROFILES = texts(
     "--profile",
     "-p",
     metavar="NAME",
-    help="A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is "
-    "asked for. May be repeated.",
+    help="A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.",
     takes="profile-file",
 )
-NAMED = argument("[PROFILE]…", "As --profile.", "profile-file", "texts", required=False)
+NAMED = argument("[PROFILE]…", "Same as --profile.", "profile-file", "texts", required=False)
 
 
 class TargetHost(NamedTuple):
-    """Which host, and whether its own tools are run there."""
+    """The host, and whether its own tools are run inside it."""
 
     root: str = ROOT
     chroot: bool = switch("--chroot", help="With --root: run that host's own tools inside it.")
 
 
 class Machine(NamedTuple):
-    """A machine that is not this host: where it happened, or what it is for."""
+    """A machine that is not this host: the one where a fault happened, or the one to print a profile for."""
 
     gfx: tuple[str, ...] = GFX
     kernel: str = text("--kernel", metavar="V", help="For this kernel.", takes="kernel")
@@ -196,25 +201,26 @@ class Machine(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is asked of profiles and settings."""
+    """The requested profiles and settings."""
 
     profiles: tuple[str, ...] = PROFILES
     set: tuple[str, ...] = texts(
         "--set",
         metavar="KEY=VALUE",
-        help="Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, "
-        "feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile "
-        "leaves to you. May be repeated.",
+        help="Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or "
+        "profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.",
         takes="setting",
     )
     with_: tuple[str, ...] = texts(
         "--with", metavar="SETTING", help="Add an optional setting of the profile.", takes="optional"
     )
     without: tuple[str, ...] = texts(
-        "--without", metavar="SETTING", help="Leave a setting of the profile out.", takes="leavable"
+        "--without", metavar="SETTING", help="Leave out a setting of the profile.", takes="leavable"
     )
-    unconditional: bool = switch("--unconditional", help="Apply also what this kernel and ROCm do not need.")
-    any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
+    unconditional: bool = switch(
+        "--unconditional", help="Also apply settings that this kernel and ROCm do not need."
+    )
+    any_gpu: bool = switch("--any-gpu", help="Apply even if this host has no GPU of the profile.")
 
     def request(
         self,
@@ -223,8 +229,9 @@ class Asked(NamedTuple):
         boot_backend: str = "",
         env_target: tuple[str, ...] = (),
     ) -> Request:
-        """`named` are profiles besides. Raises Misuse for a name that nothing has anywhere."""
-        # a profile file is asked for again later, by the kernel hook, from another directory
+        """Return the request. `named` are further profiles. Raises Misuse for an unknown boot loader or
+        reader of variables."""
+        # the kernel hook reads the profile file again later, from another directory
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
             for name in (*self.profiles, *named)
@@ -236,7 +243,7 @@ class Asked(NamedTuple):
 ADD = texts(
     "--add",
     metavar="KEY=VALUE",
-    help="As --set, and what is applied already stays. May be repeated.",
+    help="Like --set, but keep the settings that are applied already. May be repeated.",
     takes="setting",
 )
 VIA = text(
@@ -247,15 +254,15 @@ VIA = text(
 
 
 class Boot(NamedTuple):
-    """Through what the parameters reach the kernel."""
+    """The files and the boot loader through which settings take effect."""
 
     via: str = VIA
     boot_backend: str = BOOT_BACKEND
     env_target: tuple[str, ...] = texts(
         "--env-target",
         metavar="NAME",
-        help="Give variables to one more reader: fish, systemd, environment, gentoo, or unit:NAME.service. "
-        "May be repeated.",
+        help="Also write variables for this reader: fish, systemd, environment, gentoo, or "
+        "unit:NAME.service. May be repeated.",
         takes="env-target",
     )
 
@@ -266,44 +273,44 @@ def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
 
     if boot_backend and boot_backend not in registry.NAMES:
         loaders = ", ".join(registry.NAMES)
-        raise Misuse(f"no boot loader is called {boot_backend!r}; there are {loaders}", "--boot-backend")
+        raise Misuse(f"unknown boot loader {boot_backend!r}; known: {loaders}", "--boot-backend")
     for wrong in (name for name in env_targets if not environment_targets.is_name(name)):
-        loaders = ", ".join(environment_targets.NAMES)
-        raise Misuse(f"no reader of variables is called {wrong!r}; there are {loaders}", "--env-target")
+        readers = ", ".join(environment_targets.NAMES)
+        raise Misuse(f"unknown reader of variables {wrong!r}; known: {readers}", "--env-target")
 
 
 class TrialTerms(NamedTuple):
-    """Whether a plan is tried for one boot, and what then confirms it."""
+    """Whether the plan is a trial for one boot, and what then confirms it."""
 
     trial: bool = switch(
-        "--trial", help="For the next boot only: kept if you confirm, forgotten by the boot after it if not."
+        "--trial", help="Apply for the next boot only, unless you confirm the settings during that boot."
     )
     confirm_after: str = text(
         "--confirm-after",
         metavar="TIME",
-        help="With --trial: it confirms itself so long after its boot began (90s, 10m, 1h) where verify "
-        "holds, the kernel log is clean and somebody has logged in.",
+        help="With --trial: it confirms itself this long after its boot began (90s, 10m, 1h) if verify "
+        "succeeds, the kernel log is clean and a user has logged in.",
         takes="free",
     )
     health_check: str = text(
         "--health-check",
         metavar="COMMAND",
-        help="With --confirm-after: a shell command, run as root, that has to succeed in place of a login. "
-        "Everybody can read it in the record: put secrets into a script.",
+        help="With --confirm-after: a shell command, run as root, that must succeed instead of a login. "
+        "It is stored where every user can read it; keep secrets in a script that it calls.",
         takes="free",
     )
 
     def terms(self) -> Terms | None:
-        """What is asked of a trial; None for no trial. Raises Misuse for what makes no sense."""
+        """Return the terms of the trial; None without --trial. Raises Misuse for invalid terms."""
         after, check = self.confirm_after, self.health_check
         if not self.trial:
             if after or check:
-                raise Misuse("--confirm-after and --health-check belong to --trial")
+                raise Misuse("--confirm-after and --health-check require --trial")
             return None
         if check and not after:
-            raise Misuse("--health-check decides with --confirm-after TIME; by hand it is yours to run")
+            raise Misuse("--health-check requires --confirm-after TIME")
         if check and (not check.strip() or any(ord(character) < 32 for character in check)):
-            raise Misuse("--health-check takes a command on one line; put more into a script of its own")
+            raise Misuse("--health-check takes a command of one line; put a longer one into a script")
         return Terms(_seconds(after) if after else None, check)
 
 
@@ -311,5 +318,5 @@ def _seconds(after: str) -> int:
     duration = re.fullmatch(r"([0-9]{1,6})(s|m|h)", after)
     seconds = int(duration[1]) * {"s": 1, "m": 60, "h": 3600}[duration[2]] if duration else 0
     if not _SOONEST <= seconds <= _LATEST:
-        raise Misuse(f"--confirm-after {after}: write a time such as 90s, 10m or 1h, from 30s to 24h")
+        raise Misuse(f"--confirm-after {after}: specify a time such as 90s, 10m or 1h, from 30s to 24h")
     return seconds

@@ -1,4 +1,4 @@
-"""The command line as typer reads it: mistakes, and all that `options.read` leaves to it."""
+"""Read with typer the command lines that `options.read` does not read, mistakes among them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocmcfg.cli.printer import Misuse
 
 
 def read(declared: Mapping[str, options.Option], words: list[str], passes_on: bool) -> dict[str, Any]:
-    """Return what `options.read` returns, for any words. Raises Misuse, in typer's words."""
+    """Return the same as `options.read`, for any words. Raises Misuse with typer's message."""
     reader = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
     settings = {"allow_interspersed_args": not passes_on}
     reader.command(add_help_option=False, context_settings=settings)(_declaring(declared))
@@ -32,7 +32,7 @@ def read(declared: Mapping[str, options.Option], words: list[str], passes_on: bo
 
 
 def _declaring(declared: Mapping[str, options.Option]) -> Any:
-    """Return a function that returns its arguments, and that has the parameters which are declared."""
+    """Return a function that has the declared parameters and returns its arguments."""
 
     def values(**values: Any) -> dict[str, Any]:
         return values
@@ -43,7 +43,7 @@ def _declaring(declared: Mapping[str, options.Option]) -> Any:
 
 
 def _parameter(name: str, option: options.Option) -> inspect.Parameter:
-    # `Option.value` judges values, and knows what is required: releases of typer differ in how they word that
+    # `Option.value` checks values and missing arguments: releases of typer word these errors differently
     kinds: dict[str, Any] = {"switch": bool, "text": str, "texts": list[str], "number": str}
     if option is options.HELP:
         declaration: Any = typer.Option(*option.names, is_eager=True, callback=_end)
@@ -60,6 +60,6 @@ def _parameter(name: str, option: options.Option) -> inspect.Parameter:
 
 
 def _end(wanted: bool) -> None:
-    """End the reading where help is wanted, whatever else is on the line or missing."""
+    """Stop reading if help is requested, whatever else is on the line or missing."""
     if wanted:
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""How a plan looks as text; shared by `plan`, `apply` and `profile show`."""
+"""Print a plan as text, for `plan`, `apply` and `profile show`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from rocmcfg.workflow.planning import Planned
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
 _MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
-_UNSURE = "RC2012"  # it stands beside its setting
+_UNSURE = "RC2012"  # its text is shown with the setting
 _FILES = 12  # rows; a host may have 200 entries
-_COMMANDS = 60  # columns; where several take more, each stands on its own line below
+_COMMANDS = 60  # columns; several commands that need more are listed below, one on each line
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
-    ActivationState.LEFT_TO_USER: "left to you, or to --chroot",
+    ActivationState.LEFT_TO_USER: "left to you, unless you add --chroot",
     ActivationState.SKIPPED: "not needed",
 }
 
 
 def host_rows(facts: Facts) -> list[tuple[str, str]]:
+    """Return the rows that describe a host: a name and a text each."""
     others = [k.release for k in facts.kernels if k.release != facts.running]
     running = facts.running or ("none running" if facts.offline else "unknown: /proc cannot be read")
     kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
@@ -55,19 +56,21 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
 
 
 def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool = False) -> None:
-    """The whole plan, its files as diffs with `diff` or -v. Its end says what it amounts to and how it
-    is taken back. With `brief` for who has agreed already: what is set, and what it amounts to."""
+    """Print the whole plan, with its files as diffs for `diff` or -v, and at the end a summary and how to
+    roll it back. With `brief`, for a user who has agreed already, print only the settings and the summary."""
     made = planned.plan
     if not brief:
         printer.pairs(host_rows(planned.facts), indent="")
     if planned.removed:
-        printer.heading(f"Removed ({len(planned.removed)}): applied now, and not in this plan")
+        printer.heading(f"Removed ({len(planned.removed)}): applied now, but not in this plan")
         printer.wrapped(", ".join(planned.removed))
     if planned.keeping:
         printer.line("  To keep it as well:")
         printer.line(f"    sudo {command_line(planned.keeping)}{printer.root_option}")
     if made.rows:
-        printer.heading("Settings" if brief or printer.verbose else "Settings (-v: why here, sources, notes)")
+        printer.heading(
+            "Settings" if brief or printer.verbose else "Settings (-v shows reasons, sources, notes)"
+        )
     for row in made.rows:
         show_setting(printer, row, brief=brief, why=printer.verbose)
     if not brief:
@@ -81,7 +84,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool 
         amount = summary(made.changes, due, made.reboot_required and not ends, ends)
         printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
         _show_ways_back(printer, planned, brief)
-    # last, where nobody who agrees to it misses them
+    # at the end, where a user who is asked to agree sees them
     remarks(printer, [remark for remark in made.diagnostics if remark.id != _UNSURE])
 
 
@@ -109,7 +112,7 @@ def show_notes(printer: Printer, profiles: Sequence[Profile]) -> None:
 
 
 def show_left_out(printer: Printer, skipped: Sequence[Skipped]) -> None:
-    """Those that have a reason in common together."""
+    """Print the settings that are left out, grouped by their reason."""
     for reason in dict.fromkeys(setting.reason for setting in skipped):
         printer.wrapped(", ".join(setting.setting for setting in skipped if setting.reason == reason))
         printer.wrapped(reason, indent="      ")
@@ -126,23 +129,24 @@ def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
         return
     made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"
     added = [word for mark, word in made.command_line.marked if mark == "+"] if made.command_line else []
-    if not brief:  # once it is applied, this is said
+    if not brief:  # apply prints this line itself at its end
         printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
     if added and made.may_try and not brief:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     key = registry.backend(made.boot_backend).EDIT_KEY if added else ""
     if key:
         printer.said(
-            f"If the screen stays black: in the boot menu press {key}, take {' '.join(added)} out, "
-            "and boot that."
+            f"If the screen stays black: in the boot menu press {key}, delete {' '.join(added)}, "
+            "and boot that entry."
         )
     elif made.reboot_required and made.rows:
-        printer.said("If the screen stays black: see that chapter of `man rocmcfg`.")
+        printer.said("If the screen stays black: see the chapter of that name in `man rocmcfg`.")
 
 
 def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why: bool = True) -> None:
-    """With its cost and how sure it is: whoever agrees to it has to know. `why` it applies here is said, too,
-    and always where that cannot be told. With `brief` only what it is."""
+    """Print a setting with its cost and its confidence, which a user has to know before agreeing. `why`: also
+    print why it applies here; this is always printed if it is unknown whether it is needed. `brief`: print
+    only its name and value."""
     setting = row.setting
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
@@ -152,7 +156,7 @@ def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why:
     printer.said(f"  {setting.id}{value}  {where}")
     details = []
     if row.outcome is RowOutcome.OVERRIDDEN:
-        details.append(f"overridden: {row.source} sets {row.current} and wins")
+        details.append(f"overridden: {row.source} sets {row.current}, which takes precedence")
     elif row.outcome is RowOutcome.ADOPTED:
         details.append(f"already there: {row.source} has it, so it is not written twice")
     elif row.current is not None:
@@ -168,10 +172,12 @@ def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why:
 def _reasons(setting: DesiredSetting, *, why: bool, origin: bool) -> list[str]:
     decided = setting.decision if why and setting.decision != "always" else ""
     if setting.decision.startswith(UNTOLD):
-        decided = f"{setting.decision}; --without {setting.id} leaves it out"
+        decided = f"{setting.decision}; --without {setting.id} drops it"
     confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
     if setting.confidence == "asked for":
-        confidence += f" by many, shown to help by nobody; --without {setting.id} leaves it out"
+        confidence = (
+            f"confidence: many ask for it, nothing shows that it helps; --without {setting.id} drops it"
+        )
     sure = "; ".join(filter(None, (confidence, f"from {setting.location}" if origin else "")))
     return [setting.because, decided, f"cost: {setting.cost}" if setting.cost else "", sure]
 
@@ -179,13 +185,13 @@ def _reasons(setting: DesiredSetting, *, why: bool, origin: bool) -> list[str]:
 def show_changes(
     printer: Printer, files: Sequence[FileChange], due: Sequence[Activation], diff: bool
 ) -> None:
-    """With what our own steps write into files of others."""
+    """Print the changes of files, including those that rocmcfg's own steps make in other programs' files."""
     changes = [*files, *(change for step in due for change in step.changes)]
     if not diff and not printer.verbose:
         rows = [(f"{_MARKS[file.kind]} {file.path}", "") for file in changes]
         if len(rows) > _FILES:
             rows[_FILES:] = [(f"and {len(rows) - _FILES} more", "")]
-        printer.section("Files (--diff shows them)", rows)
+        printer.section("Files (--diff shows the changes)", rows)
         return
     if changes:
         printer.heading("Files")
@@ -204,11 +210,11 @@ def show_activations(
     for step in activations:
         ours = printer.runs_tools or step.state is not ActivationState.PLANNED or not step.lines
         state = _STATES[step.state if ours else ActivationState.LEFT_TO_USER]
-        commands = "; ".join(step.lines) or "rocmcfg itself: boot entries"
+        commands = "; ".join(step.lines) or "rocmcfg: boot entries"
         name = step.tool if step.tool in long else commands
         steps.append((name, f"{state}: {step.reason}"))
     steps += [
-        (f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}")
+        (f"{' '.join(t.argv[:-1])} …", f"last: {t.reason}")
         if t.arms
         else (shlex.join(t.argv), f"after the files: {t.reason}")
         for t in tools
@@ -221,14 +227,14 @@ def show_activations(
 def _show_trial(printer: Printer, made: TrialPlan) -> None:
     from datetime import timedelta
 
-    printer.heading("For one boot, behind the arguments that stay")
+    printer.heading("For one boot, after the arguments that stay")
     printer.wrapped(" ".join(made.arguments))
-    unless = "you confirm"
+    unless = "you confirm the trial"
     if after := made.terms.confirm_after:
-        unless = f"it confirms itself, {timedelta(seconds=after)} after its begin where all is well"
+        unless = f"the trial confirms itself, {timedelta(seconds=after)} after it starts, if all is well"
     printer.wrapped(
-        "panic=… reboots a kernel that panics, rocmcfg.trial=… marks the boot. The boot after it is the "
-        f"old one again, unless {unless}."
+        "panic=… reboots after a kernel panic, rocmcfg.trial=… marks the boot. The boot after that uses the "
+        f"old configuration again, unless {unless}."
     )
 
 
@@ -246,5 +252,5 @@ def summary(
 
 
 def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:
-    """Warnings always, remarks with -v or where they say what to do."""
+    """Print warnings, and also remarks that say what to do, or all remarks with -v."""
     printer.problems([d for d in diagnostics if d.severity.value != "info" or d.hint or printer.verbose])

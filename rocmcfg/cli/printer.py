@@ -1,6 +1,6 @@
-"""The only place that prints. Text is calm and fits the terminal; colour and links only there, and never
-alone; with --json stdout carries one document and nothing else. Texts of a host or a profile are shown, and
-never obeyed: a terminal gets no control character but our own."""
+"""Print everything that commands print. Text fits the terminal. Colours and links go only to a terminal, and
+nothing depends on a colour alone. With --json stdout carries one document and nothing else. A terminal gets
+no control characters but rocmcfg's own: those in texts from a host or a profile are escaped."""
 
 from __future__ import annotations
 
@@ -24,26 +24,28 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
 
 SCHEMA_VERSION = 1
-_NAME = 0.6  # of the width, at most, for a name beside its text
+_NAME = 0.6  # of the width, at most, for a name with its text on the same line
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
-# What a word means where it is a cell of a table, the name of a row, or begins a line before a colon.
+# The style of a word that is a cell of a table, the name of a row, or the part of a line before a colon.
 _MEANS = {
-    **dict.fromkeys(("in effect", "rewritten by driver", "try now, no root", "fix for good", "next"), "good"),
+    **dict.fromkeys(
+        ("in effect", "rewritten by driver", "try now, no root", "permanent fix", "next"), "good"
+    ),
     **dict.fromkeys(("pending", "pending reboot", "pending activation", "costs", "cost"), "warning"),
     **dict.fromkeys(("drift", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"),
 }
-# Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
+# rocmcfg's own colours carry a random word, which distinguishes them from colours in a text.
 _OURS = os.urandom(8).hex()
 _COLOUR = regex(f"\x1b{_OURS}(\\[[0-9]+m)")
 _NOT_ASCII_TEXT = regex(r"[^\t\n -~]")
 _BLANKS = "Zs"  # the Unicode category of blanks, which hide nothing
-_gone: list[TextIO] = []  # streams that took no more text
-_unwritten: list[TextIO] = []  # those of them that no reader had enough of
+_gone: list[TextIO] = []  # streams that accepted no more text
+_unwritten: list[TextIO] = []  # of these, the streams that failed for another reason than a closed pipe
 
 
 def clean(text: str) -> str:
-    """Text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
-    texts = _COLOUR.split(text)  # every second one is a colour of ours
+    """Return a text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
+    texts = _COLOUR.split(text)  # every second one is one of rocmcfg's colours
     texts[::2] = [_NOT_ASCII_TEXT.sub(_shown, piece) for piece in texts[::2]]
     texts[1::2] = [f"\x1b{colour}" for colour in texts[1::2]]
     return "".join(texts)
@@ -54,20 +56,20 @@ def _shown(character: re.Match[str]) -> str:
 
 
 def _shown_in_json(character: re.Match[str]) -> str:
-    """A character that a document does not hold as it is: inside a text of JSON it may be escaped."""
+    """Return a character as a JSON document holds it: escaped if a terminal might obey or hide it."""
     return json_module.dumps(character[0])[1:-1] if _is_unseen(character[0]) else character[0]
 
 
 def _is_unseen(character: str) -> bool:
-    """Whether a terminal may obey the character, or show the text around it in another order, or show
-    nothing. `str.isprintable` refuses the Unicode categories of controls (Cc), formats (Cf, which holds the
-    marks of direction), surrogates, private and unassigned characters, and separators."""
+    """Return whether a terminal may obey the character, reorder the text around it, or show nothing.
+    `str.isprintable` refuses the Unicode categories of controls (Cc), formats (Cf, which contains the marks
+    of direction), surrogates, private and unassigned characters, and separators."""
     return not character.isprintable() and unicodedata.category(character) != _BLANKS
 
 
 def write(text: str) -> None:
-    """To stdout. A reader that went away (head, a pager) or a full disk stops nothing that was asked for: an
-    apply goes on, and its exit code stays what it is."""
+    """Write to stdout. A reader that went away (head, a pager) or a full disk does not stop the command: an
+    apply goes on, and its exit code does not change."""
     try:
         sys.stdout.write(linked(clean(text)))
     except OSError as problem:
@@ -82,7 +84,8 @@ def flush() -> None:
 
 
 def complain(text: str, *, over: bool = False) -> bool:
-    """To stderr, `over` the line of progress that stands there; False where it takes no more text."""
+    """Write to stderr, `over` the line of progress if there is one. Return False if it accepts no more
+    text."""
     try:
         sys.stderr.write(("\r\x1b[K" if over else "") + clean(text))
         sys.stderr.flush()
@@ -93,13 +96,13 @@ def complain(text: str, *, over: bool = False) -> bool:
 
 
 def _of_the_host() -> Sequence[Diagnostic]:
-    """What is wrong with the knowledge that a host adds, as far as it was asked for."""
+    """Return the diagnostics on the knowledge that a host adds, if it was loaded."""
     drop_ins = sys.modules.get("rocmcfg.knowledge.drop_ins")
     return drop_ins.problems() if drop_ins is not None else ()
 
 
 def lost(problem: OSError) -> None:
-    """stdout takes no more text: what is still written to it goes nowhere."""
+    """Note that stdout accepts no more text, and discard everything that is still written to it."""
     _gone.append(sys.stdout)
     _to_nobody(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
@@ -108,22 +111,22 @@ def lost(problem: OSError) -> None:
 
 
 def _to_nobody(stream: TextIO) -> None:
-    # what is still buffered would fail again at exit, with a traceback
+    # buffered text would fail again at exit, with a traceback
     nobody = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nobody, stream.fileno())
     os.close(nobody)
 
 
 class Misuse(Exception):
-    """A command line that means nothing: it is misspelt, its options do not go together, or `option` does not
-    take the value. It is raised before anything was done."""
+    """A usage error: the command line is misspelt, its options exclude each other, or `option` does not
+    accept the value. It is raised before anything was done."""
 
     def __init__(self, text: str, option: str = "", hint: str = "") -> None:
         super().__init__(f"Invalid value for '{option}': {text}" if option else text)
         self.hint = hint
 
     def diagnostic(self, hint: str) -> Diagnostic:
-        """Return what the user is told, with this `hint` where the mistake has none of its own."""
+        """Return the diagnostic for the user, with this `hint` if the error has none of its own."""
         return error("RC0001", str(self), hint=self.hint or hint)
 
 
@@ -135,48 +138,50 @@ _FOR_A_HOST = regex(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|render|rollback|status|verify)"
     r"(?: [^`]*)?)`"
 )
-# A label and a command, which is to be copied whole
+# A label and a command, which must stay in one piece for copying
 _COMMAND = regex(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")
 
 
 class Printer:
-    """Collects what a command has to say and prints it in the format that was asked for. `root` is where the
-    host of the command lies."""
+    """Print the output of a command in the requested format. `root` is the root folder of the command's
+    host."""
 
     def __init__(
         self, command: str, *, json: bool = False, quiet: bool = False, verbose: bool = False
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
-        self.runs_tools = True  # those of that host
-        self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
-        self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
-        self._told: list[Diagnostic] = []  # by `problems`
+        self.runs_tools = True  # the tools of that host
+        self.understood: Sequence[Diagnostic] = ()  # how the request was understood
+        self.kept: list[str] | None = None  # collects the text instead of printing it
+        self._told: list[Diagnostic] = []  # the diagnostics that `problems` has printed
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
 
     @property
     def root_option(self) -> str:
-        """What a command for the same host needs besides, with the blank before it."""
+        """The option that another command needs for the same host, with a blank before it."""
         return root_option(self.root)
 
     def for_host(self, command: str) -> str:
-        """The command with the --root of this one, and with its --chroot where it changes a host."""
+        """Return a command with the --root of this one, and with its --chroot if the command changes a
+        host."""
         if "--root" in command or "--help" in command or not self.root_option:
             return command
         changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
         return f"{command}{self.root_option}{' --chroot' if self.runs_tools and changes else ''}"
 
     def may_change(self, host: HostView) -> None:
-        """From here on the command may change this host: a stop reads from the host what it has left."""
+        """Note that from here on the command may change this host, so that an error reports the host's
+        state."""
         from rocmcfg.workflow.aftermath import aftermath, on_record
 
         before = on_record(host)
         self._aftermath = lambda code: aftermath(host, before, code)
 
     def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
-        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode. The
-        work is done then: the line of progress goes."""
+        """Print the JSON document of the command, with the fields that the noun `body` publishes; nothing in
+        text mode. The line of progress is removed, because the work is done."""
         self.end_progress()
         if not self.json:
             return
@@ -194,14 +199,14 @@ class Printer:
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
-        """Turns every stop into its diagnostics and exit code. No traceback without --debug."""
+        """Turn every exception into diagnostics and an exit code. No traceback without --debug."""
         try:
             try:
                 yield
             finally:
                 self.problems(_of_the_host())
                 flush()
-            if sys.stdout in _unwritten and self._aftermath is None:  # the output was all that was asked for
+            if sys.stdout in _unwritten and self._aftermath is None:  # the output was the whole purpose
                 raise SystemExit(int(ExitCode.ERROR))
         except RocmcfgError as stop:
             if debug:
@@ -217,23 +222,24 @@ class Printer:
             self._stop([unexpected(defect)], ExitCode.ERROR)
 
     def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
-        """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
+        """Print why the command stopped, and exit. `causes` is empty if a signal stopped it. `began` is False
+        if the command did not get the lock, and so did nothing."""
         remarks: Sequence[Diagnostic] = ()
         outcome = ""
         if self._aftermath is not None and began:
             aftermath = self._aftermath(code)
             code, outcome, remarks = aftermath.code, aftermath.outcome.value, aftermath.remarks
         interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
-        if not outcome:  # of a command that cannot change anything; what others left behind is looked up
+        if not outcome:  # the command changes nothing, but may have met an interrupted transaction
             outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
         diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
         self.document(diagnostics, {"outcome": outcome})
-        # beside the cause of a stop, remarks on what went well are noise
+        # when a command stops, remarks that ask for nothing are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:
-        """A hint whose commands are for the host of this command."""
+        """Return the hint of a diagnostic, with its commands for the host of this command."""
         return _FOR_A_HOST.sub(lambda quoted: f"`{self.for_host(quoted[1])}`", of.hint)
 
     @property
@@ -241,7 +247,7 @@ class Printer:
         return self.json or self.quiet
 
     def line(self, text: str = "") -> None:
-        """Ordinary output; silent with --json and --quiet."""
+        """Print a line of ordinary output; nothing with --json or --quiet."""
         if not self._silent:
             self._begun = True
             label, colon, rest = text.partition(":")
@@ -249,7 +255,7 @@ class Printer:
             write(text) if self.kept is None else self.kept.append(text)
 
     def result(self, text: str) -> None:
-        """The text that a command exists to print (env, schema): also with --quiet."""
+        """Print the text that a command exists to print (env, schema), also with --quiet."""
         if not self.json:
             write(text if text.endswith("\n") else text + "\n")
 
@@ -266,13 +272,13 @@ class Printer:
                 self.line("\n".join(wrap(paragraph, indent, indent)))
 
     def said(self, text: str) -> None:
-        """A paragraph whose further lines are set back."""
+        """Print a paragraph whose further lines are indented."""
         indent = " " * (len(text) - len(text.lstrip()))
         self.line("\n".join(wrap(text.lstrip(), indent, indent + "  ")))
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
-        """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
-        its own line, whole, so that a command can be copied."""
+        """Print names and texts in two columns, the texts wrapped. A name that leaves no room for a text is
+        printed whole on its own line, so that a command can be copied."""
         rows = [(spelled(name, sys.stdout), text) for name, text in rows]
         most = int(_NAME * width(sys.stdout))
         column = max((len(name) for name, _ in rows if len(name) <= most), default=0) + 2
@@ -286,7 +292,8 @@ class Printer:
             self.line(indent + self._meant(name) + lines[len(indent + name) :])
 
     def to_copy(self, label: str, command: str) -> None:
-        """A command behind a label, to be copied: where it is too long, the shell is told that it goes on."""
+        """Print a label and a command to be copied. A command that is too long is continued with a
+        backslash."""
         lines = [label]
         for part in re.split(r" (?=-)", command):
             if len(lines[-1]) + len(part) + 3 > width(sys.stdout) and lines[-1] != label:
@@ -296,21 +303,21 @@ class Printer:
         self.line("\n".join(lines))
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Pairs in columns that are the same everywhere; a name that comes again is not repeated."""
+        """Print pairs in columns of a fixed width; a name that equals the one before is not repeated."""
         last = ""
         for name, text in rows:
             self.pairs([(("" if name == last else name).ljust(7), text)])
             last = name
 
     def section(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Pairs below a heading, where there are any."""
+        """Print pairs below a heading, if there are any."""
         if rows:
             self.heading(title)
             self.pairs(rows)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line.
-        Where the others alone are too wide, each row becomes a block."""
+        """Print a table. Columns are as wide as their longest cell; a first cell that leaves no room is
+        printed on its own line. If the other columns alone are too wide, each row becomes a block."""
         rows = [[spelled(cut(cell.replace("\n", "\\n")), sys.stdout) for cell in row] for row in rows]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
         room = width(sys.stdout) - sum(w + 2 for w in widths[1:])
@@ -328,12 +335,12 @@ class Printer:
             )
             if len(name) > widths[0] + 1:
                 self.line(name)
-                name = ""  # noqa: PLW2901  # it has its line
+                name = ""  # noqa: PLW2901  # it has its own line
             text = f"{name:<{widths[0] + 2}}{rest}"
             self.line(self.paint(text, "dim") if at == 0 else text)
 
     def _meant(self, text: str) -> str:
-        """In the colour of what it means, if it means something."""
+        """Return a text in the colour of its meaning, if it has one in `_MEANS`."""
         style = _MEANS.get(text.strip(" :").lower())
         return self.paint(text, style) if style else text
 
@@ -343,8 +350,8 @@ class Printer:
             self.line(self.paint(line, colour) if colour else line)
 
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Errors and warnings on stderr, remarks (info) too, unless quiet; none twice, and nothing with
-        --json."""
+        """Print errors and warnings to stderr, and remarks (info) unless quiet; each only once, and nothing
+        with --json."""
         diagnostics = [] if self.json else [new for new in diagnostics if new not in self._told]
         self._told += diagnostics
         for at, diagnostic in enumerate(diagnostics):
@@ -357,7 +364,7 @@ class Printer:
             if diagnostic.location and diagnostic.location not in diagnostic.summary:
                 lines.append(f"  at {diagnostic.location}")
             again = any((d.id, d.hint) == (diagnostic.id, diagnostic.hint) for d in diagnostics[at + 1 :])
-            hint = "" if again else self._hint(diagnostic)  # said once, with the last
+            hint = "" if again else self._hint(diagnostic)  # shown once, with the last of them
             for text, prefix in ((diagnostic.detail, "  "), (hint, "  help: ")):
                 for number, paragraph in enumerate(text.splitlines()):
                     first = prefix if number == 0 else " " * len(prefix)
@@ -366,14 +373,15 @@ class Printer:
             complain("\n".join(lines) + "\n")
 
     def ask(self, question: str) -> bool:
-        """Yes or no, default no; an end of input is a no, and so is a plan that could not be shown."""
+        """Ask a yes-or-no question; the default is no. An end of input is a no, and so is a plan that could
+        not be shown."""
         flush()
         if sys.stdout in _gone or not complain(f"{question} [y/N] "):
             return False
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def progress(self, text: str) -> None:
-        """One line that is written over, for what takes more than a second."""
+        """Show a line of progress, which overwrites the one before."""
         if not self._silent and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._progress_shown = True
             complain(text[: width(sys.stderr) - 1], over=True)

@@ -1,6 +1,6 @@
-"""`rocmcfg profile`: list, show, validate, new.
-`rocmcfg env` and `run`: the variables of profiles, as text, for one account or for one program. Neither needs
-any rights."""
+"""Commands `profile …`: list, show, validate and create profiles. Command `env`: print the variables of
+profiles, or write them for one account. Command `run`: set them for one program. `env` and `run` need no
+rights."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple, published
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
-# A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
-# any of these formats would read as its own (model.spelling.SAFE_VALUE).
+# A value may contain `;`, which ends a command in a shell, and `%`, which systemd expands, but no other
+# character that is special in one of these formats (model.spelling.SAFE_VALUE).
 _LINES = {
     "sh": lambda name, value: f"export {name}={shlex.quote(value)}",
     "fish": lambda name, value: f"set -gx {name} " + (f"'{value}'" if set(value) & {";", "%"} else value),
@@ -71,8 +71,8 @@ def list_profiles(printer: Printer, *, root: str = opt.ROOT) -> None:
 
 
 def _show_list(printer: Printer, listed: Sequence[Profile], facts: Facts) -> None:
-    """Those for the GPUs that are here first. A name of one GPU that only passes on a family's profile is
-    listed for its own GPU alone."""
+    """Print the profiles, those for this host's GPUs first. A GPU's own profile that only extends a family's
+    is listed only on a host with that GPU."""
     here = [p for p in listed if any(p.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)]
     own = {gpu.gfx for gpu in facts.gpus}
     families = {p.extends for p in here if p.name in own}
@@ -94,9 +94,9 @@ def _show_list(printer: Printer, listed: Sequence[Profile], facts: Facts) -> Non
             printer.line()
             printer.said(f"{profile.name}, optional (--with): {optional}")
         for parameter in profile.parameters:
-            printer.said(f"{profile.name} needs your number: {_number_to_give(parameter)}")
+            printer.said(f"{profile.name} needs a number from you: {_number_to_give(parameter)}")
     printer.line()
-    printer.said("rocmcfg profile show NAME explains each setting. A GPU's own name is a profile too.")
+    printer.said("rocmcfg profile show NAME explains each setting. NAME may also be the name of a GPU.")
 
 
 def show(
@@ -105,7 +105,7 @@ def show(
     name: str = opt.argument("NAME", "A profile's name, or a .toml file.", "profile-file"),
     root: str = opt.ROOT,
 ) -> None:
-    """Explain each setting of a profile, here."""
+    """Explain each setting of a profile."""
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import profiles as workflow
 
@@ -119,9 +119,11 @@ def show(
     kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
     gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
     printer.wrapped(f"For {gfx}; from {profile.location}", indent="")
-    printer.section("You say", [(f"profile.{p.name}", _number_to_give(p)) for p in profile.parameters])
+    printer.section("You choose", [(f"profile.{p.name}", _number_to_give(p)) for p in profile.parameters])
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
-    printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
+    printer.heading(
+        "On this host it sets" if here else "This host has no GPU for it; with --any-gpu it would set"
+    )
     for row in planned.plan.rows:
         plan_view.show_setting(printer, row)
     if not planned.plan.rows:
@@ -139,7 +141,7 @@ def validate(
     names: tuple[str, ...] = opt.argument("NAME…", "Names, or .toml files.", "profile-file", "texts"),
     root: str = opt.ROOT,
 ) -> None:
-    """Check profiles for this host's kernels."""
+    """Check profiles against this host's kernels."""
     from rocmcfg.workflow import profiles as workflow
 
     problems = workflow.validate_profiles(hosts.open_host(printer, root), names)
@@ -153,21 +155,21 @@ def validate(
 def new(
     printer: Printer,
     *,
-    name: str = opt.argument("NAME", "Of the new profile: letters, digits, - and _.", "free"),
-    extends: str = opt.text("--extends", metavar="NAME", help="Add to this profile.", takes="profile"),
+    name: str = opt.argument("NAME", "The name of the new profile: letters, digits, - and _.", "free"),
+    extends: str = opt.text("--extends", metavar="NAME", help="The profile to extend.", takes="profile"),
     gfx: tuple[str, ...] = opt.GFX,
     root: str = opt.ROOT,
 ) -> None:
-    """Start a profile in /etc/rocmcfg/profiles."""
+    """Create a profile in /etc/rocmcfg/profiles."""
     from rocmcfg.cli.doctor import targets
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
-        raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
+        raise Misuse(f"{name!r} is not a valid profile name; use letters, digits, - and _")
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
-    # a profile may be for a chip that is newer than the table
+    # the profile may be for a chip that is newer than the table
     named = tuple(
         target if re.fullmatch("gfx[0-9a-f]{3,5}", target) else targets([target])[0] for target in gfx
     )
@@ -177,10 +179,10 @@ def new(
         profiles.load(host, [extends])
     path = profiles.local_path(name)
     if os.path.isfile(profiles.shipped_path(name)):
-        summary = f"{name} is a shipped profile, for which a local one of that name would stand in"
-        raise fail("RC1013", summary, hint=f"add to it: `rocmcfg profile new my-{name} --extends {name}`")
+        summary = f"{name} is a shipped profile, which a local profile of that name would replace"
+        raise fail("RC1013", summary, hint=f"extend it: `rocmcfg profile new my-{name} --extends {name}`")
     if host.exists(path) or host.is_symlink(path):
-        raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
+        raise fail("RC1013", f"{path} already exists", location=path, hint="edit it, or choose another name")
     workflow.write_profile(host, path, extends, named)
     printer.document((), ProfileNewDocument(path))
     printer.line(f"Written: {path}")
@@ -191,14 +193,14 @@ def new(
 def _number_to_give(parameter: ProfileParameter) -> str:
     unit = f" {parameter.unit}" if parameter.unit else ""
     end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
-    within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}
+    within = {"memory": ", within the memory of the host", "gpus": ", at most as many as this host has"}
     limits = f"{parameter.low}{end}{within.get(parameter.within, '')}"
     return f"{parameter.summary.rstrip('.')} ({limits}; --set profile.{parameter.name}=NUMBER)"
 
 
 @published("variables?", "text?", "path?", "removed?")
 class EnvDocument(NamedTuple):
-    """`text` where the variables were printed, `path` where they were written or removed."""
+    """The variables of profiles: `text` if they were printed, `path` if they were written or removed."""
 
     variables: dict[str, str] | None = None
     text: str | None = None
@@ -212,39 +214,39 @@ def env(
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     format: str = opt.text(
-        "--format", "-f", help="For whom the lines are.", default="sh", choices=tuple(_LINES)
+        "--format", "-f", help="The format of the lines.", default="sh", choices=tuple(_LINES)
     ),
     user: bool = opt.switch("--user", help=f"Write them for this account, to ~/{_USER_FILE}."),
-    remove: bool = opt.switch("--remove", help="With --user: take that file away again."),
+    remove: bool = opt.switch("--remove", help="With --user: remove that file."),
     root: str = opt.ROOT,
 ) -> None:
     """Print or write the variables of a profile."""
     from rocmcfg.workflow import profiles as workflow
 
     if remove and not user:
-        raise Misuse("--remove goes with --user")
+        raise Misuse("--remove requires --user")
     if user and root != "/":
-        raise Misuse("--user writes to your own home directory: leave --root away")
+        raise Misuse("--user writes to your own home directory: leave --root out")
     host = hosts.open_host(printer, root)
     path = os.path.join(_home(), _USER_FILE) if user else ""
     weak = host.weakness(path) if user else None
     if weak is not None:
         raise fail(
             "RC2059",
-            f"{weak.words(here=True)}, and root writes nothing where others can change what it writes to",
+            f"{weak.words(here=True)}, and root does not write where other users can change the path",
             location=path,
             hint="run the command as that account, without sudo; for root `sudo -H` or `su -` sets HOME",
         )
     if remove:
         gone = workflow.remove_user_environment(host, path)
         printer.document((), EnvDocument(path=path, removed=gone))
-        printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
+        printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} does not exist.")
         return
     pairs, _ = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
-        hint = "`rocmcfg profile show NAME` says why; rocmcfg env --user --remove takes the file away"
+        hint = "`rocmcfg profile show NAME` says why; rocmcfg env --user --remove removes the file"
         raise fail("RC2030", "the profile sets no variable on this host", hint=hint)
     if user:
         workflow.write_user_environment(host, path, pairs)
@@ -262,7 +264,9 @@ def env(
 def run(
     printer: Printer,
     *,
-    command: tuple[str, ...] = opt.argument("CMD [ARG…]", "What to run, after --.", "command", "texts"),
+    command: tuple[str, ...] = opt.argument(
+        "CMD [ARG…]", "The command to run, after --.", "command", "texts"
+    ),
     asked: opt.Asked = opt.Asked(),
 ) -> None:
     """Run a command with a profile's variables."""
@@ -272,15 +276,15 @@ def run(
     request = hosts.understood(printer, host, asked.request())
     pairs, left = workflow.variables(host, request)
     if left:
-        summary = f"variables are tried alone; what only an apply sets is not: {', '.join(left)}"
-        hint = f"`sudo {command_line(request)} --trial` tries that for one boot"
+        summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"
+        hint = f"`sudo {command_line(request)} --trial` tries them for one boot"
         printer.problems([warning("RC2033", summary, hint=hint)])
     environment = {**os.environ, **dict(pairs)}
     program = shutil.which(command[0], path=environment.get("PATH"))
     try:
-        # execvp(3) reports a folder of PATH that may not be entered as a lack of permission for the program
+        # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
         if program is None and "/" not in command[0]:
-            raise FileNotFoundError(errno.ENOENT, "no folder of PATH holds it")
+            raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
         os.execve(program or command[0], command, environment)
     except OSError as problem:
         summary = f"cannot run {command[0]}: {problem.strerror}"
@@ -288,7 +292,8 @@ def run(
 
 
 def _home() -> str:
-    """$HOME where it is a whole path, else what the account database says (environment of a service)."""
+    """Return $HOME if it is an absolute path, else the home directory in the account database; a service may
+    have no HOME."""
     home = os.environ.get("HOME", "")
     if not home.startswith("/"):
         with contextlib.suppress(KeyError):

@@ -1,4 +1,4 @@
-"""`rocmcfg render`: profiles as the configuration of a system that is built. Needs no rights."""
+"""Command `render`: print profiles as configuration for a system that is built. Needs no rights."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def render(
     named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     via: str = opt.VIA,
-    format: str = opt.text("--format", "-f", help="Which system it is for.", choices=tuple(FORMATS)),
+    format: str = opt.text("--format", "-f", help="The system to print it for.", choices=tuple(FORMATS)),
     machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,
 ) -> None:
     """Print a profile for NixOS, Guix or images.
 
-    What is needed is decided for the machine of --gfx, --kernel and --rocm, where
-    one of them is given, and else for this host, if it has an AMD GPU.
+    Conditions are checked for the machine of --gfx, --kernel and --rocm, if one of
+    them is given, or else for this host, if it has an AMD GPU.
     """
     from rocmcfg.workflow import rendering
 
     if not format:
-        raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
+        raise Misuse(f"specify the system: {', '.join(FORMATS)}", "--format")
     options, host = named_machine(*machine), hosts.open_host(printer, root)
     made = rendering.render(host, hosts.understood(printer, host, asked.request(named, via)), format, options)
     printer.document(made.diagnostics, made)

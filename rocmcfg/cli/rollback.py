@@ -1,5 +1,5 @@
-"""`rocmcfg rollback`, `reject` and `recover`: take back what was applied, is tried, or was interrupted.
-`rocmcfg history`: every transaction, newest first."""
+"""Commands `rollback`, `reject` and `recover`: roll back applied settings, a trial, or an interrupted
+transaction. Command `history`: list all transactions, newest first."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def rollback(
     printer: Printer,
     *,
     to: int | None = opt.number(
-        "--to", metavar="N", help="Back to how transaction N left it.", takes="transaction"
+        "--to", metavar="N", help="Go back to the state after transaction N.", takes="transaction"
     ),
-    pristine: bool = opt.switch("--pristine", "--all", help="Undo all that rocmcfg ever wrote."),
+    pristine: bool = opt.switch("--pristine", "--all", help="Undo everything that rocmcfg ever wrote."),
     force: bool = _FORCE,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
     diff: bool = opt.DIFF,
@@ -42,7 +42,7 @@ def rollback(
 ) -> None:
     """Undo the last transaction.
 
-    Files byte by byte, then the boot menu and images.
+    Files are restored byte for byte, then the boot menu and images are rebuilt.
     """
     from rocmcfg.change.transaction.undo import plan_rollback
     from rocmcfg.workflow import undoing
@@ -74,16 +74,16 @@ def reject(
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
-    """Forget the trial that was begun.
+    """Drop the trial.
 
-    The next boot is as it was before the trial; a boot that tries it keeps what it has.
+    The next boot is as before the trial; a running trial boot keeps its settings.
     """
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place)
     needless = yes or not undoing.has_trial(host)  # the question
     hosts.require_rights(printer, host, question="" if needless else "status")
-    ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
+    ask = hosts.asking(printer, host, needless, _show, "Drop this trial?", "status")
     rejected = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, rejected, "Nothing was changed: the trial stays.")
     _say(printer, undone, "Nothing to reject: no trial is on record.", host)
@@ -98,7 +98,7 @@ def recover(
     """
     from rocmcfg.workflow import undoing
 
-    del yes  # it asks nothing: who is used to --yes may say it
+    del yes  # it asks nothing; --yes is accepted because other commands need it
     host = hosts.open_host(printer, *place)
     hosts.require_rights(printer, host)
     printer.may_change(host)
@@ -114,14 +114,14 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
     if planned.journals:
         several = "s" if planned.journals[1:] else ""
         printer.line(f"Undo of transaction{several} {', '.join(map(str, planned.transactions))}")
-    rows = [("takes back", planned.takes_back), ("brings back", planned.brings_back)]
+    rows = [("rolls back", planned.takes_back), ("restores", planned.brings_back)]
     tried = [
         text
         for transaction in planned.journals
         if transaction.header.trial
         for text in transaction.header.settings
     ]
-    rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
+    rows += [("keeps", planned.keeps), ("drops the trial of", tuple(dict.fromkeys(tried)))]
     printer.pairs([(name, ", ".join(texts)) for name, texts in rows if texts])
     plan_view.show_changes(printer, planned.changes, planned.activations, diff)
     plan_view.show_activations(printer, planned.activations)
@@ -134,15 +134,17 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     printer.document(undone.diagnostics, undone)
     printer.problems(undone.diagnostics)
     if undone.transactions:
-        printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
+        printer.line(f"Rolled back: transaction {', '.join(map(str, undone.transactions))}.")
     elif undone.activations:
-        printer.line("The boot menu still had arguments of what is undone already.")
+        printer.line("The boot menu still had arguments of settings that are rolled back already.")
     else:
         printer.line(nothing)
     if hosts.say_left_to_user(printer, undone.activations):
-        printer.line(f"Next: run that{', then reboot that host' if undone.reboot_required else ''}.")
+        printer.line(
+            f"Next: run these commands{', then reboot that host' if undone.reboot_required else ''}."
+        )
         return
-    if any(remark.id == "RC4016" for remark in undone.diagnostics):  # and no reboot makes it good
+    if any(remark.id == "RC4016" for remark in undone.diagnostics):  # a reboot does not fix it
         return
     receipt = load_quietly(host)
     if undone.transactions and receipt is not None and receipt.settings:
@@ -150,7 +152,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
         printer.said(f"Still applied, by transaction {receipt.transaction}: {settings}.")
     if undone.reboot_required and (undone.transactions or undone.activations):
         which = "reboot that host" if host.offline else "reboot"
-        printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
+        printer.line(f"Next: {which}; until then its kernel keeps the current values.")
 
 
 @published(
@@ -159,7 +161,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     "files state=journal.state trial",
 )
 class Transaction(NamedTuple):
-    """`files` are those that it changed."""
+    """A transaction in the history. `files` are the files that it changed."""
 
     journal: Journal
     trial: PastTrial | None
@@ -176,13 +178,13 @@ class HistoryDocument(NamedTuple):
 def history(
     printer: Printer,
     *,
-    number: str = opt.argument("[N]", "One transaction alone, in full.", "free", required=False),
+    number: str = opt.argument("[N]", "Show only this transaction, in full.", "free", required=False),
     root: str = opt.ROOT,
 ) -> None:
-    """List what was applied and taken back."""
+    """List what was applied and rolled back."""
     host = hosts.open_host(printer, root)
     if not host.offline and os.geteuid() != 0:
-        raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
+        raise fail("RC3025", "only root can read the journals", hint="sudo rocmcfg history")
     journals = read_all(host)
     shown = [transaction for transaction in journals if number in ("", str(transaction.id))]
     if number and not shown:
@@ -198,7 +200,7 @@ def history(
         first, *more = (*header.profiles, *header.request.set, "-")
         which = f"{first} and {len(more) - 1} more" if more[1:] else first
         cells.append((str(row.journal.id), when, header.user, which, _state_of(row)))
-    printer.table(("N", "TIME (UTC)", "BY", "ASKED FOR", "STATE"), cells)
+    printer.table(("N", "TIME (UTC)", "BY", "REQUESTED", "STATE"), cells)
     for row in rows if printer.verbose or number else ():
         printer.heading(f"Transaction {row.journal.id}")
         printer.wrapped(", ".join(row.journal.header.settings) or "no settings")

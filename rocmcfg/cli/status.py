@@ -1,5 +1,6 @@
-"""`rocmcfg status`: one screen. What this host is, what is in force, what is due.
-`rocmcfg verify`: desired, configured and running, per setting. Works without root."""
+"""Command `status`: show on one screen what this host is, which settings are in force, and what is due.
+Command `verify`: compare the desired, configured and running value of each setting. Both work without
+root."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def status(printer: Printer, *, root: str = opt.ROOT) -> None:
-    """Show this host, and what is in force."""
+    """Show this host and the settings in force."""
     from rocmcfg.workflow import status as workflow
 
     status = workflow.status(hosts.open_host(printer, root))
@@ -36,11 +37,11 @@ def _show(printer: Printer, status: Status) -> None:
 
     rows = host_rows(status.facts)
     if status.facts.container:
-        rows.append(("Container", f"{status.facts.container}: its kernel is the host's to configure"))
+        rows.append(("Container", f"{status.facts.container}: configure the kernel on the container's host"))
     if status.trial is not None:
         rows += _trial(status, status.trial)
     elif status.report is None or status.report.record_lost:
-        rows.append(("Profile", "cannot be told"))
+        rows.append(("Profile", "unknown"))
     elif not status.report.checks:
         rows.append(("Profile", "none applied"))
     else:
@@ -51,10 +52,10 @@ def _show(printer: Printer, status: Status) -> None:
     printer.section("Applied", _reasons(status))
     _show_others(printer, status)
     unnecessary = [(item.setting, item.reason) for item in status.unnecessary]
-    printer.section("Applied, and not needed on this host any more", unnecessary)
+    printer.section("Applied, but no longer needed on this host", unnecessary)
     if unnecessary:
         printer.wrapped(f"Drop: sudo {status.unnecessary[0].command}")
-        printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
+        printer.wrapped("(checks every condition again; --without SETTING drops one)")
     printer.problems(
         [d for d in status.diagnostics if d.severity.value != "info" or d.id in ("RC5003", "RC5005")]
     )
@@ -64,7 +65,7 @@ def _show(printer: Printer, status: Status) -> None:
 
 
 def _show_loaders(printer: Printer, boot: BootChain) -> None:
-    """What speaks for each loader of which there is a trace, and what against it."""
+    """Print what speaks for and against each boot loader of which there is a trace."""
     if boot.candidates:
         printer.heading("Why this boot loader" if boot.loader else "Which boot loader")
     for candidate in boot.candidates:
@@ -77,21 +78,19 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
 
 
 def _reasons(status: Status) -> list[tuple[str, str]]:
-    """What rocmcfg applied: how each stands, and why it is there."""
-    stands = {
-        c.name: c.status.value.replace("_", " ") for c in (status.report.checks if status.report else ())
-    }
+    """Return a row for each setting that rocmcfg applied: its name, its status and the reason for it."""
+    stands = {c.name: _words(c.status) for c in (status.report.checks if status.report else ())}
     rows = []
     for setting in status.settings:
         why = setting.because or (
-            "asked for with --set" if not setting.profile else f"profile {setting.profile}"
+            "requested with --set" if not setting.profile else f"profile {setting.profile}"
         )
         rows.append((setting.spelled, f"{stands.get(setting.id, 'not checked')}: {why}"))
     return rows
 
 
 def _show_others(printer: Printer, status: Status) -> None:
-    """What somebody else sets, with parameters that no kernel has."""
+    """Print the settings that rocmcfg did not make, including parameters that no kernel has."""
     ours = {setting.parameter or setting.name for setting in status.settings}
     others = [p for p in (*status.parameters, *status.others) if p.name not in ours]
     if not others:
@@ -103,7 +102,7 @@ def _show_others(printer: Printer, status: Status) -> None:
 
 
 def _next_boot(parameter: SetParameter) -> str:
-    return "cannot be told" if parameter.untold else parameter.next_boot or "-"
+    return "unknown" if parameter.untold else parameter.next_boot or "-"
 
 
 def _applied(status: Status) -> str:
@@ -112,13 +111,13 @@ def _applied(status: Status) -> str:
 
 
 def _trial(status: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
-    """What is tried, how it stands, and beside it what is applied for good."""
+    """Return the rows about a trial and its stage, and about the permanently applied profile."""
     from datetime import timedelta
 
     tried = standing.trial
     name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in (*tried.settings, *tried.kept))
     if standing.stage is Stage.ARMED and not standing.waits:
-        rows = ["will not begin: the boot loader does not have its arguments any more"]
+        rows = ["will not start: the boot loader no longer has its arguments"]
     elif standing.stage is Stage.ARMED:
         after = tried.terms.confirm_after
         alone = f", and confirms itself {timedelta(seconds=after)} later if all is well" if after else ""
@@ -126,21 +125,22 @@ def _trial(status: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     elif standing.stage is Stage.RUNNING:
         rows = [f"is this boot, until the next one; {_state(status)}"]
         if standing.until is not None:
-            rows.append(f"its time to confirm itself, if all is well: {standing.until_text}")
+            rows.append(f"due to confirm itself at {standing.until_text}, if all is well")
         rows += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     else:
         rows = ["is over: the old configuration boots again"]
     return [
-        ("Profile", _applied(status) if status.transaction else "none applied for good"),
+        ("Profile", _applied(status) if status.transaction else "none applied permanently"),
         ("Trial", f"{name} (transaction {tried.transaction})"),
         *(("", text) for text in rows),
     ]
 
 
 def _next(status: Status, root: str) -> list[str]:
-    """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
+    """Return the next steps; none if the hint of a diagnostic says what to do. `root`: the option for the
+    same host."""
     if {d.id for d in status.diagnostics} & {"RC4016", "RC4021", "RC3017", "RC5001"}:
-        return []  # whose hint is the next step
+        return []  # the hint of that diagnostic is the next step
     if status.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject" if status.trial.waits else "sudo rocmcfg reject",
@@ -151,7 +151,7 @@ def _next(status: Status, root: str) -> list[str]:
     if status.report is None or status.report.record_lost:
         return []
     if not status.report.checks:
-        due = "A reboot is due: the running kernel still has what was taken back."
+        due = "A reboot is due: the running kernel still has the values that were rolled back."
         step = "No AMD GPU was found, so there is nothing to suggest."
         if status.suggested:
             sudo, loader = "sudo " if status.facts.boot.hidden else "", status.facts.boot.loader
@@ -160,7 +160,7 @@ def _next(status: Status, root: str) -> list[str]:
             if loader and loader.renders and not loader.supported:  # a plan would be refused
                 step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
         elif status.facts.gpus:
-            step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
+            step = f"No shipped profile fits this host's GPU; `rocmcfg profile new{root}` creates one."
         return [due, step] if status.reboot_required else [step]
     if status.report.program_due:
         return _to_run(status.report, root)
@@ -188,7 +188,7 @@ def _state(status: Status) -> str:
     if status.report is None:
         return "unknown"
     checks = status.report.checks
-    wrong = (f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES)
+    wrong = (f"{c.name} ({_words(c.status)})" for c in checks if c.status not in PASSES)
     return "; ".join(wrong) or f"in effect: all {len(checks)} settings"
 
 
@@ -201,9 +201,9 @@ def verify(
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Prove on the running kernel what is applied.
+    """Check applied settings on the running kernel.
 
-    Exit 0 in effect, 6 pending, 3 not.
+    Exit code 0: in effect; 6: pending; 3: not in effect.
     """
     from rocmcfg.workflow import verifying
 
@@ -222,7 +222,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
         printer.problems(report.diagnostics)
         return
     if report.trial is not None:
-        printer.line(f"Trial (transaction {report.trial}); CONFIGURED is the boot after it.")
+        printer.line(f"Trial (transaction {report.trial}); CONFIGURED shows the boot after it.")
         printer.line()
     rows = [
         (
@@ -230,7 +230,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
             c.desired or "-",
             c.configured or "-",
             c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
-            c.status.value.replace("_", " "),
+            _words(c.status),
         )
         for c in report.checks
     ]
@@ -238,7 +238,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
     if shown:
         printer.line()
-    causes: dict[tuple[str, str], list[str]] = {}  # one update-grub that is due for several is said once
+    causes: dict[tuple[str, str], list[str]] = {}  # a program that is due for several settings is shown once
     for check in shown:
         source = check.source if printer.verbose or check.status is CheckStatus.OVERRIDDEN else ""
         causes.setdefault((check.detail, source), []).append(check.name)
@@ -250,13 +250,17 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     printer.problems(report.diagnostics)
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):
-        printer.said("Variables reach new logins; what runs already keeps the old ones.")
+        printer.said("Variables take effect in new logins; running programs keep the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
     if (
         profiles and report.status == "differences" and not has_errors(report.diagnostics)
-    ):  # apply has them too
+    ):  # apply would end with the same errors
         named = " ".join(f"--profile {name}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
+
+
+def _words(status: CheckStatus) -> str:
+    return "unknown" if status is CheckStatus.CANNOT_BE_TOLD else status.value.replace("_", " ")
 
 
 def _verdict(report: VerificationReport, option: str) -> str:
@@ -265,7 +269,7 @@ def _verdict(report: VerificationReport, option: str) -> str:
     if not wrong:
         how_many = f"all {total} settings" if total > 1 else "the one setting"
         if any(c.detail == OFFLINE for c in report.checks):
-            return f"Configured: {how_many}. What runs cannot be seen on an offline host."
+            return f"Configured: {how_many}. The running values of an offline host cannot be seen."
         return f"In effect: {how_many}."
     if report.status == "pending":
         how_many = f"Pending: {len(wrong)} of {total} settings."

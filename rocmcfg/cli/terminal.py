@@ -1,32 +1,37 @@
-"""The terminal: how wide it is, which characters it has, and whether it takes colours and links."""
+"""Determine the terminal's width, its characters, and whether it shows colours and links; wrap texts to
+it."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import re
 import sys
 from typing import TextIO
 
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.regex import regex
 
-_NARROW, _WIDTH, _WIDE = 60, 80, 100  # columns, at least, where there is no terminal, and at most
-# For a terminal without these characters; what else it does not have becomes a question mark.
+_NARROW, _WIDTH, _WIDE = 60, 80, 100  # columns: at least, without a terminal, at most
+# Replacements on a terminal without these characters; any other missing character becomes a question mark.
 _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–": "-", "—": "-", "’": "'"}
-# Terminals that take links: gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda (OSC 8), with the
-# variables that they set; jamestalmage/supports-hyperlinks goes by them too
+# Terminals that show links (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda, OSC 8), known by the
+# variables that they set, as in jamestalmage/supports-hyperlinks.
 _LINKING = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM")
 _LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby")
-_WORD = 255  # characters of one that is shown whole
+_WORD = 255  # characters; a longer word is cut
 _ENDLESS = regex(rf"\S{{{_WORD + 1},}}")
+_QUOTED = regex(r"`[^`\n]*`")  # a command
+_SHORT = 42  # characters; a longer command may be broken between two lines
+_KEPT = "\ue000"  # a character for private use, in place of the blanks in a short command
 _ADDRESS = regex(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
 
 
 def open_streams() -> None:
-    """A stream that was closed at the start (`>&-`) is None, and the next file to be opened would get its
-    number: /dev/null takes the place of both. A terminal of the C locale gets ASCII, although Python would
-    write UTF-8 there (PEP 540), and sets LC_CTYPE for that itself (PEP 538)."""
+    """Prepare the standard streams. A stream that was closed at the start (`>&-`) is None, and the next file
+    opened would get its number, so /dev/null is opened instead. A terminal in the C locale gets ASCII; Python
+    would write UTF-8 there (PEP 540), and sets LC_CTYPE for that (PEP 538)."""
     ctype = os.environ.get("LC_CTYPE", "").replace("C.UTF-8", "")
     locale = os.environ.get("LC_ALL") or ctype or os.environ.get("LANG") or "C"
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -47,7 +52,7 @@ codecs.register_error("rocmcfg", _replaced)
 
 
 def spelled(text: str, stream: TextIO) -> str:
-    """As the stream will show it: a line that is laid out keeps its width."""
+    """Return a text as the stream will show it, so that its width is known."""
     encoding = stream.encoding or "utf-8"
     return text if text.isascii() else text.encode(encoding, "rocmcfg").decode(encoding)
 
@@ -64,28 +69,35 @@ def is_styled(stream: TextIO) -> bool:
 
 
 def linked(text: str) -> str:
-    """With its addresses as links, where the terminal is one that takes them."""
+    """Return a text with its addresses as links, if the terminal shows links."""
     links = os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or any(map(os.environ.get, _LINKING))
     if "https://" not in text or not links or not is_styled(sys.stdout):
         return text
     return _ADDRESS.sub(lambda at: f"\x1b]8;;{at[0]}\x1b\\{at[0]}\x1b]8;;\x1b\\", text)
 
 
+def _unbroken(command: re.Match[str]) -> str:
+    return command[0] if len(command[0]) > _SHORT else command[0].replace(" ", _KEPT)
+
+
 def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = None) -> list[str]:
-    """The lines of a text, behind these indents. A word that is too long behind its indent moves to the left,
-    since a terminal would break it; one that is longer than any path is cut."""
+    """Return the lines of a text, with these indents. A short command in backticks stays on one line. A word
+    that is too long after its indent moves to the left, because a terminal would break it; a word longer than
+    any path is cut."""
     import textwrap
 
     stream = stream or sys.stdout
     most = width(stream)
+    text = spelled(_ENDLESS.sub(lambda word: cut(word[0], _WORD), text), stream)
     lines = textwrap.wrap(
-        spelled(_ENDLESS.sub(lambda word: cut(word[0], _WORD), text), stream),
+        _QUOTED.sub(_unbroken, text),
         most,
         initial_indent=first,
         subsequent_indent=rest,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    lines = [line.replace(_KEPT, " ") for line in lines]
     return [
         " " * max(2, most - len(line.strip())) + line.strip() if number and len(line) > most else line
         for number, line in enumerate(lines)

@@ -1,4 +1,4 @@
-"""Whether a setting is needed on this host. Three answers: yes, no, and cannot be told (then it applies)."""
+"""Decide whether a setting is needed on this host. If that cannot be determined, the setting applies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from rocmcfg.model.profile import Condition
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, VersionRange, comparable, format_version, span
 
-UNTOLD = "cannot be told, so it is applied"
+UNTOLD = "applied to be safe"
 
 
 class Decision(NamedTuple):
-    """`holds` is None where it cannot be told; `why` is a phrase for the reader. `since` names what made an
-    earlier need end, "ROCm 7.2" for example; empty where there never was one here."""
+    """Whether a condition holds. `holds` is None if that cannot be determined; `why` is a phrase for the
+    user. `since` names the release that ended an earlier need, "ROCm 7.2" for example; it is empty if the
+    setting was never needed here."""
 
     holds: bool | None
     why: str
@@ -31,7 +32,7 @@ class Decision(NamedTuple):
 
 
 class _Installed(NamedTuple):
-    """A version that a host has. `low` and `high` differ where a part of it is not told."""
+    """A version that a host has. `low` and `high` differ if part of the version is unknown."""
 
     name: str
     low: Version
@@ -39,7 +40,7 @@ class _Installed(NamedTuple):
 
 
 def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue) -> Decision:
-    """One of the alternatives must hold; none given is always."""
+    """Decide whether one of the alternatives holds. Without alternatives the setting always applies."""
     decisions = [_decide(condition, facts, catalogue) for condition in alternatives]
     for holds in (True, None):
         kept = [decision for decision in decisions if decision.holds is holds]
@@ -49,7 +50,8 @@ def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue
 
 
 def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
-    """All parts must hold: one that does not decides, then one that cannot be told."""
+    """Decide whether all parts hold. A part that does not hold decides first, then one that cannot be
+    determined."""
     parts = list(_parts(condition, facts, catalogue))
     refused = [part for part in parts if part.holds is False]
     if refused:
@@ -59,7 +61,7 @@ def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decisio
 
 
 def _not_needed(refused: Sequence[Decision]) -> Decision:
-    """An earlier need has ended where each of them says what ended it."""
+    """Decide that a setting is not needed. An earlier need has ended if each refusal names what ended it."""
     ended = all(decision.since for decision in refused)
     since = _joined((decision.since for decision in refused), " and ") if ended else ""
     return Decision(False, _joined(decision.why for decision in refused), since)
@@ -75,7 +77,8 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
     if condition.kernel:
         yield _in_range("kernel", condition.kernel, _kernels(facts), "no kernel is installed")
     if condition.rocm:
-        yield _in_range("ROCm", condition.rocm, _rocms(facts), "no system-wide ROCm tells its version")
+        none = "no system-wide ROCm was found, so its version is unknown"
+        yield _in_range("ROCm", condition.rocm, _rocms(facts), none)
     if condition.pytorch:
         torches = [_Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
         yield _in_range("PyTorch", condition.pytorch, torches, "no system-wide PyTorch was found")
@@ -90,7 +93,8 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
 
 
 def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], none: str) -> Decision:
-    """Needed where any installed version is inside; not needed where all of them are outside."""
+    """Decide by a range of versions: needed if any installed version is inside, not needed if all of them are
+    outside."""
     if not installed:
         return Decision(None, none)
     verdicts = [(version, wanted.between(version.low, version.high)) for version in installed]
@@ -99,7 +103,7 @@ def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], 
         return Decision(True, f"{_names(inside, 'is', 'are')} {wanted.text}")
     unclear = [version.name for version, verdict in verdicts if verdict is None]
     if unclear:
-        return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
+        return Decision(None, f"it is unknown whether {_names(unclear)} is {wanted.text}")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
     over = [
         bound for bound in ends if all(comparable(version.low) >= comparable(bound) for version in installed)
@@ -111,7 +115,7 @@ def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], 
 
 
 def _names(names: Sequence[str], verb: str = "", plural: str = "") -> str:
-    """`kernels 6.1, 6.8 are`: what they have in common is said once."""
+    """Join names, with the word that they have in common once: `kernels 6.1, 6.8 are`."""
     phrase, kinds = ", ".join(names), {name.partition(" ")[0] for name in names}
     if len(names) > 1 and len(kinds) == 1:
         kind = kinds.pop().replace("kernel", "kernels")
@@ -125,13 +129,13 @@ def _kernels(facts: Facts) -> list[_Installed]:
 
 
 def _torches(facts: Facts) -> Sequence[PyTorch]:
-    """The caller's own where there is one: that is what their Python imports."""
+    """Return the caller's own PyTorch if there is one, because the caller's Python imports it."""
     return [torch for torch in facts.pytorch if torch.own] or facts.pytorch
 
 
 def _rocms(facts: Facts) -> list[_Installed]:
-    """Every ROCm that programs of this host may load. A PyTorch wheel brings libraries of its own and loads
-    no others, so that the one of a virtual environment counts alone in it."""
+    """Return every ROCm that programs of this host may load. A PyTorch wheel brings its own libraries and
+    loads no others, so in a virtual environment only the ROCm of its wheel counts."""
     installed = []
     torches = [torch for torch in _torches(facts) if torch.rocm]
     if facts.rocm is not None and not any(torch.own for torch in torches):
@@ -145,14 +149,14 @@ def _rocms(facts: Facts) -> list[_Installed]:
 def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     kernels = facts.driven or facts.kernels
     if not kernels:
-        return Decision(None, f"no kernel to ask for the fix {fix.name}")
+        return Decision(None, f"no kernel is installed, so the fix {fix.name} cannot be looked up")
     standing = {kernel.release: has_fix(fix, kernel, facts.gpus) for kernel in kernels}
     lacking = [f"kernel {release}" for release, has in standing.items() if has is False]
     unknown = [f"kernel {release}" for release, has in standing.items() if has is None]
     if lacking:
-        return Decision(True, f"{_names(lacking, 'lacks', 'lack')} the fix {fix.name}")
+        return Decision(True, f"{_names(lacking, 'does', 'do')} not have the fix {fix.name}")
     if unknown:
-        return Decision(None, f"whether {_names(unknown)} has the fix {fix.name} cannot be told")
+        return Decision(None, f"it is unknown whether {_names(unknown)} has the fix {fix.name}")
     why = f"every installed kernel has the fix {fix.name} ({', '.join(standing)})"
     return Decision(False, why, since=f"kernel {fix.releases}")
 
@@ -160,7 +164,7 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
 def has_fix(fix: Fix, kernel: Kernel, gpus: Sequence[Gpu]) -> bool | None:
     nodes = [gpu.properties for gpu in gpus if gpu.properties]
     if kernel.running and fix.kfd_property and nodes:
-        # The running driver itself tells, also where a distribution backported the fix or DKMS replaced it.
+        # The running driver itself shows it, even if a distribution backported the fix or DKMS replaced it.
         return any(fix.kfd_property in properties for properties in nodes)
     return None if kernel.dkms else fix.present_in(kernel.version)
 
@@ -170,18 +174,19 @@ def _gfx(wanted: tuple[str, ...], facts: Facts) -> Decision:
     if common:
         return Decision(True, f"{', '.join(common)} is present")
     if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
-        return Decision(None, "no GPU to compare" if not facts.gpus else "not every GPU is known")
+        return Decision(None, "no GPU was found" if not facts.gpus else "not every GPU is known")
     return Decision(False, f"none of {', '.join(wanted)} is present")
 
 
 def _gpus(wanted: VersionRange, gfx: tuple[str, ...], facts: Facts) -> Decision:
-    """With `gfx`, GPUs of these targets are counted; an iGPU beside a graphics card is not."""
+    """Count the GPUs, with `gfx` only those of these targets. An iGPU next to a graphics card does not
+    count."""
     if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
-        return Decision(None, "how many GPUs there are cannot be told")
+        return Decision(None, "the number of GPUs is unknown")
     number = len([gpu for gpu in facts.computing if not gfx or gpu.gfx in gfx])
     what = f"{', '.join(gfx)} GPU" if gfx else "GPU"
     phrase = f"{number} {what}{'' if number == 1 else 's'}"
-    return Decision(wanted.contains((number,)), f"{phrase} here, {wanted.text} asked")
+    return Decision(wanted.contains((number,)), f"{phrase} here, {wanted.text} required")
 
 
 def _igpu(wanted: bool, facts: Facts) -> Decision:
@@ -189,14 +194,14 @@ def _igpu(wanted: bool, facts: Facts) -> Decision:
     if present:
         return Decision(wanted, f"the integrated GPU {', '.join(present)} is present")
     if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
-        return Decision(None, "whether a GPU is an integrated one cannot be told")
+        return Decision(None, "it is unknown whether one of the GPUs is integrated")
     return Decision(not wanted, "no integrated GPU is present")
 
 
 def _dkms(wanted: bool, facts: Facts) -> Decision:
     kernels = facts.driven
     if not kernels:
-        return Decision(None, "no kernel with an amdgpu driver to look at")
+        return Decision(None, "no kernel with an amdgpu driver was found")
     fitting = [f"kernel {kernel.release}" for kernel in kernels if kernel.dkms is wanted]
     driver = "AMD's DKMS driver" if wanted else "its own driver"
     if fitting:

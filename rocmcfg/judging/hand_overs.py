@@ -1,9 +1,10 @@
-"""Settings that hand over the machine, and profiles that root must not believe.
+"""Find settings that hand over the machine, and profiles that root must not trust.
 
-Nothing that a less privileged user can write is followed by root: a profile of somebody else's must not
-choose what runs as root or as other users, and a local profile that others can change is not followed at all.
-What root wrote or gave with --set is root's decision, and only named. Where the caller is not root nothing is
-refused, because variables for a process of one's own hand over nothing; a plan says what root would be told.
+Root follows nothing that a less privileged user can write: another user's profile must not choose what runs
+as root or as other users, and a local profile that others can change is not followed at all. A setting that
+root wrote, or passed with --set, is root's decision and only mentioned. Nothing is refused if the caller is
+not root, because variables for the caller's own process hand over nothing; a plan shows the message that root
+would get.
 """
 
 from __future__ import annotations
@@ -20,26 +21,27 @@ from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import ParamType, truth
 
-# What a kernel argument is made of where no pattern says it: words, numbers, lists of them, and paths below a
-# folder of the kernel's own, as of drm.edid_firmware. No path from the root or upwards.
+# The value of a kernel argument without a pattern of its own: words, numbers, lists of them, and paths below
+# one of the kernel's own folders, as for drm.edid_firmware. No absolute path, and no path upwards.
 _WORDS = regex(r"(?!.*(?<![\w.])\.\.(?![\w.]))[\w.,:@=+-]+(?:/[\w.,:@=+-]+)*", re.ASCII)
-_BY_ROOT = "read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
+_BY_ROOT = "read the profile and copy it to /etc/rocmcfg/profiles as root, or set it yourself: --set "
 
 
 def disbelieved(profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
-    """Local profiles that root must not follow, also those that others extend."""
+    """Yield an error for each local profile that root must not follow, including those that are extended."""
     for profile in profiles:
         for doubt in (d for d in profile.doubts if d.whole and d.binds):
-            summary = f"others than root can change {doubt.place}, so that root does not follow it"
+            summary = f"users other than root can change {doubt.place}, so root does not follow it"
             hint = (
-                "read the profile, then give what is named to root and to nobody else: chown root:root, "
+                "read the profile, then let only root write the file or directory above: chown root:root, "
                 "chmod go-w"
             )
             yield error("RC2056", summary, location=doubt.place, detail=doubt.why, hint=hint)
 
 
 def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Each setting that hands over the machine: refused where root must not believe it, else named."""
+    """Yield a diagnostic for each setting that hands over the machine: an error if root must not trust it,
+    else a warning."""
     for setting in settings:
         for text in _texts(setting):
             met, doubt = _met(setting, text, catalogue), setting.doubt
@@ -47,17 +49,20 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
             if met is not None:
                 yield _told(setting, spelled, met)
             elif doubt is not None and doubt.binds and not _known(setting, catalogue):
-                summary = f"{spelled}: nobody knows what it does, and root may not have written it"
+                summary = f"{spelled}: its effect is unknown, and a user other than root may have written it"
                 hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2057", summary, detail=doubt.why, location=setting.location, hint=hint)
             elif doubt is not None and doubt.binds and not _well_formed(setting, text, catalogue):
-                summary = f"{spelled}: its value has no known form, and root may not have written it"
+                summary = (
+                    f"{spelled}: its value has no known form, and a user other than root may have written it"
+                )
                 hint = _BY_ROOT + shlex.quote(spelled)
                 yield error("RC2111", summary, detail=doubt.why, location=setting.location, hint=hint)
 
 
 def _known(setting: Setting, catalogue: Catalogue) -> bool:
-    """No list of what hands over a machine is ever whole: of somebody else's, what is known is followed."""
+    """Return whether the catalogue knows a setting. No list of settings that hand over a machine is ever
+    complete, so of another user's settings root follows only known ones."""
     if setting.kind is Kind.KARG:
         return setting.name in catalogue.arguments or setting.name.partition(".")[0] in catalogue.modules()
     if setting.kind is Kind.ENV:
@@ -66,9 +71,9 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
 
 
 def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bool:
-    """Say whether a value has the form that the type of its parameter, or the grammar of the argument,
-    allows: a known name carries any text to the boot loader. A variable's value reaches programs alone, and
-    is judged by what it hands over."""
+    """Return whether a value has the form that its parameter's type or its argument's grammar allows:
+    otherwise a known name could carry any text to the boot loader. The value of a variable reaches only
+    programs; `_met` judges it."""
     if text is None or setting.kind in (Kind.ENV, Kind.FEATURE) or not isinstance(setting.value, str | tuple):
         return True
     if setting.kind is Kind.KARG and setting.name in catalogue.arguments:
@@ -79,7 +84,7 @@ def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bo
 
 
 def _fits(parameter: Parameter | None, text: str) -> bool:
-    """Say whether a text is a number or a switch, or fits the grammar of its parameter, where the catalogue
+    """Return whether a text is a number or a switch, or fits the grammar of its parameter, if the catalogue
     has one."""
     if truth(text) is not None:
         return True
@@ -90,7 +95,7 @@ def _fits(parameter: Parameter | None, text: str) -> bool:
 
 
 def hand_overs_first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Diagnostics in their order, but those of settings that hand over the machine before all others."""
+    """Return the diagnostics with those of settings that hand over the machine before all others."""
     return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057", "RC2111")))
 
 
@@ -98,12 +103,12 @@ def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
     doubt = setting.doubt
     summary, location = f"{spelled} hands over the machine: {met.gives}", setting.location
     if doubt is None or doubt.whole:
-        hint = f"leave it out unless it is yours and meant: --without {setting.id}"
+        hint = f"leave it out unless you want it: --without {setting.id}"
         return warning("RC2055", summary, location=location, hint=hint)
-    detail = f"root may not have written it: {doubt.why}"
+    detail = f"a user other than root may have written it: {doubt.why}"
     if not doubt.binds:
         return warning("RC2055", summary, detail=detail, location=location, hint="`apply` as root refuses it")
-    hint = f"ask whoever wrote it what it is for; if it is meant, {_BY_ROOT}{shlex.quote(spelled)}"
+    hint = f"ask its author what it is for; if you want it, {_BY_ROOT}{shlex.quote(spelled)}"
     return error("RC2055", summary, detail=detail, location=location, hint=hint)
 
 
@@ -118,13 +123,13 @@ def _met(setting: Setting, text: str | None, catalogue: Catalogue) -> HandOver |
         return None
     name = setting.name if not setting.module else setting.id
     table = catalogue.hand_overs["variable" if variable else "argument"]
-    # - and _ are one in a name of the kernel's (kernel/params.c, parameq), and of systemd's
+    # the kernel (kernel/params.c, parameq) and systemd treat - and _ in a name as the same
     met = [
         hand_over
         for hand_over in table
         if hand_over.meets(name if variable else name.replace("-", "_"), text)
     ]
     if setting.kind is Kind.KARG and text is not None and "." not in name:
-        # what the kernel does not know becomes a variable of the first process (kernel-parameters.rst)
+        # the kernel passes an unknown argument to the first process as a variable: kernel-parameters.rst
         met += [hand_over for hand_over in catalogue.hand_overs["variable"] if hand_over.meets(name, text)]
     return met[0] if met else None

@@ -1,7 +1,7 @@
-"""The one judge: a machine and a setting in, verdicts out. Pure. `parameters` judges module parameters.
+"""Judge a setting on a machine. Pure. `parameters` judges module parameters.
 
-`judge` says everything that is known of a setting. Whoever knows only its name, or cannot be sure where its
-value ends, asks for `of_the_name` alone.
+`judge` returns everything that is known about a setting. A caller that knows only the name, or cannot be sure
+where the value ends, calls `of_the_name`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from rocmcfg.judging.verdict import (
     taint,
     traps_of,
 )
-from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
+from rocmcfg.model.catalogue import Catalogue, Cure, Hardware, KernelArgument
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import fullmatch
-from rocmcfg.model.spelling import Spelling, closest, parameter, same
+from rocmcfg.model.spelling import Spelling, closest, parameter, same, switched
+from rocmcfg.model.version import parse_range
 
 _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 
@@ -39,7 +40,8 @@ def judge(
     issues: Sequence[KnownIssue] = (),
     beside: str = "",
 ) -> list[Verdict]:
-    """`beside` are the words around the setting, where they may tell what is meant by it."""
+    """Return the verdicts on a setting. `beside` are the words around it, if they may show what its author
+    means by it."""
     verdicts = list(of_the_name(setting, machine, catalogue))
     if any(verdict.about is not About.DEPRECATED and not verdict.others for verdict in verdicts):
         return verdicts
@@ -59,6 +61,9 @@ def judge(
         for verdict in verdicts
     ):
         verdicts = [verdict for verdict in verdicts if verdict.about is not About.DEFAULT]  # which says less
+    opposed = list(_undoes(setting, machine, catalogue))
+    if opposed and not any(verdict.about is About.LOSES and verdict.holds for verdict in verdicts):
+        verdicts = [*opposed, *(verdict for verdict in verdicts if verdict.about is not About.DEFAULT)]
     if not verdicts:
         verdicts += _fixed(setting, machine, catalogue, issues)
     return verdicts
@@ -73,7 +78,7 @@ def of_the_name(setting: Spelling, machine: Machine, catalogue: Catalogue) -> It
         if harm is None:
             yield verdict
             continue
-        # nobody is to write what the judge then has something against
+        # never propose a setting that the judge would then reject
         feature, needed_for, gpus = harm.names
         why = f"{verdict.why} Without {feature} there is no {needed_for} on {gpus}." if verdict.why else ""
         yield verdict._replace(instead=None, why=why)
@@ -115,7 +120,7 @@ def _argument_name(setting: Spelling, catalogue: Catalogue) -> Iterator[Verdict]
         instead = meant if holds else meant._replace(value=None)
         if better is not None and better.instead is not None:
             instead = better.instead
-        # the drivers of others have arguments too: only a value that is meant for this one leaves no doubt
+        # other drivers have arguments too: only a value that fits this one leaves no doubt
         why = better.why if better is not None else near.summary
         yield Verdict(About.UNKNOWN, holds, why, instead, names=(near.name,))
 
@@ -138,7 +143,7 @@ def _argument(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
         return
     if right is False:
         takes = (
-            f"{argument.name} takes {', '.join(argument.values)}." if argument.values else argument.summary
+            f"{argument.name} accepts {', '.join(argument.values)}." if argument.values else argument.summary
         )
         yield Verdict(About.ILLEGAL, why=takes, sources=argument.sources, strict=False)
     elif setting.value is not None and argument.default and same(setting.value, argument.default):
@@ -146,7 +151,8 @@ def _argument(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
 
 
 def legal(value: str | None, argument: KernelArgument) -> bool | None:
-    """None where some of several words are known: kernels learn new ones, and pass over the others."""
+    """Return whether an argument may have the value; None if some of several words are known, because newer
+    kernels know more words, and kernels ignore the rest."""
     if value is None:
         return argument.flag or not (argument.values or argument.pattern)
     if argument.values:
@@ -161,7 +167,8 @@ def legal(value: str | None, argument: KernelArgument) -> bool | None:
 
 
 def strange_words(value: str, argument: KernelArgument) -> list[str]:
-    """The kernel compares them as they are: capitals count (strncmp, as in parse_amd_iommu_options)."""
+    """Return the words of the value that are not documented. The kernel compares them case-sensitively
+    (strncmp, as in parse_amd_iommu_options)."""
     words = value.split(",") if argument.words_join else [value]
     return [word for word in words if word not in argument.values]
 
@@ -181,7 +188,7 @@ def _variable_name(setting: Spelling) -> Iterator[Verdict]:
     elif variable.build_only:
         yield Verdict(About.BUILD_ONLY, why=variable.summary, sources=variable.sources)
     elif variable.deprecated and not variable.presence_only:
-        # which release reads it here is not known, and older ones know nothing else
+        # the release that reads it here is unknown, and older releases read only this name
         yield Verdict(
             About.DEPRECATED, why=variable.deprecated, instead=variable.instead, sources=variable.sources
         )
@@ -196,7 +203,7 @@ def _variable(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
             yield Verdict(About.PRESENCE_ONLY, why=variable.summary, sources=variable.sources)
         return
     if not variable.takes(value):
-        takes = f"It takes {', '.join(variable.values)}." if variable.values else variable.summary
+        takes = f"It accepts {', '.join(variable.values)}." if variable.values else variable.summary
         bare = value.strip("\"'")
         instead = setting._replace(value=bare) if bare != value and variable.takes(bare) else None
         yield Verdict(
@@ -230,10 +237,35 @@ def _feature(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Itera
     yield from no_effect(feature, machine)
 
 
+def _undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    """Yield a verdict where the opposite value cures known issues of these GPUs, and the value itself cures
+    none of them. It is certain where somebody has seen a cure work whose issue does not depend on a release
+    of ROCm, which nothing here tells."""
+    on = switched(setting.value)
+    cures = catalogue.cures.get(canonical(setting.id), ()) if on is not None else ()
+    here = [
+        cure
+        for cure in cures
+        if machine.has(Hardware(gfx=cure.gfx))
+        and machine.runs(cure.kernel) is not False
+        and not (cure.several_gpus and len(machine.gpus) == 1)
+    ]
+    if any(switched(cure.value) is on for cure in here):
+        return
+    unfixed = [cure for cure in here if not (machine.kernels and _is_fixed(cure, catalogue, machine))]
+    certain = [cure for cure in unfixed if cure.confidence != "unverified" and not cure.of_releases]
+    for cure in (certain or unfixed)[:1]:
+        issues = dict.fromkeys(each.issue for each in (cure, *certain, *unfixed))
+        gpus = (gpu.gfx or "" for gpu in machine.named if Machine(gpus=(gpu,)).has(Hardware(gfx=cure.gfx)))
+        names = (cure.value, cure.fixed_in, ", ".join(dict.fromkeys(gpus)), *issues)
+        sources = (cure.source,) if cure.source else ()
+        yield Verdict(About.UNDOES, True if certain else None, cure.title, names=names, sources=sources)
+
+
 def _fixed(
     setting: Spelling, machine: Machine, catalogue: Catalogue, issues: Sequence[KnownIssue]
 ) -> Iterator[Verdict]:
-    """A verdict where all faults that the setting works around are fixed on these GPUs and kernels."""
+    """Yield a verdict if every fault that the setting works around is fixed on these GPUs and kernels."""
     if not machine.kernels or not machine.named:
         return
     cured = [issue for issue in issues if issue.kind == "fault" and _works_around(setting, issue)]
@@ -254,13 +286,15 @@ def _works_around(setting: Spelling, issue: KnownIssue) -> bool:
     )
 
 
-def _is_fixed(issue: KnownIssue, catalogue: Catalogue, machine: Machine) -> bool:
+def _is_fixed(issue: KnownIssue | Cure, catalogue: Catalogue, machine: Machine) -> bool:
     if issue.fixed_by == "both":
-        return False  # the other half is ROCm's, and nothing here tells its version
+        return False  # ROCm has the other half of the fix, and its version is unknown here
     if issue.lacks_fix:
         fix = catalogue.fixes[issue.lacks_fix]
         return all(has_fix(fix, kernel, machine.gpus) is True for kernel in machine.kernels)
     if any(kernel.dkms for kernel in machine.kernels):
         return False
     fixed = issue.fixed_kernels
+    if isinstance(fixed, str):
+        fixed = parse_range(fixed) if fixed else None
     return fixed is not None and all(fixed.contains(k.version.numbers[:3]) for k in machine.kernels)

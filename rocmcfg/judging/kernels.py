@@ -1,5 +1,5 @@
-"""What each kernel of a machine says of one module parameter: whether it has it, of which type, and whether
-it would take a value."""
+"""Read from each kernel of a machine whether it has a module parameter, of which type, and whether it accepts
+a value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from rocmcfg.model.spelling import IllegalValue, ParamType, printed, stored
 
 
 class Declaration(NamedTuple):
-    """What one kernel says of a parameter. `types` is empty where it has none of that name, and holds two
-    where only the neighbours of a kernel that nobody read are known and they disagree. `certain` is about its
-    presence, `typed` about its type: a guess never refuses a value. `asked`: the module itself told. `span`:
-    the release stands for a run of kernels, because none of the machine's is known. `seen`: sysfs has it.
+    """A parameter as one kernel declares it. `types` is empty if the kernel has no parameter of that name. It
+    holds two types if the kernel itself was never read and the releases next to it disagree. `certain`: its
+    presence is certain. `typed`: its type is certain; a guess never refuses a value. `asked`: the module
+    itself declares it. `span`: the release stands for a range of kernels, because no kernel of the machine is
+    known. `seen`: sysfs has it.
     """
 
     release: str
@@ -40,7 +41,7 @@ class Declaration(NamedTuple):
         return tuple(dict.fromkeys(variant.default for variant in self.variants)) if self.types else ()
 
     def reasons(self, text: str | None) -> list[str]:
-        """Return why the parameter would not take the text, for each of its types that does not."""
+        """Return why the parameter would refuse the text, for each of its types that would."""
         refusals = []
         for type in self.types:
             try:
@@ -50,17 +51,17 @@ class Declaration(NamedTuple):
         return refusals
 
     def reads_back(self, text: str | None) -> str:
-        """Return what sysfs shows of the parameter then; two texts where its type is not known."""
+        """Return the text that sysfs shows after the parameter was set; two texts if its type is unknown."""
         shown = []
         for type in self.types:
             try:
                 shown.append(printed(ParamType(type), text or ""))
-            except ValueError:  # refused, or of a type of the module's own
+            except ValueError:  # refused, or a type that only the module knows
                 continue
         return " or ".join(dict.fromkeys(shown)) if text is not None else ""
 
     def refuses(self, text: str | None) -> bool:
-        """Say whether the parameter would not take the text whichever of its types is the right one."""
+        """Return whether the parameter would refuse the text, whichever of its types is the right one."""
         return bool(self.types) and len(self.reasons(text)) == len(self.types)
 
 
@@ -68,14 +69,15 @@ def _known(type: str) -> ParamType:
     try:
         return ParamType(type)
     except ValueError:
-        return ParamType.STRING  # an array or a type of the module's own: the kernel takes any text
+        return ParamType.STRING  # an array, or a type that only the module knows: the kernel takes any text
 
 
 def declarations(
     id: str, machine: Machine, catalogue: Catalogue, seen: Callable[[str], bool | None] = lambda _: None
 ) -> list[Declaration]:
-    """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
-    anything are left out. `seen` is whether sysfs of the running kernel has it."""
+    """Return the declarations of a parameter by the machine's kernels, or by every kernel in the catalogue if
+    none is known. Kernels about which nothing is known are left out. `seen` says whether sysfs of the running
+    kernel has the parameter."""
     if machine.kernels:
         declared = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
         return [declaration for declaration in declared if declaration is not None]
@@ -87,7 +89,8 @@ def declarations(
 def _declaration(
     id: str, kernel: Kernel, catalogue: Catalogue, seen: Callable[[str], bool | None]
 ) -> Declaration | None:
-    """The kernel's own modinfo wins over the catalogue, and so does sysfs for the kernel that runs."""
+    """Return a kernel's declaration. Its own modinfo takes precedence over the catalogue, and so does sysfs
+    of the running kernel."""
     module, _, name = id.partition(".")
     parameter = catalogue.parameters.get(id)
     declared = kernel.parameters.get(module)
@@ -104,7 +107,7 @@ def _declaration(
         types = types if there else ()
         return Declaration(kernel.release, types, variants, typed=not kernel.dkms, seen=there)
     if standing is not None:
-        # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
+        # A DKMS driver replaces the kernel's own, so the catalogue can only guess.
         certain, typed = standing.certain and not kernel.dkms, standing.typed and not kernel.dkms
         return Declaration(kernel.release, types, variants, certain, typed)
     if module in catalogue.modules():

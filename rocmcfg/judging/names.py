@@ -1,5 +1,5 @@
-"""Which names are ours to judge, and which of them is meant by a slip.
-Everybody else's variables and kernel arguments are left alone."""
+"""Decide which names rocmcfg judges, and which known name a misspelt one means. Variables and kernel
+arguments of other software are left alone."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rocmcfg.model.catalogue import KernelArgument, Namespace, Variable
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
-# The names of traps.toml are those that people take for parameters of this module.
+# People take the names in traps.toml for parameters of this module.
 MODULE_OF_TRAPS = "amdgpu"
-# A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
+# Lengths of names, and how many slips such a name may have. In a shorter name a slip makes another name.
 _SLIPS = ((8, 1), (16, 2))
 _EVERYDAY = frozenset({"audio", "backlight", "benchmark", "discovery", "modeset", "rebar", "seamless"})
-# What nobody means to be a name: HSA_X, MIOPEN_XXX.
+# Placeholders such as HSA_X and MIOPEN_XXX are not names.
 _NAME = regex(r"(?!.*_(?:X+|FOO|BAR|NAME|VAR|VARIABLE|VALUE)$)[A-Z][A-Z0-9_]*[A-Z0-9]")
 _INDEXED = regex(r"^(.+?)_\d+$")
 
@@ -29,20 +29,21 @@ def modules() -> frozenset[str]:
 
 
 def split_parameter(name: str) -> tuple[str, str] | None:
-    """`amdgpu.cwsr-enable` as ("amdgpu", "cwsr_enable"); None where it is no parameter of ours."""
+    """Return module and parameter of a name: ("amdgpu", "cwsr_enable") for `amdgpu.cwsr-enable`; None if no
+    known module has such a parameter."""
     module, dot, parameter = canonical(name).partition(".")
     return (module, parameter) if dot and parameter and module in modules() else None
 
 
 @functools.cache
 def may_be_intended(id: str) -> bool:
-    """Say whether words beside a parameter can tell that its author means what a trap warns of."""
+    """Return whether the words next to a parameter can show that its author wants what a trap warns about."""
     parameter = catalogue.load().parameters.get(id)
     return parameter is not None and any(trap.intended for trap in parameter.traps)
 
 
 def variable(name: str) -> Variable | None:
-    """Return what is known of a variable, also as NAME_<n> where that exists."""
+    """Return the entry of a variable, also for a name such as NAME_<n> if that form exists."""
     variables = catalogue.load().variables
     entry = variables.get(name)
     if entry is None and (indexed := _INDEXED.match(name)):
@@ -50,18 +51,19 @@ def variable(name: str) -> Variable | None:
         entry = base if base is not None and base.indexed else None
     space = None if entry is not None else namespace(name)
     if space is not None and name in space.names:
-        return Variable(name, f"{space.reader} reads it; nothing more is known of it.", space.reader)
+        return Variable(name, f"{space.reader} reads it; nothing more is known about it.", space.reader)
     return entry
 
 
 def namespace(name: str) -> Namespace | None:
-    """The library to which variables that begin like this one belong, where all its names are known."""
+    """Return the library whose variables begin like this name, if all its names are known."""
     return next((space for space in catalogue.namespaces() if name.startswith(space.prefix)), None)
 
 
 @functools.cache
 def reads_not(name: str) -> Namespace | None:
-    """The library to which such a name belongs and that does not read it; None where that cannot be said."""
+    """Return the library that a name seems to belong to but that does not read it; None if that is not
+    certain."""
     space = namespace(name)
     if space is None or not space.closed or variable(name) is not None or not _NAME.fullmatch(name):
         return None
@@ -73,7 +75,7 @@ def reads_not(name: str) -> Namespace | None:
 
 @functools.cache
 def argument(name: str) -> KernelArgument | None:
-    """Return what is known of an argument of the kernel; `-` and `_` are the same in its name."""
+    """Return the entry of a kernel argument; `-` and `_` in its name are the same."""
     arguments = catalogue.load().arguments
     return arguments.get(name) or next(
         (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
@@ -82,7 +84,7 @@ def argument(name: str) -> KernelArgument | None:
 
 @functools.cache
 def near_argument(name: str) -> KernelArgument | None:
-    """The argument that was meant, where `name` is within a slip of it."""
+    """Return the argument that `name` means, if it is one slip away from it."""
     candidates = [a.name for a in catalogue.load().arguments.values() if a.values or a.pattern]
     near = nearest(name, candidates, 1) if len(name) > 3 else ""
     return argument(near) if near else None
@@ -90,13 +92,13 @@ def near_argument(name: str) -> KernelArgument | None:
 
 @functools.cache
 def near_module(name: str) -> str:
-    """The module that was meant by the part of an argument before its first dot."""
+    """Return the module that the part of an argument before its first dot means; empty if there is none."""
     return "" if canonical(name) in modules() else nearest(canonical(name), sorted(modules()), 1)
 
 
 @functools.cache
 def concerns_argument(name: str) -> bool:
-    """Say whether an argument is one to judge: known, or so near to something known that it may be a slip."""
+    """Return whether rocmcfg judges an argument: it is known, or may be a slip of a known name."""
     module, dot, _ = name.partition(".")
     if argument(name) is not None or near_argument(name) is not None or (dot and near_module(module)):
         return True
@@ -105,7 +107,7 @@ def concerns_argument(name: str) -> bool:
 
 
 def mentions_anything(text: str) -> bool:
-    """Say whether a text holds any word that a name of ours begins with. Large texts most often do not."""
+    """Return whether a text holds a word with which a known name begins. Most large texts do not."""
     knowledge = catalogue.load()
     prefixes = {f"{name.partition('_')[0]}_" for name in knowledge.variables if "_" in name}
     prefixes |= {space.prefix for space in catalogue.namespaces()}
@@ -115,7 +117,8 @@ def mentions_anything(text: str) -> bool:
 
 @functools.cache
 def near_variable(name: str) -> str:
-    """The variable that was meant, where `name` is within a slip of it; empty where it may be another one."""
+    """Return the variable that `name` means, if it is a slip away from it; empty if it may be another
+    name."""
     if variable(name) is not None or not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
         return ""
     words = name.split("_")
@@ -128,14 +131,14 @@ def near_variable(name: str) -> str:
 
 
 def concerns(name: str) -> bool:
-    """Say whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks
-    it."""
+    """Return whether rocmcfg judges a variable: it is known, a slip of a known one, or in the namespace of a
+    library that does not read it."""
     return variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
 
 
 def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
-    """The nearest candidate within a slip or two, else empty; names that differ in a digit are other names.
-    `allowed` is the number of slips; without it the length of the name says how many there may be."""
+    """Return the nearest candidate within a slip or two, else an empty text. A name that differs in a digit
+    is another name. `allowed` is the number of slips; by default it depends on the length of the name."""
     if allowed < 0:
         allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
     digits = re.sub(r"\D", "", name)
@@ -150,7 +153,8 @@ def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
 
 
 def slips(a: str, b: str, limit: int) -> int:
-    """Letters that were added, lost, exchanged or swapped with their neighbour; `limit` + 1 for more."""
+    """Count the letters that were added, lost, exchanged or swapped with their neighbour; at most
+    `limit` + 1."""
     same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     a, b = a[same:], b[same:]
     if not (a or b) or limit == 0 or abs(len(a) - len(b)) > limit:
@@ -162,7 +166,7 @@ def slips(a: str, b: str, limit: int) -> int:
 
 
 def bare_parameter(text: str) -> str:
-    """The module of a `NAME=VALUE` that can be nothing but its parameter; empty where it may be anything."""
+    """Return the module of a `NAME=VALUE` that can only be a parameter of it; empty if it may be anything."""
     name, equals, value = text.strip().partition("=")
     plain = canonical(name)
     if not equals or not value or not re.fullmatch(r"[\w.,:;@%+/-]+", value) or not _is_distinct(plain):
@@ -174,6 +178,6 @@ def bare_parameter(text: str) -> str:
 
 
 def _is_distinct(name: str) -> bool:
-    """Words such as `audio`, `debug` and `timeout_period` are everybody's."""
+    """Return whether a name is distinctive. Any software may use `audio`, `debug` or `timeout_period`."""
     common = re.compile(r"(?:timeout|debug|test|max|use|user|num|sched|send|no)_|[a-z]{1,4}$")
     return bool(re.search(r"[a-z]{5}", name)) and not common.match(name) and name not in _EVERYDAY

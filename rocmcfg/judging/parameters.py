@@ -1,5 +1,6 @@
-"""Module parameters: does a kernel have it, does the module load with the value, and what comes of it. Of a
-feature mask: what it changes besides what it is copied for, and the value that a host has without us.
+"""Judge module parameters: whether a kernel has the parameter, whether the module loads with the value, and
+what the value does. Judge feature masks: what a mask changes besides the feature that people copy it for, and
+which value a host has without rocmcfg.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rocmcfg.model.spelling import (
 )
 from rocmcfg.state.values import Effective
 
-# Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
+# Every module has it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})
 _DIGITS = regex("[0-9a-fA-F]+")
 _TOLD = 4  # features that a mask turns off
@@ -72,8 +73,8 @@ def _unknown_parameter(
         yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(setting.value), sources=sources)
         return
     if any(not kernel.certain for kernel in kernels):
-        return  # AMD's DKMS driver, which could not be asked: it has parameters of its own
-    holds = True if kernels else None  # a kernel that nobody named may have it
+        return  # AMD's DKMS driver, which could not be inspected, has parameters of its own
+    holds = True if kernels else None  # a kernel that is not known here may have it
     elsewhere = next((p for p in catalogue.parameters.values() if p.name == setting.name), None)
     if elsewhere is not None:
         yield Verdict(About.MISNAMED, holds, instead=parameter(elsewhere.id, setting.value))
@@ -89,7 +90,7 @@ def _unknown_parameter(
 def _lifetime(parameter: Parameter) -> str:
     if parameter.dkms_only:
         return "Only AMD's DKMS driver has it."
-    sentences = [f"It came with {parameter.since}."] if parameter.since else []
+    sentences = [f"It was added in {parameter.since}."] if parameter.since else []
     sentences += [f"It was removed in {parameter.removed}."] if parameter.removed else []
     return " ".join(sentences)
 
@@ -102,7 +103,7 @@ def of_the_value(setting: Spelling, machine: Machine, catalogue: Catalogue, besi
     present = [kernel for kernel in kernels if kernel.types]
     if kernels and not present:
         if parameter is not None and any(not kernel.certain for kernel in kernels):
-            yield from no_effect(parameter, machine)  # whatever a driver that could not be asked declares
+            yield from no_effect(parameter, machine)  # true for any type that the driver may declare
         return
     number = octal(setting.value)
     if number is not None and any(type in NUMBERS for kernel in present for type in kernel.types):
@@ -136,7 +137,7 @@ def of_the_value(setting: Spelling, machine: Machine, catalogue: Catalogue, besi
 def _in_hexadecimal(
     verdict: Verdict, setting: Spelling, parameter: Parameter | None, present: Sequence[Declaration]
 ) -> Verdict:
-    """Propose 0x before the digits of a mask, where the kernels take that."""
+    """Propose 0x before the digits of a mask, if the kernels accept that."""
     text = f"0x{setting.value}"
     if (
         parameter is None
@@ -153,12 +154,12 @@ def _in_hexadecimal(
 def _refused(
     text: str | None, parameter: Parameter | None, present: Sequence[Declaration]
 ) -> Iterator[Verdict]:
-    """Yield what stops the module from loading: for certain where every type that a kernel may have refuses
-    it."""
+    """Yield verdicts on a value that stops the module from loading; it is certain if the kernel refuses the
+    value for every type that the parameter may have."""
     sources = parameter.sources if parameter is not None else ()
     certain = [kernel for kernel in present if kernel.typed and kernel.refuses(text)]
     if any(kernel.span for kernel in certain) and len(certain) < len(present):
-        certain = []  # of no machine in particular: it is right for some kernel
+        certain = []  # no particular machine: the value is right for some kernel
     doubtful = [kernel for kernel in present if not kernel.span and kernel.reasons(text)]
     for holds, refusing in ((True, certain), (None, () if certain else doubtful)):
         if refusing:
@@ -185,14 +186,15 @@ def _releases(kernels: Iterable[Declaration]) -> tuple[str, ...]:
 def starting_mask(
     parameter: Parameter, configured: Effective, kernels: Sequence[Kernel], location: str
 ) -> tuple[int | None, str, list[Diagnostic]]:
-    """The mask, None where nothing can be built on it; where it comes from; and what is wrong. Where others
-    have `configured` none, the kernels' default counts, the newest one's where they differ."""
+    """Return the mask to start from (None if the configured value is not a mask), where it comes from, and
+    diagnostics. If nothing is `configured`, it is the kernel's default; the newest kernel's, if they
+    differ."""
     if configured.value is not None:
         number = as_number(configured.value)
         if number is not None and number >= 0:
             return number, configured.source, []
-        summary = f"{parameter.id}={configured.value} is no mask, and would stop the driver from loading"
-        problem = error("RC2022", summary, location=configured.source, hint="mend or remove it there first")
+        summary = f"{parameter.id}={configured.value} is not a mask and would stop the driver from loading"
+        problem = error("RC2022", summary, location=configured.source, hint="fix or remove it there first")
         return None, "", [problem]
     defaults: dict[int, list[str]] = {}
     for kernel in kernels:
@@ -201,15 +203,15 @@ def starting_mask(
     newest = default_mask(parameter, kernels if defaults else ()) or 0
     if len(defaults) < 2:
         return newest, "the kernel's default", []
-    summary = f"the default of {parameter.id} differs between the installed kernels; the newest one's is used"
+    summary = f"the installed kernels have different defaults for {parameter.id}; the newest kernel's is used"
     detail = ", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items())
     remark = info("RC2023", summary, location=location, detail=detail)
     return newest, "the kernel's default", [remark]
 
 
 def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
-    """Return the default of the newest kernel that has the parameter; where no kernel is known, of the newest
-    one that was read."""
+    """Return the default of the newest kernel that has the parameter; if no kernel is known, of the newest
+    one in the catalogue."""
     for version in reversed([kernel.version for kernel in kernels] or [max(parameter.builds)]):
         if variants := parameter.on(version).variants:
             return as_number(variants[-1].default)
@@ -217,7 +219,7 @@ def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
 
 
 def is_default(setting: Spelling, kernels: Sequence[Kernel], catalogue: Catalogue) -> bool:
-    """Say whether a number or a feature is as it would be if nobody set it."""
+    """Return whether a setting has the value that it would have if nothing set it."""
     feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     parameter = catalogue.parameters.get(feature.parameter if feature else setting.id)
     default = default_mask(parameter, kernels) if parameter else None
@@ -225,8 +227,8 @@ def is_default(setting: Spelling, kernels: Sequence[Kernel], catalogue: Catalogu
 
 
 def reaches(setting: Spelling, id: str, text: str | None, catalogue: Catalogue) -> bool:
-    """Say whether the value `text` of the parameter `id` does what a setting asks for, which may be a feature
-    of the mask."""
+    """Return whether the value `text` of the parameter `id` has the effect of a setting, which may be a
+    feature of the mask."""
     feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     if feature is not None and id == feature.parameter:
         return feature.is_on(as_number(text)) is setting.enabled
@@ -242,8 +244,9 @@ def features_of(parameter: Parameter, catalogue: Catalogue) -> list[Feature]:
 def _of_a_mask(
     setting: Spelling, parameter: Parameter, machine: Machine, catalogue: Catalogue
 ) -> Iterator[Verdict]:
-    """One feature switched is what somebody wants. A mask that turns on what is off by default, and something
-    else beside it, was copied with more than its reader wants."""
+    """Yield verdicts on a mask. A mask that switches one feature is intended. A mask that turns on a feature
+    that is off by default, and changes another one as well, was probably copied with more than its user
+    wants."""
     features = features_of(parameter, catalogue)
     mask, default = as_number(setting.value), default_mask(parameter, machine.kernels)
     if mask is None or mask < 0 or default is None or not features:
@@ -255,16 +258,14 @@ def _of_a_mask(
     if (on and len(changed) > 1) or unnamed & mask & ~default & 0xFFFFFFFF:
         effects = [f"turns {f.name} {'on' if f in on else 'off'}" for f in (*off, *on)]
         if len(off) > _TOLD:
-            effects[_TOLD - 1 : len(off)] = [f"turns {len(off) - _TOLD + 1} more features off"]
+            effects[_TOLD - 1 : len(off)] = [f"turns off {len(off) - _TOLD + 1} more features"]
             changed = on
         if unnamed:
-            effects.append(f"changes bits without a name ({unnamed:#x})")
+            effects.append(f"changes unnamed bits ({unnamed:#x})")
         alone = "; ".join(
             f"{f.name} {'on' if f in on else 'off'} alone is {hexint(default ^ f.bit)}" for f in changed
         )
-        why = (
-            f"That is what it changes against the default {hexint(default)}. {alone[:1].upper()}{alone[1:]}."
-        )
+        why = f"These are its changes from the default {hexint(default)}. {alone[:1].upper()}{alone[1:]}."
         meant = _meant(setting, parameter, catalogue, mask, default, on)
         yield Verdict(About.SIDE_EFFECT, True, why, meant, names=tuple(effects), sources=parameter.sources)
     for feature in features:
@@ -277,9 +278,9 @@ def _of_a_mask(
 def _meant(
     setting: Spelling, parameter: Parameter, catalogue: Catalogue, mask: int, default: int, on: list[Feature]
 ) -> Spelling | None:
-    """Return what the author of the mask had in mind, where that can be told. Of a mask that goes from post
-    to post it is known what is in it by accident. Where no bit of the default is left, somebody took the
-    number for a list of additions. Every other mask is taken to be meant as it is."""
+    """Return the mask that the author meant, if it can be determined. The catalogue lists the accidental bits
+    of masks that are copied from post to post. A mask without any bit of the default was meant as an addition
+    to it. Every other mask is assumed to be intended."""
     accidents = parameter.copied.get(mask)
     if accidents is not None:
         for name in catalogue.features.keys() & accidents:

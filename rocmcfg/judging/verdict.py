@@ -1,7 +1,7 @@
-"""What is known to be so of a setting on a machine; and the verdicts that settings of every kind share: legal
-values that do not do what people think, and hardware on which a name does nothing.
+"""Define verdicts on a setting, and judge what settings of every kind have in common: legal values that do
+not do what people think, and hardware on which a name does nothing.
 
-`plan`, `lint`, `explain` and `doctor` only word it.
+`plan`, `lint`, `explain` and `doctor` only word verdicts; none of them judges.
 """
 
 from __future__ import annotations
@@ -17,41 +17,43 @@ from rocmcfg.model.spelling import Spelling, as_number
 
 
 class About(Enum):
-    """What a verdict says. Of the name: whether anything has or reads it. Of the value: what comes of it."""
+    """The subject of a verdict: whether anything has or reads the name, or what the value does."""
 
     UNKNOWN_MODULE = "no such module"
-    UNKNOWN = "nothing that is known has or reads the name"
-    MISNAMED = "it is known what is written in place of the name"
-    ABSENT = "kernels of the machine lack it"
+    UNKNOWN = "nothing is known to have or read the name"
+    MISNAMED = "people write the name for another one, which is known"
+    ABSENT = "kernels of the machine do not have it"
     BUILD_ONLY = "read when software is compiled, never when it runs"
     DEPRECATED = "deprecated"
-    ILLEGAL = "its reader refuses the value, or passes over it"
-    OUT_OF_RANGE = "the reader takes the value, which has no meaning"
+    ILLEGAL = "its reader refuses or ignores the value"
+    OUT_OF_RANGE = "the reader accepts the value, which has no meaning"
     OCTAL = "a leading 0 makes it another number"
-    PRESENCE_ONLY = "meant as off, and any value switches it on"
+    PRESENCE_ONLY = "meant as off, but any value turns it on"
     TRAP = "the value does not do what people think"
-    NO_EFFECT = "nothing on this hardware heeds it"
+    UNDOES = "the opposite of the cure of a known issue on this hardware"
+    NO_EFFECT = "nothing on this hardware uses it"
     TAINTS = "setting it taints the kernel"
-    FEATURE_TAINTS = "it switches a feature on that taints the kernel"
-    SIDE_EFFECT = "a mask that changes more than it is copied for"
-    LOSES = "it switches a feature off that this hardware needs"
-    DEFAULT = "what happens anyway"
-    FIXED = "a workaround whose fix every kernel has"
+    FEATURE_TAINTS = "it turns on a feature that taints the kernel"
+    SIDE_EFFECT = "a mask that changes more than people copy it for"
+    LOSES = "it turns off a feature that this hardware needs"
+    DEFAULT = "the default"
+    FIXED = "a workaround for a fault that every kernel has fixed"
 
 
 OF_THE_NAME = frozenset(list(About)[: list(About).index(About.ILLEGAL)])
-# With one of these there is nothing else to say of a value.
+# After one of these verdicts nothing more is said about a value.
 REFUSED = frozenset({About.ILLEGAL, About.OUT_OF_RANGE})
 
 
 class Verdict(NamedTuple):
-    """`holds` is True where it is so on the machine, None where that cannot be told; what is not so is no
-    verdict. `why` is a sentence or a reason of the catalogue.
+    """A verdict on a setting.
 
-    `instead` is what to write, without a value where that is the writer's; `names`
-    are what it is about: names that look alike, the ends of a range, a feature, what a mask changes.
-    `kernels` are the releases that it is true of, `others` the rest of those that have the parameter.
-    `strict`: the reader stops on an illegal value, others may pass over it.
+    `holds` is True if the verdict is true on the machine, and None if that cannot be determined; there is no
+    verdict that is false. `why` is a sentence, or a reason from the catalogue. `instead` is the setting to
+    write, without a value if the author's stays. `names` are the subjects of the verdict: similar names, the
+    ends of a range, a feature, the effects of a mask. `kernels` are the releases on which it is true,
+    `others` the remaining releases that have the parameter. `strict`: the reader stops at an illegal value;
+    other readers may ignore it.
     """
 
     about: About
@@ -71,7 +73,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_grave(self) -> bool:
-        """Say whether the verdict is a trap that is sure to do harm, or the opposite of what is meant."""
+        """Whether the verdict is a trap that certainly does harm, or the opposite of what is meant."""
         return self.holds is True and self.trap_kind in GRAVE
 
 
@@ -79,16 +81,16 @@ GRAVE = ("dangerous", "inverted")
 _SAID_OF_TRAPS: dict[TrapKind, str] = {
     "inverted": "does the opposite of what is meant",
     "dangerous": "is harmful",
-    "default": "is what happens anyway",
+    "default": "is the default anyway",
     "obsolete": "is no longer needed",
-    "misread": "is not what many take it for",
+    "misread": "is often misunderstood",
     "no_effect": "has no effect here",
-    "limited": "is reached in part here",
+    "limited": "is only partly reached here",
 }
 
 
 def said_of(trap: ValueTrap) -> str:
-    """Return what the value of a trap does, to be read behind the value."""
+    """Return the words that follow a trap's value in a sentence, such as "has no effect here"."""
     return _SAID_OF_TRAPS[trap.kind] + (f": {trap.does}" if trap.does else "")
 
 
@@ -97,7 +99,8 @@ def meets(trap: ValueTrap, value: str | None) -> bool:
 
 
 def is_one_of(value: str, word: str) -> bool:
-    """Say whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
+    """Return whether a value matches a word of a table: a text, a number in any spelling, or a range such as
+    4..9."""
     number = as_number(value)
     low, dots, high = word.partition("..")
     if dots and number is not None:
@@ -106,8 +109,8 @@ def is_one_of(value: str, word: str) -> bool:
 
 
 def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
-    """Say whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap
-    on all GPUs but a few is taken to hold."""
+    """Return whether the value is a trap on the GPUs and kernels of the machine. If no GPU is known, a trap
+    on all GPUs but a few is assumed to hold."""
     if machine.runs(trap.kernel) is False:
         return False
     acts_on = trap.acts_on
@@ -116,8 +119,8 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
 
 
 def traps_of(setting: Spelling, entry: Named, machine: Machine, beside: str = "") -> list[Verdict]:
-    """The traps that the value meets, the gravest first. Where GPUs or kernels are not known, a grave trap
-    hides the others that may not hold."""
+    """Return the traps that the value falls into, the gravest first. If GPUs or kernels are unknown, a grave
+    trap hides the traps that may not hold."""
     verdicts: list[Verdict] = []
     for trap in sorted(entry.traps, key=lambda trap: trap.kind not in GRAVE):
         if trap.asked or not meets(trap, setting.value):
@@ -140,7 +143,8 @@ def traps_of(setting: Spelling, entry: Named, machine: Machine, beside: str = ""
 
 
 def meanings(traps: Sequence[Verdict], entry: Parameter | Variable, machine: Machine) -> list[Verdict]:
-    """The traps, behind the verdict that the name does nothing here: then the default is no news."""
+    """Return the traps, after the verdict that the name does nothing here, if it does nothing. In that case
+    the trap of writing the default is left out."""
     nothing = [] if any(trap.trap_kind == "no_effect" for trap in traps) else list(no_effect(entry, machine))
     return [*nothing, *(trap for trap in traps if not nothing or trap.trap_kind != "default")]
 
@@ -152,7 +156,7 @@ def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
 
 
 def loses(feature: Feature, machine: Machine) -> Iterator[Verdict]:
-    """Say what does not work where the feature is off, and on which GPUs; nothing where no GPU is known."""
+    """Yield what stops working on which GPUs when the feature is off; nothing if no GPU is known."""
     gpus = [
         gpu
         for gpu in machine.named
@@ -167,7 +171,8 @@ def loses(feature: Feature, machine: Machine) -> Iterator[Verdict]:
 
 
 def no_effect(entry: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:
-    """Where no GPU is known, to act on graphics cards is the usual case, and nobody needs to be told."""
+    """Yield a verdict if the name does nothing on the machine's GPUs. If no GPU is known, there is none for a
+    name that acts on graphics cards, which is the usual case."""
     acts_on, here = entry.acts_on, machine.has(entry.acts_on)
     if acts_on is None or here is True or (here is None and acts_on == Hardware(apu=False)):
         return

@@ -16,8 +16,10 @@ from typing import Any, Generic, TypeVar
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import compiled, drop_ins
 from rocmcfg.knowledge.compiled import kernel_version, noun
+from rocmcfg.knowledge.cures import READY, cures_of
 from rocmcfg.model.catalogue import (
     Catalogue,
+    Cure,
     Feature,
     Fix,
     GpuModel,
@@ -77,6 +79,7 @@ def load() -> Catalogue:
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]}, lambda _, row: noun(Trap, row)
         ),
+        cures=_OnDemand(_cures, lambda _, rows: tuple(noun(Cure, row) for row in rows)),
         hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
 
@@ -126,10 +129,24 @@ def known_issues() -> tuple[KnownIssue, ...]:
     """In the order of their ids, which are the names of their files."""
     names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
     issues = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
-    for id, path, document in drop_ins.issues(load().fixes):
-        made = issue(id, document)
-        issues[id] = made._replace(evidence=(path, *made.evidence))
+    issues |= {made.id: made for made in _added_issues()}
     return tuple(issues[id] for id in sorted(issues))
+
+
+@functools.cache
+def _added_issues() -> tuple[KnownIssue, ...]:
+    """Return the known issues of this host, each with its file as the first evidence."""
+    made = ((path, issue(id, document)) for id, path, document in drop_ins.issues(load().fixes))
+    return tuple(each._replace(evidence=(path, *each.evidence)) for path, each in made)
+
+
+def _cures() -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of `cures` by setting."""
+    ready = compiled.known(READY, b"")
+    added = _added_issues()
+    if ready is None or added:  # an issue of this host is one among all
+        return {id: [cure._asdict() for cure in listed] for id, listed in cures_of(known_issues()).items()}
+    return ready
 
 
 @functools.cache

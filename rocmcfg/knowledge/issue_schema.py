@@ -74,6 +74,7 @@ class KnownIssueFile(BaseModel, extra="forbid"):
     fixed_in: StrictStr | None = None
     fixed_kernels: StrictStr | None = None
     fixed_rocm: StrictStr | None = None
+    fixed_elsewhere: StrictBool = False
     fixed_by: Literal["either", "both"] = "either"
     evidence: Annotated[list[StrictStr], Field(min_length=1)]
     confidence: Literal["confirmed", "reported", "unverified"]

@@ -88,6 +88,27 @@ class ValueTrap(NamedTuple):
     does: str = ""
 
 
+class Cure(NamedTuple):
+    """A value of a setting that cures a known issue on some GPUs, for settings that are on or off. `gfx`,
+    `kernel`, `lacks_fix`, `fixed_by` and `fixed_kernels` are those of the issue, and `of_releases` says that
+    later releases of ROCm or of a library do not have it; `several_gpus` that it needs more than one;
+    `source` is its first evidence."""
+
+    issue: str
+    title: str
+    value: str
+    confidence: str
+    gfx: tuple[str, ...]
+    kernel: RangeText = ""
+    lacks_fix: str = ""
+    fixed_by: str = "either"
+    fixed_kernels: RangeText = ""
+    fixed_in: str = ""
+    of_releases: bool = False
+    several_gpus: bool = False
+    source: str = ""
+
+
 class Epoch(NamedTuple):
     """A run of builds, first to last inclusive, that agree on a parameter. `default` is sysfs text."""
 
@@ -371,7 +392,8 @@ class HandOver(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """`hand_overs` has those of kernel arguments under "argument", of variables under "variable"."""
+    """`hand_overs` has those of kernel arguments under "argument", of variables under "variable"; `cures` has
+    those of a setting under its id, as `Spelling.id` writes it."""
 
     parameters: Mapping[str, Parameter]
     features: Mapping[str, Feature]
@@ -381,6 +403,7 @@ class Catalogue(NamedTuple):
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
     hand_overs: Mapping[str, tuple[HandOver, ...]]
+    cures: Mapping[str, tuple[Cure, ...]] = {}
 
     def modules(self) -> tuple[str, ...]:
         """Return the modules whose parameters people set for a Radeon, in the order of the data."""

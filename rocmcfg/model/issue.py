@@ -48,7 +48,8 @@ class KnownIssue(NamedTuple):
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
     any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
     signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
-    releases that carry the fix, where that is known; `fixed_in` says it in words. `confidence`: confirmed,
+    releases that carry the fix, where that is known; `fixed_elsewhere`: a release of something else has it,
+    such as PyTorch or firmware; `fixed_in` says it in words. `confidence`: confirmed,
     reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
@@ -74,6 +75,7 @@ class KnownIssue(NamedTuple):
     fixed_in: str = ""
     fixed_kernels: VersionRange | None = None
     fixed_rocm: VersionRange | None = None
+    fixed_elsewhere: bool = False
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""

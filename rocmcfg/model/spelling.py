@@ -14,6 +14,11 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "on", "yes", "y"), True),
+    **dict.fromkeys(("0", "false", "off", "no", "n"), False),
+}
+
 
 class ParamType(str, Enum):
     INT = "int"
@@ -192,6 +197,11 @@ class Spelling(NamedTuple):
     def enabled(self) -> bool:
         """Say whether a feature is to be on."""
         return self.value == "true"
+
+
+def switched(value: str | None) -> bool | None:
+    """Say whether a value switches something on; None for one that is neither on nor off."""
+    return None if value is None else _SWITCHES.get(value.lower())
 
 
 class ProfileValue(NamedTuple):

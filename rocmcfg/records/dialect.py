@@ -53,7 +53,7 @@ def _text(value: Any) -> str:
     try:
         text.encode(*_BYTES)  # a name becomes a path in /sys: half a character raises
     except UnicodeError as problem:
-        raise Malformed("is no text") from problem
+        raise Malformed("is not a text") from problem
     if "\0" in text:
         raise Malformed("holds a NUL")
     return text

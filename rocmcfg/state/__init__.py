@@ -1,1 +1,2 @@
-"""How a host is: its values (running now, configured for the next boot), a due reboot, verified."""
+"""Describe the state of a host: the values that are running and configured, whether a reboot is due, and
+whether all of it is as applied."""

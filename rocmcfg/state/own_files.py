@@ -1,4 +1,4 @@
-"""Whether the files that an apply wrote are as it left them."""
+"""Check whether the files that an apply wrote are unchanged."""
 
 from __future__ import annotations
 
@@ -11,42 +11,47 @@ from rocmcfg.records.journal import digest
 from rocmcfg.records.receipt import PATH, Receipt
 from rocmcfg.state import edits
 
-_UNFINISHED = f"{STATE_DIR}/undo.unfinished"  # the files that packaging/undo.sh takes, until it has ended
+_UNFINISHED = f"{STATE_DIR}/undo.unfinished"  # the files that undo.sh is removing, until it has finished
 
 
 def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     changed: list[Diagnostic] = []
     for path in receipt.files if receipt else ():
         if receipt and not as_left(view, receipt, path):
-            summary = f"{path} is not as rocmcfg left it"
+            summary = f"{path} was changed or removed since rocmcfg wrote it"
             detail, hint = _way_back(view, receipt, path)
             changed.append(warning("RC5001", summary, location=path, detail=detail, hint=hint))
     return changed
 
 
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
-    """Say what became of a file, and what to do."""
+    """Return what happened to a file, and what to do about it."""
     if _taken_back(view, path):
         programs = (tool for tool in receipt.activations if registry.entry_writer(tool) is None)
         due = " and ".join(sorted(programs))
-        until = f"the next boot may have the settings still, until {due} has been run; " if due else ""
-        hint = f"undo.sh is not finished: {until}`sudo rocmcfg rollback` finishes it, or undo.sh, run again"
-        return "undo.sh took it back", hint
+        until = f"the next boot may still have the settings until {due} has been run; " if due else ""
+        hint = (
+            f"undo.sh has not finished: {until}finish it with `sudo rocmcfg rollback`, or run undo.sh again"
+        )
+        return "undo.sh removed rocmcfg's changes", hint
     if view.read(path) is not None:
         return "its content was changed", (
-            "`sudo rocmcfg rollback --force` undoes that apply, and keeps a copy of the file; what is to "
-            "stay of the edit belongs into a file of your own"
+            "undo that apply with `sudo rocmcfg rollback --force`, which keeps a copy of the "
+            "file; put the changes that you want to keep into a file of your own"
         )
-    gone = "it is gone"
+    gone = "it no longer exists"
     if edits.editor_of(path) is not None:
-        return gone, "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it"
+        return (
+            gone,
+            "restore it from its package or a copy; then `rocmcfg apply` writes its lines into it again",
+        )
     again = command_line(receipt.request)
-    return gone, f"`sudo {again}` writes it again; `sudo rocmcfg rollback` takes back what is left"
+    return gone, f"write it again with `sudo {again}`, or roll back what is left with `sudo rocmcfg rollback`"
 
 
 def _taken_back(view: HostView, path: str) -> bool:
-    """Return whether an undo.sh took the file that began after the apply and came to no end; its mark stays
-    until another ends."""
+    """Return whether the file was removed by an undo.sh that started after the apply and did not finish. Its
+    mark stays until an undo.sh finishes."""
     try:
         mark, applied = view.state(_UNFINISHED), view.state(PATH)
     except Unreadable:

@@ -1,9 +1,7 @@
-"""The values that a host has: what the kernel of this boot got and holds now, and what the files give the
-next boot, with who wrote it.
-
-Precedence of a module parameter (kmod 30, tested): kernel command line over modprobe.d, later over earlier
-within each. A built-in driver takes the command line only.
-"""
+"""Read the values of a host: what the kernel of this boot got and has now, and what the files give the next
+boot, with the writer of each. Precedence of a module parameter (kmod 30, tested): the kernel command line
+wins over modprobe.d, and a later entry over an earlier one within each. A built-in driver takes only the
+command line."""
 
 from __future__ import annotations
 
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class RunningValue(NamedTuple):
-    """`present` is False where the kernel has no such parameter or argument; `readable` without the right
-    to read it. `value` is as the kernel prints it."""
+    """A value of the running kernel, as the kernel prints it. `present` is False if the kernel has no such
+    parameter or argument; `readable` is False if the user may not read it."""
 
     value: str | None
     present: bool
@@ -34,7 +32,7 @@ class RunningValue(NamedTuple):
 
 
 class Running:
-    """Reads /proc and /sys of the host. `known` is False for a root without them (an offline disk)."""
+    """Read /proc and /sys of the host. `known` is False for a root without them (an offline disk)."""
 
     def __init__(self, view: HostView) -> None:
         self._view = view
@@ -65,14 +63,14 @@ class Running:
 
 
 def trial_token(view: HostView) -> str | None:
-    """Return the token of the trial that this boot is, as its command line says; None for a boot that is
-    none."""
+    """Return the token of the trial whose boot this is, from the command line; None if this is not a trial
+    boot."""
     return Running(view).karg(MARKER).value
 
 
 class Effective(NamedTuple):
-    """`value` is None where nobody sets the parameter, and where it is `untold`: only the boot loader can
-    tell it. `source` is who sets it."""
+    """The value at the next boot. `value` is None if nothing sets the parameter, and if it is `untold`: then
+    only the boot loader knows it. `source` is where it is set."""
 
     value: str | None = None
     source: str = ""
@@ -82,15 +80,15 @@ class Effective(NamedTuple):
 def effective(
     parameter: str, options: Sequence[Karg], kargs: Sequence[Karg], *, builtin: bool = False
 ) -> Effective:
-    """Return the value at the next boot. `parameter` is `module.name`, and so are the names of `options`,
-    which modprobe.d has."""
+    """Return the value at the next boot. `parameter` is `module.name`, and so are the names in `options`,
+    which come from modprobe.d."""
     key = canonical(parameter)
     writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
     return Effective(writers[-1].value, writers[-1].source, writers[-1].untold) if writers else Effective()
 
 
 class Configured(NamedTuple):
-    """Holds what the host's files say without us."""
+    """What the host's files say without rocmcfg."""
 
     boot: Observed | None
     options: tuple[Karg, ...]
@@ -112,8 +110,8 @@ def read_configured(view: HostView, facts: Facts) -> Configured:
 
 
 class SetParameter(NamedTuple):
-    """`overridden` names the writers that lose against `source`. `untold`: the value at the next boot is
-    what the boot loader puts in the place of a variable, and cannot be told."""
+    """A parameter that is set. `overridden` lists the writers that lose against `source`. `untold` says that
+    the value at the next boot is unknown because the boot loader inserts the value of a variable."""
 
     name: str
     next_boot: str | None
@@ -126,12 +124,12 @@ class SetParameter(NamedTuple):
 def set_parameters(
     view: HostView, modules: Sequence[str], loader: Detection | None
 ) -> tuple[SetParameter, ...]:
-    """Return the parameters of `modules` that somebody sets; one that nobody sets has its default and is left
-    out."""
+    """Return the parameters of `modules` that are set anywhere. A parameter that is not set has its default
+    and is left out."""
     options = modprobe.read_options(view)
     kargs = next_boot_kargs(view, loader)
     running = Running(view)
-    # by parameter: there may be as many of them as lines
+    # grouped by parameter, because there may be as many parameters as lines
     by_name: dict[str, list[Karg]] = {}
     for karg in (*options, *kargs):
         module, dot, _ = karg.key.partition(".")
@@ -149,9 +147,10 @@ def set_parameters(
 def deviations(
     view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
 ) -> tuple[tuple[SetParameter, str], ...]:
-    """Return parameters and their defaults on the running kernel: what somebody sets, for the next boot or on
-    the command line of this one, known or not, and what runs otherwise than by default. What the driver
-    replaces by itself is left out unless set. The default is empty where the catalogue does not know it."""
+    """Return parameters and their defaults on the running kernel: those that are set for the next boot or on
+    the command line of this one, known or not, and those whose running value is not the default. A value that
+    the driver replaces by itself is left out unless it is set. The default is empty if the catalogue does not
+    know it."""
     shown = {p.name: p for p in set_here}
     running = Running(view)
     for karg in running.kargs:
@@ -171,7 +170,7 @@ def deviations(
 
 
 def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
-    """Return a parameter's default; empty where the kernel or the parameter is not known, or the neighbouring
+    """Return a parameter's default; empty if the kernel or the parameter is unknown, or if the neighbouring
     builds disagree."""
     parameter = catalogue.parameters.get(name)
     if parameter is None or kernel is None:
@@ -182,7 +181,7 @@ def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
 
 def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
     """Return the arguments of the entry that boots by default, each with the file that a user can edit;
-    without a menu that we can read, those of the running boot."""
+    without a readable menu, the arguments of the running boot."""
     observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     if observed is None or not observed.menu.normal:
         return Running(view).kargs

@@ -1,5 +1,5 @@
-"""Desired, configured and running, setting by setting. Reads the receipt and the host, changes nothing,
-and loads none of the heavy libraries: it is what people run after every boot."""
+"""Compare the desired, configured and running value of each setting. Read the receipt and the host, change
+nothing, and import no heavy library: people run this after every boot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted
 from rocmcfg.state.values import Effective, Running, RunningValue, effective
 
-Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
+Verdict = tuple[CheckStatus, str]  # with its detail
 
 
 class _Host(NamedTuple):
@@ -38,11 +38,11 @@ class _Host(NamedTuple):
     env_files: dict[str, dict[str, Assignment]]
     later: dict[str, Assignment]
     pid_environment: dict[str, str] | None
-    due: dict[str, None]  # the programs that checks were found to wait for
+    due: dict[str, None]  # the programs that must run before a setting is in effect
 
     @property
     def entries(self) -> tuple[Entry, ...] | None:
-        """Return the normal entries; None where they cannot be told."""
+        """Return the normal entries; None if they are unknown."""
         return self.menu.normal if self.menu and not self.menu.unreadable else None
 
 
@@ -53,9 +53,8 @@ def verify(
     profiles: tuple[str, ...],
     pid: int | None = None,
 ) -> VerificationReport:
-    """Compare settings with the host. `receipt` is None when a profile is checked that nobody applied: then
-    only values count, not files. Raises Unreadable where `pid` is given and its environment cannot be
-    read."""
+    """Compare settings with the host. `receipt` is None to check a profile that was not applied: then only
+    values count, not files. Raise Unreadable if `pid` is given and its environment cannot be read."""
     host = _look(view, settings, receipt, pid)
     checks = [_check(host, setting) for setting in settings]
     transaction = receipt.transaction if receipt else None
@@ -77,13 +76,13 @@ def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
         if not check.name.startswith("env."):
             yield warning(
                 "RC3187",
-                f"what the next boot gives {check.name} cannot be told",
-                detail="the boot loader puts the value of a variable there, behind what rocmcfg wrote",
+                f"the value of {check.name} at the next boot cannot be determined",
+                detail="the boot loader inserts the value of a variable there, after what rocmcfg wrote",
                 location=check.source,
-                hint="put the value itself there, or take the argument out; then generate the boot menu anew",
+                hint="write the value itself there, or remove the argument; then regenerate the boot menu",
             )
             continue
-        hint = f"set it there in plain words, or not at all: {check.name.partition('.')[2]}={check.desired}"
+        hint = f"set a literal value there, or remove it: {check.name.partition('.')[2]}={check.desired}"
         yield environment.untold(check.name.partition(".")[2], check.source, hint)
 
 
@@ -110,8 +109,8 @@ def _look(
 def _env_files(
     view: HostView, receipt: Receipt | None, targets: Sequence[str]
 ) -> dict[str, dict[str, Assignment]]:
-    """Return by file what it sets, for each file that must hold every variable. Where nothing is applied, any
-    file may."""
+    """Return, by file, the variables that it sets, for each file that must have every variable. If nothing is
+    applied, any file may have them."""
     if receipt is None:
         return {"": {assignment.name: assignment for assignment in environment.for_everybody(view)}}
     read = (environment_targets.read(view, target) for target in environment_targets.chosen(targets))
@@ -121,8 +120,8 @@ def _env_files(
 def verify_running(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None
 ) -> tuple[Check, ...]:
-    """Compare settings with the running kernel alone, for a boot that has other settings than the files say.
-    Configured is what the boot after it will have."""
+    """Compare settings with the running kernel alone, for a boot whose settings are not those of the files.
+    The configured value is the one that the next boot will have."""
     host = _look(view, settings, receipt)
     kernel = host._replace(menu=None, receipt=None)
     return tuple(_check(kernel, s)._replace(configured=_check(host, s).configured) for s in settings)
@@ -134,7 +133,7 @@ def _check(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:
-    """Return the environment that a process was started with. Raises Unreadable."""
+    """Return the environment that a process was started with. Raise Unreadable."""
     content = view.read(f"/proc/{pid}/environ")
     if content is None:
         raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
@@ -153,7 +152,7 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
-    """Return the file that a user can edit, where the generated menu alone would be named otherwise."""
+    """Return the file that a user can edit, instead of the generated menu."""
     if host.menu is not None and configured.source.startswith(host.menu.path):
         written = last(registry.backend(host.loader).observe(host.view).foreign, setting.parameter)
         if written is not None and same(written.value, configured.value):
@@ -162,7 +161,7 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
 
 
 def _configured(host: _Host, setting: DesiredSetting) -> Effective:
-    """Return the value at the next boot: of the entry that differs, if one does, since any of them may be
+    """Return the value at the next boot. If an entry differs, return that one's, because any entry may be
     booted."""
     if host.entries is None:
         kargs: tuple[Karg, ...] = host.running.kargs if host.menu is None else ()
@@ -182,7 +181,7 @@ def _parameter_status(
     if not host.running.known:
         return _unseen(host)
     if not now.readable:
-        return CheckStatus.NOT_READABLE, "only root may read this parameter: run verify with sudo"
+        return CheckStatus.NOT_READABLE, "only root may read this parameter: run `rocmcfg verify` with sudo"
     if not host.running.loaded(module):
         return CheckStatus.NOT_LOADED, f"module {module} is not loaded"
     if not now.present:
@@ -193,27 +192,27 @@ def _parameter_status(
         return not_booted(host.view, host.receipt, host.loader)
     if setting.rewritten:
         return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
-    return CheckStatus.DRIFT, "changed since this boot set it (a reboot undoes it), or replaced by the driver"
+    return CheckStatus.DRIFT, "changed since this boot set it (a reboot resets it), or replaced by the driver"
 
 
 def _unseen(host: _Host) -> Verdict:
     if host.view.offline:
         return CheckStatus.IN_EFFECT, OFFLINE
-    return CheckStatus.NOT_READABLE, "/proc is not mounted, so that the running kernel cannot be asked"
+    return CheckStatus.NOT_READABLE, "/proc is not mounted, so the running kernel cannot be checked"
 
 
 def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effective) -> Verdict | None:
-    """Say what is wrong with the files and the generated menu, before the running kernel is asked; None where
-    nothing is."""
+    """Return what is wrong with the files and the generated menu, before the running kernel is checked; None
+    if nothing is wrong."""
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
         if host.menu.unreadable.startswith(NO_FILE):
             return CheckStatus.DRIFT, f"{host.menu.path}: {host.menu.unreadable}"
-        # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
+        # The drop-in is right and the menu cannot be read: the running kernel decides.
         return None
     if configured.untold:
-        return CheckStatus.CANNOT_BE_TOLD, f"what {configured.source} gives it cannot be told"
+        return CheckStatus.CANNOT_BE_TOLD, f"the value that {configured.source} gives it cannot be determined"
     if same(configured.value, setting.text) and configured.value is not None:
         generator = _generator_left(host)
         if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
@@ -237,8 +236,8 @@ def _menu_lacks_it(host: _Host) -> Verdict:
     if deployment and host.menu is not None and deployment not in (entry.id for entry in host.menu.entries):
         short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)  # fedora-3c6dad6571….1
         return CheckStatus.DRIFT, (
-            f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
-            "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
+            f"the deployment that got it ({short}) does not exist: it was dropped, or was not "
+            "finalized when the host shut down (journalctl -b -1 -u ostree-finalize-staged)"
         )
     kept = registry.argument_keeper(host.loader) is not None
     generates = host.menu is not None and host.menu.tool and not kept
@@ -247,12 +246,12 @@ def _menu_lacks_it(host: _Host) -> Verdict:
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
-    """Return whether a later boot shows the value, which proves that somebody did rebuild the image."""
+    """Return whether a later boot shows the value, which proves that the image was rebuilt."""
     return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
 
 
 def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
-    """Return whether our own line is in place everywhere, so that another writer must be what wins."""
+    """Return whether rocmcfg's own line is in place everywhere, so that another line must win."""
     if setting.channel is Channel.MODPROBE:
         return any(
             option.source.startswith(modprobe.PATH) and option.key == setting.parameter
@@ -262,10 +261,10 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
 
 
 def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
-    """Return whether the running boot carried the setting, and not merely the files of the next one."""
+    """Return whether the running boot carried the setting, rather than only the files of the next boot."""
     own = last(host.running.kargs, setting.parameter)
     if own is not None and same(own.value, setting.text):
-        return True  # of modprobe.d, too: its trial had it on the command line
+        return True  # also for modprobe.d: the trial had it on the command line
     if setting.channel is Channel.CMDLINE:
         return False
     return host.receipt is not None and host.receipt.boot_id != boot_id(host.view)
@@ -281,8 +280,8 @@ def _waits_for(host: _Host, tool: str) -> Verdict:
 
 
 def _generator_left(host: _Host) -> str:
-    """Return the initramfs generator that apply left to the user, which is what is left besides the boot
-    menu's tool; else empty."""
+    """Return the initramfs generator that apply left to the user, or an empty string. It is the only program
+    besides the boot menu's that can be left."""
     menu_tool = host.menu.tool if host.menu else ""
     tools = host.receipt.activations if host.receipt else {}
     return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
@@ -324,8 +323,8 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
 
 
 def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
-    """Return whether the kernel goes by our argument: the last of its name wins, but for those that add
-    up."""
+    """Return whether the kernel uses rocmcfg's argument: the last one of its name wins, except for arguments
+    that add up."""
     read = read_by_kernel(kargs)
     winner = last(read, setting.name)
     if adds_up(setting.name):
@@ -345,7 +344,7 @@ def _karg_status(
         if winner is not None and winner.untold:
             return (
                 CheckStatus.CANNOT_BE_TOLD,
-                f"what the boot loader makes of a later {winner.text} cannot be told",
+                f"the value of a later {winner.text}, which the boot loader expands, cannot be determined",
             )
         return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"
     if not host.running.known:
@@ -353,7 +352,7 @@ def _karg_status(
     if carried:
         return CheckStatus.IN_EFFECT, ""
     if contains(host.running.kargs, setting.karg):
-        return CheckStatus.DRIFT, "this boot carried it, and another argument won"
+        return CheckStatus.DRIFT, "this boot had it, but another argument won"
     return not_booted(host.view, host.receipt, host.loader)
 
 
@@ -363,7 +362,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     later = host.later.get(setting.name)
     made = set(environment_targets.GENTOO.results)
     if later is not None and set(wrong) <= made:
-        wrong = []  # what is made of our file and a later one holds what that says
+        wrong = []  # the files generated from rocmcfg's file and a later one hold the value of the later one
     changed = [path for path in values if not as_left(host.view, host.receipt, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown.value if shown else None
@@ -374,20 +373,20 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     if wrong and set(wrong) <= made and _left(host, generator):
         status, detail = _waits_for(host, generator)
     elif wrong and shown is not None and shown.value is None and not changed:
-        status, detail, source = CheckStatus.CANNOT_BE_TOLD, "whether it is set cannot be told", shown.source
+        status, detail, source = CheckStatus.CANNOT_BE_TOLD, "whether it is set is unknown", shown.source
     elif wrong:
-        missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for everybody"
+        missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for all users"
         reason = f"{shown.source} sets it to {shown.value}" if shown else missing
         status, detail = CheckStatus.DRIFT, reason
-    elif changed:  # a line before ours may end the file, or set the variable again
+    elif changed:  # a line before rocmcfg's may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
     elif later is not None and later.value is None:
         source = later.source
-        status, detail = CheckStatus.CANNOT_BE_TOLD, f"whether {source} sets it again cannot be told"
+        status, detail = CheckStatus.CANNOT_BE_TOLD, f"it cannot be determined whether {source} sets it again"
     elif later is not None and later.value != setting.text:
         source = later.source
-        does = f"sets it to {later.value}" if later.value else "takes it away, or leaves it empty"
+        does = f"sets it to {later.value}" if later.value else "unsets it or leaves it empty"
         status, detail = CheckStatus.OVERRIDDEN, f"{source} {does}"
     elif host.pid_environment is not None and running != setting.text:
-        status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
+        status, detail = CheckStatus.DRIFT, "this process was started without it: restart it"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

@@ -1,17 +1,20 @@
-"""The use cases, as short functions over a host that is handed in. Start reading here.
+"""The use cases, as short functions over a host that is passed in. Start reading here.
 
-    planning     facts in, plan out                     rocmcfg plan
-    applying     plan, ask, carry out                   rocmcfg apply, the hook of a new kernel
-    confirming   a trial that is kept                    rocmcfg confirm, rocmcfg-trial.service
-    verifying    proof on the running kernel            rocmcfg verify
-    undoing      the way back                           rocmcfg rollback, reject; recover, at every boot
-    status       one look at a host                     rocmcfg status
-    profiles     explained, validated, started, as text rocmcfg profile, env, run
-    diagnosing   what a log and a host say              rocmcfg doctor
-    reporting    a host for an issue tracker            rocmcfg report
-    explaining   one name of the catalogue              rocmcfg explain
-    linting      files that set something, judged       rocmcfg lint
+    planning     facts in, plan out                       rocmcfg plan
+    applying     plan, ask, carry out                     rocmcfg apply, the hook of a new kernel
+    confirming   keep a trial                             rocmcfg confirm, rocmcfg-trial.service
+    verifying    compare with the running kernel          rocmcfg verify
+    undoing      roll back                                rocmcfg rollback, reject; recover, at every boot
+    status       describe a host at a glance              rocmcfg status
+    profiles     explain, validate, create, print         rocmcfg profile, env, run
+    diagnosing   diagnose a log and a host                rocmcfg doctor
+    reporting    describe a host for an issue tracker     rocmcfg report
+    explaining   explain one name of the catalogue        rocmcfg explain
+    linting      judge files that set something           rocmcfg lint
+    drafting     turn an unknown fault into an issue      rocmcfg knowledge draft
+    rendering    settings for a system built elsewhere    rocmcfg render
+    sharing      bundles of knowledge                     rocmcfg knowledge
 
-A command imports the one that it needs, and no other: start-up time is a feature. `aftermath` tells how a
-stopped command has left the host.
+A command imports the one that it needs, and no other, because start-up time matters. `aftermath` determines
+how a stopped command has left the host.
 """

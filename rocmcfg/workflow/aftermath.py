@@ -1,4 +1,4 @@
-"""How a stopped command has left the host, told from the records before and after it."""
+"""Determine how a stopped command has left the host, from the records before and after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rocmcfg.records import journal, receipt
 
 
 class HostAfter(str, Enum):
-    """`RECOVERY_REQUIRED`: it is left in the middle until `rocmcfg recover` has run."""
+    """The states of a host after a stopped command. `RECOVERY_REQUIRED` means that the host is in between
+    until `rocmcfg recover` has run."""
 
     NOTHING_CHANGED = "nothing_changed"
     ROLLED_BACK = "rolled_back"
@@ -21,7 +22,8 @@ class HostAfter(str, Enum):
 
 
 class OnRecord(NamedTuple):
-    """The transaction that is open, and what is applied and tried, as bytes. `seen`: they could be read."""
+    """The open transaction, and the receipt and the trial as bytes. `seen` says whether they could be
+    read."""
 
     open: int | None = None
     applied: tuple[bytes | None, bytes | None] = (None, None)
@@ -45,9 +47,11 @@ class Aftermath(NamedTuple):
 
 
 def aftermath(view: HostView, before: OnRecord, code: ExitCode) -> Aftermath:
-    """`code` is what the stop itself claims."""
+    """Return how the host was left, with the exit code and remarks. `code` is the exit code of the error that
+    stopped the command."""
     now = on_record(view)
-    others = now.open == before.open and view.locked_by() is not None  # somebody else's, at work just now
+    # Another rocmcfg's, which is running now.
+    others = now.open == before.open and view.locked_by() is not None
     if now.open is not None and not others:
         remarks = () if code is ExitCode.RECOVERY_REQUIRED else journal.RecoveryRequired(now.open).diagnostics
         return Aftermath(HostAfter.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED, remarks)
@@ -56,6 +60,6 @@ def aftermath(view: HostView, before: OnRecord, code: ExitCode) -> Aftermath:
     if code is ExitCode.ROLLED_BACK:
         return Aftermath(HostAfter.ROLLED_BACK, code)
     if now.applied != before.applied:
-        remark = info("RC9003", "what was done before that stays", hint="see `rocmcfg history`")
+        remark = info("RC9003", "the changes made before that remain", hint="see `rocmcfg history`")
         return Aftermath(HostAfter.CHANGED, code, (remark,))
     return Aftermath(HostAfter.NOTHING_CHANGED, code)

@@ -1,4 +1,4 @@
-"""Plan, ask, carry out: one transaction; also for a kernel that is installed later."""
+"""Plan, ask, and carry out one transaction, also when a kernel is installed later."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def apply(
     approved: Approved | None = None,
     confirms: Trial | None = None,
 ) -> Planned | None:
-    """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no;
-    without a transaction where there was nothing to do. `approved` is applied instead of what the request
-    means now. `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
-    Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
-    what happens."""
+    """Plan, ask, and carry out the plan as one transaction; with `terms` as a trial. Return None if the user
+    declined; return a plan without a transaction if there was nothing to do. `approved` is applied instead of
+    what the request means now. `confirms` is the trial that this makes permanent; while any other trial is on
+    record, nothing is applied. If `confirm` asks the user, make the plan again after the answer: what the
+    user saw must still be what happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
     from rocmcfg.change.trial.ends import Confirmation
@@ -51,18 +51,18 @@ def apply(
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
 
-    require_trusted(host)  # before a lock is written there
+    require_trusted(host)  # before the lock is written there
     host.wait_for_package_manager(progress)
     with host.lock():
         require_finished(host)
         if confirms is None:
             trial.require_none(host)
         elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
-            meanwhile = "the trial ended meanwhile, and nothing is kept"
+            meanwhile = "the trial has ended meanwhile, so nothing was kept"
             raise fail("RC4337", meanwhile, hint="see `rocmcfg history`")
         planned = planned_now()
         made = planned.plan
-        # a trial on a host whose loader cannot take it back would not be one
+        # a trial that the loader of the host cannot end would not be a trial
         require_no_errors([d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"])
         to_run = host.runs_tools and (made.due or made.tools)
         if not made.changes and not to_run and not record_due(host):
@@ -71,7 +71,7 @@ def apply(
             return planned._replace(plan=made._replace(activations=(*left, *skipped)))
         if not confirm(planned):
             return None
-        host.require_no_package_manager()  # that began while the user read the plan
+        host.require_no_package_manager()  # it may have started while the user read the plan
         now = planned_now() if asks else planned
         changed = [
             error(
@@ -93,20 +93,21 @@ def apply(
 
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
-    """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
-    driver from loading, once no other rocmcfg is at work. One that waits for an answer makes its plan again
-    after it, and is not waited for. Raises Unreadable for a receipt that may be somebody else's."""
+    """Check a kernel that was just installed, for its hook: warn about settings that it does not have, and
+    withdraw those that would keep its driver from loading. Wait until no other rocmcfg is running, except for
+    one that waits for an answer, because that one makes its plan again afterwards. Raise Unreadable if the
+    receipt may not be rocmcfg's."""
 
     def checked() -> list[Diagnostic]:
         if (at_work := host.locked_by()) is not None:
-            progress(f"waiting for another rocmcfg before kernel {release} is checked")
+            progress(f"waiting for another rocmcfg before checking kernel {release}")
             raise at_work
         return _check_kernel(host, release, progress)
 
     try:
         return when_free(checked, through_questions=False)
     except Locked as problem:
-        hint = f"when it has ended: sudo rocmcfg check-kernel {release}"
+        hint = f"run this after it has finished: sudo rocmcfg check-kernel {release}"
         summary = f"kernel {release} was not checked: {problem.diagnostics[0].detail}"
         return [warning("RC4036", summary, hint=hint)]
 
@@ -121,7 +122,9 @@ def _check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnost
     modules = tuple(dict.fromkeys(s.module for s in applied.settings if s.module))
     kernel = next((k for k in read_kernels(host, modules) if k.release == release), None)
     if kernel is None:
-        return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
+        return [
+            warning("RC4040", f"kernel {release} is not installed here", hint="choose one in /lib/modules")
+        ]
     remarks, harmful = judged_on(kernel, applied, catalogue.load())
     if harmful:
         remarks += _withdraw(host, applied, harmful, release, progress)
@@ -136,19 +139,25 @@ def _withdraw(
     host: Host, applied: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
     request = request_without(applied, harmful)
-    # what was approved, since nobody is asked here, and a profile's file may be anybody's
+    # only what was approved: nobody can be asked here, and anybody may have written the profile's file
     approved = Approved(applied.profiles, tuple(s for s in applied.settings if s.id not in harmful))
     summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
     remarks = [warning("RC4042", summary, hint="see `rocmcfg history`")]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
-    except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
+    # The configuration that the trial falls back to must load on this kernel as well.
+    except trial.TrialOnRecord:
         from rocmcfg.workflow.undoing import reject
 
         reject(host, lambda _: True, progress, force=True)
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
-        summary = f"the trial is ended: what it would fall back to had to be changed for kernel {release}"
+        summary = (
+            "the trial was ended: the configuration that it would fall back to had to be "
+            f"changed for kernel {release}"
+        )
         ended = warning("RC4043", summary, hint="reboot, then try it again")
         remarks.insert(0, ended)
-    host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
+    host.log(
+        f"kernel {release}: withdrew {', '.join(harmful)}, which would have kept its driver from loading"
+    )
     return remarks

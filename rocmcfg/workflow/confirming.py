@@ -1,4 +1,4 @@
-"""A trial whose settings are kept: because somebody confirms it, or by itself where all is well."""
+"""Keep the settings of a trial: when somebody confirms it, or automatically if everything is well."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from rocmcfg.workflow.planning import Approved, Planned, require_no_errors
 def confirm(
     host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
 ) -> Planned | None:
-    """Apply for good what this boot tries; None where the user said no. Raises as `ends.proven`."""
+    """Apply permanently what this boot tries. Return None if the user declined. Raise as `ends.proven`
+    does."""
     proven = ends.proven(host)
 
     def as_tried(planned: Planned) -> bool:
@@ -33,21 +34,23 @@ def confirm(
 def watch(
     host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], progress: Progress
 ) -> Planned | str:
-    """Wait until the trial's time has come, then confirm it where all is well: what was applied, or why there
-    was nothing to do. `ask` gets the plan before it is carried out. Raises RocmcfgError with every reason
-    against it, on record by then."""
+    """Wait until the trial's time has come, then confirm it if everything is well. Return what was applied,
+    or why there was nothing to do. `ask` gets the plan before it is carried out. Raise RocmcfgError with
+    every reason against it, after recording the reasons."""
     on_record = record.load(host)
     if on_record is None or record.stage(host, on_record) is not Stage.RUNNING:
-        return "no trial runs in this boot"
+        return "no trial is running in this boot"
     after = on_record.terms.confirm_after
     if after is None:
-        return "the trial waits for `rocmcfg confirm`: it was not to confirm itself"
-    progress(f"trial of transaction {on_record.transaction}: it is looked at {after} seconds after the boot")
+        return "the trial waits for `rocmcfg confirm`: it is not set to confirm itself"
+    progress(
+        f"trial of transaction {on_record.transaction}: it will be checked {after} seconds after the boot"
+    )
     unattended.wait(host, on_record, after, sleep)
     decided = "the trial was confirmed or rejected meanwhile"
     if record.load(host) != on_record:
         return decided
-    # first what works the GPU, then what that left behind
+    # first the checks that use the GPU, then the log that they may have changed
     check = on_record.terms.health_check
     reasons = _reasons(
         lambda: unattended.unhealthy(host, check, progress) if check else unattended.no_login(host)
@@ -55,7 +58,8 @@ def watch(
     reasons += _against(host, on_record)
 
     def still(planned: Planned) -> bool:
-        """Asked with the lock in hand, which may have taken a while."""
+        """Return whether the trial may still be confirmed. Called with the lock held, which may have taken a
+        while."""
         reasons.extend(_against(host, on_record))
         return not reasons and ask(planned)
 
@@ -84,7 +88,7 @@ def _against(host: Host, tried: Trial) -> list[str]:
 
 
 def _reasons(look: Callable[[], Iterator[str]]) -> list[str]:
-    """What speaks against keeping the settings; not to be able to look is a reason itself."""
+    """Return the reasons against keeping the settings. A check that cannot be made is itself a reason."""
     reasons: list[str] = []
     try:
         reasons += look()
@@ -94,7 +98,7 @@ def _reasons(look: Callable[[], Iterator[str]]) -> list[str]:
 
 
 def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
-    """What GPUs and the kernel's log of this boot say against keeping the settings."""
+    """Yield what the GPUs and the kernel log of this boot say against keeping the settings."""
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)

@@ -1,4 +1,4 @@
-"""From logs and host to an answer: what it is, how sure, what cures it, what does not."""
+"""Diagnose logs and a host: which known issue it is, how sure that is, what helps, and what does not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rocmcfg.workflow.planning import collect_facts
 
 
 class LogMachine(NamedTuple):
-    """On which machine it happened; each `…_source` says who says so."""
+    """The machine on which the log was written. Each `…_source` says where the fact comes from."""
 
     gfx: tuple[str, ...]
     gfx_source: str
@@ -52,9 +52,9 @@ class LogMachine(NamedTuple):
     "match.issue: cost fixed_in does_not_help notes sources=evidence",
 )
 class Found(NamedTuple):
-    """An issue with the lines that speak for it, the GEMM kernels that they name, and the issues that print
-    the same lines. `score` is 0 to 1; from 0.5 a user is told so. `workaround` is None where nothing helps,
-    or what helps is in force."""
+    """An issue with the lines that point to it, the GEMM kernels in these lines, and the issues that print
+    the same lines. `score` is 0 to 1; from 0.5 on the issue is reported. `workaround` is None if nothing
+    helps, or if the workaround is already in force."""
 
     match: Match
     evidence: tuple[LogLines, ...]
@@ -69,8 +69,9 @@ class Found(NamedTuple):
 
 @published("logs", "facts=machine", "matches=found", "unknown", "collect", "knowledge_version")
 class Diagnosis(NamedTuple):
-    """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
-    what a maintainer needs for those. `resets` are looked for in the log of one boot only."""
+    """The result of a diagnosis. `found` is sorted, best first; `unknown` are driver errors that no issue
+    explains, and `collect` lists what a maintainer needs for those. `resets` are looked for only in the log
+    of a single boot."""
 
     logs: tuple[LogRead, ...]
     where: Origin
@@ -86,7 +87,7 @@ class Diagnosis(NamedTuple):
 
     @property
     def shows_no_machine(self) -> bool:
-        """No log says anything of a machine, its kernel or its ROCm."""
+        """Return whether no log mentions a machine, its kernel or its ROCm."""
         return self.where.log == LogFacts()
 
     @property
@@ -111,8 +112,8 @@ class IssuesHere(NamedTuple):
 
 
 def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, every: bool) -> IssuesHere:
-    """The known issues of this host's GPUs, on its running kernel and ROCm; with `words`, `gfx` or `every`
-    those of any host that have the words and concern one of the GPUs."""
+    """Return the known issues of this host's GPUs with its running kernel and ROCm. With `words`, `gfx` or
+    `every`, return those of any host that contain the words and affect one of the GPUs."""
     from rocmcfg.advice.doctor.host_checks import in_effect
 
     facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
@@ -130,9 +131,9 @@ def diagnose(
     *,
     this_boot: bool = False,
 ) -> Diagnosis:
-    """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
-    kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
-    RocmcfgError where none of the named logs can be read."""
+    """Diagnose the logs at `paths`, or this host's own logs if there are none; with `this_boot`, only the
+    kernel log of the running boot. `environment` is the caller's; it is empty for another root. Raise
+    RocmcfgError if none of the given logs can be read."""
     from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
@@ -152,7 +153,7 @@ def diagnose(
     receipt = None
     try:
         receipt = load_receipt(view) if where.host is not None else None
-    except RocmcfgError as problem:  # the logs are worth reading all the same
+    except RocmcfgError as problem:  # the logs are worth reading anyway
         problems += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
     variables = set_variables(view, environment)
     applied, not_applied = host_checks.in_effect(view, receipt) if where.host is not None else ((), [])

@@ -1,4 +1,4 @@
-"""A fault that doctor does not know, as the file of a known issue: for this host, or for others."""
+"""Draft a known issue for a fault that doctor does not know, as a file for this host or for others."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rocmcfg.model.spelling import parse
 from rocmcfg.records.receipt import load_quietly
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
-HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of machines with nothing wrong
-_MOST = 8  # signatures; more of them make no fault surer
+HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of healthy machines
+_MOST = 8  # signatures; more of them would not identify the fault any better
 _DEVICE = regex(r"^(?:\[drm[^] ]*(?: \[\w+\])?\] |amdgpu(?: [0-9a-f:.]+)?: |kfd(?: [0-9a-f:.]+)?: )+")
 _SPECIAL = regex(r"[][\\(){}.*+?^$|]")
-# What differs each time, in an escaped text: addresses, names of processes and files, numbers; and what a
-# redaction put in place of something, or what is no ASCII.
+# Parts of an escaped text that differ each time: addresses, names of processes and files, numbers; and text
+# that a redaction inserted, or that is not ASCII.
 _VARYING = (
     (re.compile(r"<[a-z]+-[0-9]+>|[^ -~]"), ".*"),
     (re.compile(r"\b(process|thread|task) [^ ]+"), r"\1 [^ ]+"),
@@ -35,7 +35,7 @@ _VARYING = (
 
 
 class Drafted(NamedTuple):
-    """`text` is the file, `patterns` those that it has."""
+    """A draft of a known issue. `text` is the content of the file, `patterns` are those in it."""
 
     text: str
     patterns: tuple[str, ...]
@@ -49,8 +49,8 @@ def draft(
     environment: Mapping[str, str],
     progress: Callable[[str], None],
 ) -> tuple[Drafted, tuple[Diagnostic, ...]]:
-    """Of what no issue explains in these logs. `cure` is in the spelling of --set; empty: what is applied.
-    Raises RocmcfgError where the logs hold nothing that is not known."""
+    """Draft a known issue from what no issue explains in these logs. `cure` is in the spelling of --set; if
+    it is empty, the applied settings are used. Raise RocmcfgError if the logs hold nothing unknown."""
     for wrong in map(parse, cure):
         if isinstance(wrong, Diagnostic):
             raise RocmcfgError(wrong)
@@ -65,22 +65,24 @@ def draft(
         sample = " ".join(redact(line.text).split())
         pattern = pattern_of(sample)
         if re.search(pattern, healthy.decode()):
-            summary = f"healthy machines print this too, so that it is no sign: {sample}"
-            remarks.append(info("RC8008", summary, hint="name a log of the fault alone"))
+            summary = f"healthy machines print this too, so it proves nothing: {sample}"
+            remarks.append(info("RC8008", summary, hint="use a log that contains only the fault"))
         elif len(signatures) < _MOST:
             signatures.setdefault(pattern, sample)
     if not signatures:
         named = [finding.match.issue.id for finding in diagnosis.found if finding.match.told]
-        summary = "no error in these logs is unknown"
-        detail = f"they are explained by {', '.join(named)}" if named else ""
-        raise fail("RC8009", summary, detail=detail, hint="name a log of the fault: --from-log FILE")
+        summary = "these logs contain no unknown error"
+        detail = f"their errors are explained by {', '.join(named)}" if named else ""
+        raise fail(
+            "RC8009", summary, detail=detail, hint="use a log that contains the fault: --from-log FILE"
+        )
     cures = list(cure) or _applied(view)
     return Drafted(_file(diagnosis, signatures, cures, redact), tuple(signatures)), tuple(remarks)
 
 
 def pattern_of(sample: str) -> str:
-    """What finds the line again where times, numbers, names and devices differ; the same to Python and to
-    `grep -E`."""
+    """Return a pattern that finds the line again if times, numbers, names and devices differ. Python and
+    `grep -E` both understand it."""
     text = _SPECIAL.sub(r"\\\g<0>", _DEVICE.sub("", sample))
     for form, instead in _VARYING:
         text = form.sub(instead, text)
@@ -98,7 +100,7 @@ def _file(diagnosis: Diagnosis, signatures: Mapping[str, str], cure: Sequence[st
     versions = {"kernel": where.kernel, "ROCm": where.rocm}
     seen = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     rows = [
-        f"# Seen with {redact(seen) or 'a kernel and ROCm that nobody names'}. What stands in <> is yours.",
+        f"# Seen with {redact(seen) or 'an unknown kernel and ROCm'}. Replace the text in <> with your own.",
         "schema = 1",
         'kind = "fault"',
         f"title = {_text(title)}",
@@ -115,12 +117,13 @@ def _file(diagnosis: Diagnosis, signatures: Mapping[str, str], cure: Sequence[st
     for pattern, sample in signatures.items():
         every = ((issue.id, of.samples) for issue in catalogue.known_issues() for of in issue.signatures)
         sharing = sorted({id for id, samples in every if any(re.search(pattern, each) for each in samples)})
-        rows += ["", *(f"# {issue} has it too" for issue in sharing), "[[signature]]"]
+        rows += ["", *(f"# also a signature of {issue}" for issue in sharing), "[[signature]]"]
         rows += [f"pattern = {_text(pattern)}", f'strength = "{"generic" if sharing else "typical"}"']
         rows += [f"samples = {_text([sample])}"]
     return "\n".join([*rows, ""])
 
 
 def _text(value: str | Sequence[str]) -> str:
-    """In TOML, whose basic strings and arrays of them are those of JSON (toml.io, v1.0.0)."""
+    """Return a value in TOML, whose basic strings and arrays of strings are those of JSON (toml.io,
+    v1.0.0)."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""One name, explained on this host or for a kernel that is not here."""
+"""Explain one name, for this host or for a kernel that is not installed here."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ from rocmcfg.state.verify import verify
 from rocmcfg.workflow.planning import collect_facts
 
 _RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
-_WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
+_WORDS = 100  # words of a line; a kernel command line has at most 2,048 characters
 
 
 class ProfileUse(NamedTuple):
-    """A profile that uses the name, with the id of the setting, its value, and what it says that it costs."""
+    """A profile that uses the name, with the id of the setting, its value, and its cost according to the
+    profile."""
 
     profile: str
     setting: str
@@ -46,11 +47,10 @@ class ProfileUse(NamedTuple):
 
 @published("*explanation", "next_boot", "source", "running", "profiles")
 class Explained(NamedTuple):
-    """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
-    where nobody does. `next_boot` is None beside a `source` where the value cannot be told. `meaning` and
-    `verdict` are about the value that was asked about.
-    `running` is what the kernel or the caller's environment holds. `waits` says what is applied, and for
-    which program it waits."""
+    """A name, explained on a host. `next_boot` is the value at the next boot, or login, and `source` is where
+    it is set; if nothing sets it, they are None and empty. `next_boot` is None with a `source` if the value
+    is unknown. `meaning` and `verdict` are about the value in the question. `running` is the value in the
+    kernel or in the caller's environment. `waits` says what is applied, and which program must run first."""
 
     explanation: Explanation
     profiles: tuple[ProfileUse, ...] = ()
@@ -63,8 +63,8 @@ class Explained(NamedTuple):
 def explain_name(
     view: HostView, text: str, versions: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Explained:
-    """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
-    `environment` is the caller's, to say what a variable holds now."""
+    """Explain `text`, which is NAME or NAME=VALUE. Without `versions`, the installed kernels count, or else
+    the newest known kernel. `environment` is the caller's, for the present value of a variable."""
     if text.startswith("Cijk_"):
         return _kernel_name(text)
     subject = _subject(view, text)
@@ -94,7 +94,7 @@ def explain_name(
         if not near:
             raise
         hint = f"did you mean {', '.join(near)}?"
-        raise fail("RC6001", f"nothing is known of {text!r}", hint=hint) from None
+        raise fail("RC6001", f"nothing is known about {text!r}", hint=hint) from None
     values = _values(view, explanation, facts, knowledge, environment or {})
     return Explained(explanation, _users(view, explanation.name), *values, _waits(view, explanation.name))
 
@@ -102,9 +102,9 @@ def explain_name(
 def explain_line(
     view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str], *, each: bool = False
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
-    """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
-    knows in it; None where the line is the name of one thing. `each` word was asked about,
-    else what is nobody's of ours is passed over."""
+    """Return the explanation of each setting in a line that somebody copied, such as the line of GRUB or of
+    the kernel, and remarks on what is unknown in it; None if the line is the name of a single thing. With
+    `each`, every word was asked about; without it, words that do not concern rocmcfg are skipped."""
     if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     explained: list[Explained] = []
@@ -113,7 +113,7 @@ def explain_line(
         if each or "=" in word.strip("="):
             try:
                 explained.append(explain_name(view, word.rstrip(",;"), versions, environment))
-            except RocmcfgError as problem:  # arguments without a module are other programs' more often
+            except RocmcfgError as problem:  # arguments without a module mostly belong to other programs
                 name = word.partition("=")[0]
                 named = each or "." in name or names.reads_not(name) is not None
                 unknown += [
@@ -123,7 +123,7 @@ def explain_line(
 
 
 def _subject(view: HostView, text: str) -> Explanation | None:
-    """What is no setting and has an id; None for everything else."""
+    """Return the explanation of a name that is an id rather than a setting; None for everything else."""
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
@@ -151,7 +151,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
 
 
 def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
-    """What a library returned, by its name or its number: "error 700", "code: 0x1016"."""
+    """Return the status that a library returned, by its name or its number: "error 700", "code: 0x1016"."""
     words = text.strip().lower()
     returned = _RETURNED.fullmatch(words)
     number = int(returned[1], 0) if returned else None
@@ -160,15 +160,16 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def _kernel_name(text: str) -> Explained:
-    """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
+    """Return the explanation of a GEMM kernel, as logs name it. Raise RocmcfgError if the name is incomplete,
+    or not one of a GEMM kernel."""
     decoded = decode(text)
     if decoded is None:
-        hint = "copy it from the log as it is: Cijk_Ailk_Bljk_…"
-        raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
+        hint = "copy it unchanged from the log: Cijk_Ailk_Bljk_…"
+        raise fail("RC6003", f"{text}: not a complete kernel name", hint=hint)
     remarks = [f"{name}: {meaning}" for name, meaning in decoded.parts]
     for issue in catalogue.known_issues():
         if any("Cijk_" in s.pattern and search(s.pattern, decoded.name) for s in issue.signatures):
-            remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
+            remarks.append(f"a fault in it matches a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
     return Explained(Explanation(decoded.name, "kernel", summary, tuple(remarks)))
 
@@ -207,7 +208,7 @@ def _values(
 
 
 def _waits(view: HostView, name: str) -> str:
-    with suppress(RocmcfgError):  # `status` tells why
+    with suppress(RocmcfgError):  # `status` reports the reason
         applied = receipt.load(view)
         mine = [s for s in applied.settings if name in (s.id, s.parameter)] if applied else []
         for check in verify(view, mine, applied, ()).checks if mine else ():
@@ -230,11 +231,12 @@ def _given(karg: Karg | None) -> str | None:
 
 
 def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:
-    """Profiles that set the name itself, or a feature of its mask; those that only inherit are left out."""
+    """Return the profiles that set the name itself, or a feature of its mask, except profiles that only
+    inherit the setting."""
     from rocmcfg.workflow.profiles import every
 
     features = {f"feature.{f.name}" for f in catalogue.load().features.values() if f.parameter == name}
-    loaded, _ = every(view)  # a broken one is `profile list`'s to tell
+    loaded, _ = every(view)  # `profile list` reports a broken profile
     return tuple(
         ProfileUse(profile.name, setting.id, _given_by(setting), setting.cost)
         for profile in loaded

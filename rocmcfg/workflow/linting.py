@@ -1,11 +1,13 @@
-"""What is wrong in files that somebody names, or in this host's own. Nothing is written, not by --fix."""
+"""Find what is wrong in the given files, or in this host's own. Nothing is written, not even with --fix."""
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from rocmcfg.advice.doctor.judging.origin import known_here
@@ -16,28 +18,31 @@ from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
 from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.source import decode, is_binary
 from rocmcfg.advice.lint.wording import Knowledge, spelled
+from rocmcfg.change.planning.owned import MARK
 from rocmcfg.facts.gpus import read_gpus
 from rocmcfg.facts.kernels import named_kernel, read_kernels
 from rocmcfg.files import environment, modprobe
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
 from rocmcfg.judging.names import argument
-from rocmcfg.judging.parameters import reaches
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, parse
+from rocmcfg.state import edits
 from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts
 
 _AT_LOGIN = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc")
+_HEAD = 400  # bytes in which a file of rocmcfg says so
 _SHOWN = 5  # names that were not read
-LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
-# Remarks that a look into the kernel's own module may change.
+LIMIT = 16 << 20  # bytes of one file; no file of settings is larger
+# Remarks that the kernel's own module may refute.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
 _SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
@@ -46,26 +51,29 @@ _SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRO
 class Proposal(NamedTuple):
     file: str
     diff: str
-    plain: bool  # patch(1) finds its lines in the file as they are shown
+    plain: bool  # whether patch(1) finds the lines of the diff in the file
 
 
 class Purpose(NamedTuple):
-    """What a setting is good for here: the known issue that it cures, and `also` what else that takes."""
+    """What a setting is good for here: the known issue that it cures, or else the profile of this GPU that
+    sets it. `also` is what else the cure takes."""
 
     setting: str
     issue: str
     confidence: str
     cost: str
     also: str
+    profile: str = ""
 
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
 class Linted(NamedTuple):
-    """`outcome` is there where a file could not be read, as where a command stopped. `proposals`, `verdicts`
-    and `apply_with`, the command by which rocmcfg would make the settings, are filled with --fix alone.
-    `fine` are the settings of which nothing is said, `purposes` says what they are good for, and with --fix
-    what stands in for others; None where no GPU is known. `read` counts the settings that were judged.
-    `activation` are the commands that make the boot menu of this host anew from a file with a proposal."""
+    """The result of a lint run. `outcome` is set if a file could not be read, as for a command that stopped.
+    `proposals`, `verdicts` and `apply_with`, the command with which rocmcfg would make the settings, are
+    filled only with --fix. `fine` are the settings without a finding, and `purposes` says what they, and with
+    --fix their replacements, are good for; None if no GPU is known. `read` counts the settings that were
+    judged. `activation` are the commands that regenerate the boot menu of this host from a file with a
+    proposal."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -92,8 +100,9 @@ def lint(
     kernels: Sequence[str] = (),
     fix: bool = False,
 ) -> Linted:
-    """`files` are paths of the caller, `-` the standard input; without any, the host's own are read. `gfx`
-    and `kernels` stand in for this host's GPUs and kernels. Raises RocmcfgError where one of them is none."""
+    """Judge `files`, which are paths of the caller's, or `-` for standard input; without any, the host's own
+    files. `gfx` and `kernels` replace this host's GPUs and kernels. Raise RocmcfgError if one of them does
+    not exist."""
     gpus = tuple(_gpu(name) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
@@ -102,26 +111,26 @@ def lint(
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
-            said = f"{each.file} has more findings: {each.left_out} are not told"
+            said = f"{each.file} has more findings: {each.left_out} are not shown"
             problems.append(info("RC7002", said, location=each.file))
     for each in checked if files else ():
         if each.unread:
             problems.append(_unread(each))
     if files and checked and not any(each.assignments or each.unread for each in checked):
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
-        hint = "name a file that sets parameters or variables, or paste the line itself"
+        hint = "specify a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
     # the running command line has what a file has
     told = {finding.text for finding in findings} | {text for each in checked for text in _told(each)}
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
     every = ((each.shown(one), one) for each in checked for one in each.assignments)
-    # of a value that cannot be told nothing was judged but its name
+    # a setting whose value is unknown was judged only by its name
     fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
     judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
     parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
     become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
-    purposes = _purposes(view, {**fine, **become}, knowledge, stated=bool(gpus or versions))
+    purposes = _purposes({**fine, **become}, knowledge)
     return Linted(
         tuple(findings),
         len(checked),
@@ -161,7 +170,8 @@ def _is_plain(read: Checked) -> bool:
 
 
 def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
-    """What makes the boot menu of the running host, where one of the changed files is read for it."""
+    """Return the commands that regenerate the boot menu of the running host, if the menu depends on one of
+    the changed files."""
     if view.offline or not any(path.startswith(("/etc/", "/boot/", "/efi/")) for path in changed):
         return ()
     reader = detection.reader_on(view)
@@ -177,25 +187,40 @@ def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:
     return tuple(line for step in chain.activations(view, "") for line in step.lines)
 
 
-def _purposes(
-    view: HostView, settings: Mapping[str, Spelling], knowledge: Knowledge, *, stated: bool
-) -> Iterator[Purpose]:
-    """By the issues of this host, or of the GPUs that were `stated` in its place."""
-    issues = [one for one in catalogue.known_issues() if one.kind == "fault" and one.workaround.settings]
-    if stated:
-        issues = [one for one in issues if one.gfx and knowledge.machine.has(Hardware(gfx=one.gfx))]
-    elif settings:
-        issues = [*known_here(issues, collect_facts(view, name_system=False), knowledge.catalogue)]
+def _purposes(settings: Mapping[str, Spelling], knowledge: Knowledge) -> Iterator[Purpose]:
+    """Yield what each setting is good for: the issues of the machine that it cures, else the profile that
+    sets it. The cost of a workaround of several settings is not that of one of them."""
     for text, setting in settings.items():
-        for one, cure in ((one, one.workaround) for one in issues):
-            if any(reaches(each, setting.id, setting.value, knowledge.catalogue) for each in cure.settings):
-                yield Purpose(text, one.id, one.confidence, one.cost, "".join(cure.steps[:1]))
+        issues = knowledge.cured_by(setting)
+        for issue in issues:
+            cost = issue.cost if len(issue.workaround.settings) == 1 else ""
+            yield Purpose(text, issue.id, issue.confidence, cost, "".join(issue.workaround.steps[:1]))
+        own = knowledge.profile_with(setting) if not issues else None
+        if own is not None:
+            yield Purpose(text, "", own.confidence, own.cost, "", own.profile)
+
+
+def _open_issues(view: HostView, machine: Machine, *, stated: bool) -> tuple[KnownIssue, ...]:
+    """Return the faults of this host that a setting may cure, or of the GPUs and kernels that were `stated`
+    in its place."""
+    issues = [
+        issue for issue in catalogue.known_issues() if issue.kind == "fault" and issue.workaround.settings
+    ]
+    if not stated:
+        return tuple(known_here(issues, collect_facts(view, name_system=False), catalogue.load()))
+    return tuple(
+        issue
+        for issue in issues
+        if machine.has(Hardware(gfx=issue.gfx) if issue.gfx else None)
+        and machine.runs(issue.kernel.text if issue.kernel else "") is not False
+    )
 
 
 def _check(
     view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
 ) -> tuple[list[Checked], Knowledge]:
-    """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
+    """Judge the texts. modinfo is asked only if the catalogue finds a fault: it knows less than the module
+    itself."""
     knowledge, judged = _knowledge(view, asked, ask_modinfo=False), Judged()
     checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
@@ -222,18 +247,27 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
     machine = Machine(kernels, gpus)
     issues = catalogue.known_issues() if kernels and machine.named else ()
     stated = bool(asked.gpus or asked.kernels)
-    return Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
+    knowledge = (
+        Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
+    )
+    if not machine.named:
+        return knowledge
+    with suppress(RocmcfgError):  # a local profile that is broken is told by the commands that use it
+        own = profiles.load(view, profiles.for_gpus(view, machine.named))
+        knowledge = knowledge._replace(of_profiles=tuple(s for profile in own for s in profile.settings))
+    return knowledge._replace(open_issues=_open_issues(view, machine, stated=stated))
 
 
 def _base(view: HostView) -> Callable[[str], str | None]:
-    """Look up, once and where it is asked for, what the host's files give a parameter without rocmcfg."""
+    """Return a function that returns the value of a parameter without rocmcfg. It reads the host's files
+    once, on first use."""
 
     @functools.cache
     def configured() -> Configured | None:
         try:
             return read_configured(view, collect_facts(view, name_system=False))
         except RocmcfgError:
-            return None  # what cannot be read is told by the commands that need it
+            return None  # the commands that need the file report why it cannot be read
 
     def base(id: str) -> str | None:
         found = configured()
@@ -253,9 +287,9 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
                 from rocmcfg.advice.doctor.reading.logs import text_of
 
                 what, prints = text_of(content, path)
-                hint = "name a file with text in it"
+                hint = "specify a text file"
                 if prints:
-                    hint = f"pipe its text in: `{prints} | rocmcfg lint -`"
+                    hint = f"pipe its text to lint: `{prints} | rocmcfg lint -`"
                 raise Unreadable(path, f"it is {what}", hint)
         except (Unreadable, OSError) as problem:
             told = problem if isinstance(problem, Unreadable) else Unreadable(path, problem)
@@ -263,7 +297,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             continue
         if len(content) > LIMIT:
             said = f"{path} is larger than {LIMIT >> 20} MiB"
-            hint = "name the part of it that sets something"
+            hint = "pass only the part that contains settings"
             problems.append(error("RC7001", said, location=path, hint=hint))
             continue
         texts.append((path, decode(content)))
@@ -279,15 +313,25 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
         except Unreadable as problem:
             problems += [d._replace(severity=Severity.WARNING) for d in problem.diagnostics]
             continue
-        # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
+        # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, reported once
         if content is not None and not (content in seen and view.is_symlink(path)):
             seen.add(content)
-            texts.append((path, decode(content)))
+            text = decode(content)
+            own = edits.own_part(path, content)
+            ours_alone = own == content and MARK in content[:_HEAD]
+            if not ours_alone:  # of rocmcfg's own settings the profiles say why each is there
+                texts.append((path, _without(text, own) if own is not None and own != content else text))
     return texts
 
 
+def _without(text: str, own: bytes) -> str:
+    """Return a text with blanks in place of rocmcfg's own part, so that each place stays."""
+    part = decode(own)
+    return text.replace(part, re.sub(r"[^\n]", " ", part), 1)
+
+
 def _of_caller(view: HostView) -> list[tuple[str, str]]:
-    """What sets variables at the logins of who asks, or had sudo ask."""
+    """Return the files that set variables at login for the caller, or for the user who called sudo."""
     if view.offline:
         return []
     home = os.path.expanduser(f"~{os.environ.get('SUDO_USER', '')}")
@@ -313,7 +357,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _entries(view: HostView) -> Iterator[str]:
-    """The files with entries that no program generates, of this system."""
+    """Yield this system's files with boot entries that no program generates."""
     reader = detection.reader_on(view)
     menu = reader.read(view) if reader is not None else None
     if menu is not None and not menu.tool:

@@ -1,4 +1,4 @@
-"""Facts in, plan out: the part of every use case that only reads."""
+"""Turn facts into a plan: the part of every use case that only reads."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from rocmcfg.records.receipt import Receipt
     "transaction trial removed",
 )
 class Planned(NamedTuple):
-    """A plan with what it was made from. `transaction` is the one that carried it out, `trial` is None where
-    the plan is for good. `removed` are settings that are applied now and not asked for any more."""
+    """A plan with what it was made from. `transaction` is the one that carried it out; `trial` is None if the
+    plan is permanent. `removed` are settings that are applied now but no longer requested."""
 
     plan: Plan
     request: Request
@@ -45,7 +45,7 @@ class Planned(NamedTuple):
     trial: TrialPlan | None = None
     transaction: int | None = None
     removed: tuple[str, ...] = ()
-    keeping: Request | None = None  # what asks for those too
+    keeping: Request | None = None  # the request that includes those too
 
     @property
     def changes(self) -> tuple[FileChange | ToolChange, ...]:
@@ -61,9 +61,10 @@ def collect_facts(
     gpus: tuple[Gpu, ...] | None = None,
     name_system: bool = True,
 ) -> Facts:
-    """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
-    about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
-    system's. `name_system`: to name the distribution takes a tenth of a start."""
+    """Return all facts of the host, read once; `gpus` may have been read already. modinfo is asked about
+    `modules`. `environments` are prefixes of virtual environments, whose PyTorch is preferred to the
+    system's. `name_system` says whether to find the name of the distribution, which takes a tenth of the
+    start-up time."""
     from rocmcfg import initramfs
 
     rocm, rocm_source = read_rocm(view)
@@ -83,7 +84,8 @@ def collect_facts(
 
 
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
-    """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
+    """Return what `apply` would do, with `terms` as a trial. Raise RocmcfgError with every reason against
+    it."""
     from rocmcfg.change.planning.automatic import expand_auto
     from rocmcfg.change.planning.plan import Known, make_plan
     from rocmcfg.change.planning.resolve import modules_of
@@ -117,12 +119,13 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 
 def misspelt(request: Request) -> list[Diagnostic]:
-    """What is wrong with the words of a request on any host."""
+    """Return what is wrong with the options of a request on any host."""
     return combine.misspelt(request, catalogue.load())
 
 
 def on_top(view: HostView, request: Request) -> Request:
-    """What asks for all that is applied, and for this besides. What both name is as this one says."""
+    """Return a request for everything that is applied and for this request besides. If both name a setting,
+    this request decides."""
     applied_before = receipt_or_none(view)
     if applied_before is None:
         return request
@@ -136,14 +139,14 @@ def on_top(view: HostView, request: Request) -> Request:
 
 
 class Approved(NamedTuple):
-    """Settings as somebody saw them in a plan and agreed to, under the names of their profiles."""
+    """The settings that a user saw in a plan and agreed to, with the names of their profiles."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]
 
 
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
-    """What it takes to have exactly these settings; no profile is read. Raises as `plan`."""
+    """Return a plan for exactly these settings. No profile is read. Raise as `plan` does."""
     from rocmcfg.change.planning.plan import Known, plan_of_approved
     from rocmcfg.change.planning.resolve import modules_of
 
@@ -156,7 +159,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
-    """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
+    """Return what prevents an apply, or will be fixed by it. A plan is made anyway."""
     from rocmcfg.change.transaction.lost_records import record_lost
     from rocmcfg.change.trial.record import require_none
 

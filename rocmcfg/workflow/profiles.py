@@ -1,5 +1,5 @@
-"""Profiles for their reader and their author: explained on a host, validated, started; and their variables,
-as pairs and for one account."""
+"""Handle profiles for their users and authors: explain, validate and create them, and print or write their
+variables, as pairs or for one account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, r
 
 
 def every(view: HostView) -> tuple[list[Profile], list[Diagnostic]]:
-    """All profiles, and what is wrong with some: one broken file must not hide the others."""
+    """Return all profiles, and what is wrong with others: one broken file must not hide the rest."""
     listed: list[Profile] = []
     problems: list[Diagnostic] = []
     for name in profiles.names(view):
@@ -32,7 +32,7 @@ def every(view: HostView) -> tuple[list[Profile], list[Diagnostic]]:
 
 
 def explain_profile(view: HostView, name: str) -> Planned:
-    """A profile on this host, setting by setting, whether or not it could be applied."""
+    """Return a profile's plan on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.change.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
@@ -44,7 +44,7 @@ def explain_profile(view: HostView, name: str) -> Planned:
 
 
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
-    """Every problem of the profiles, with everything optional included and no condition asked."""
+    """Return every problem of the profiles, with everything optional included and no condition evaluated."""
     loaded, problems = profiles.read(view, names)
     remarks = list(problems)
     for profile in loaded:
@@ -52,28 +52,28 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
         everything = tuple(s.id for s in profile.settings if s.optional)
         given = tuple(f"profile.{p.name}={p.low}" for p in profile.parameters)
         request = Request((profile.name,), given, everything, unconditional=True, any_gpu=True)
-        as_such = profile._replace(use=Use.NAMED)  # that it is for diagnosis is no fault of it
+        as_such = profile._replace(use=Use.NAMED)  # being made for diagnosis is not a fault
         made = resolve([as_such], request, facts, catalogue.load(), lambda _: Effective())
-        # the numbers are ours, and whether they suit this host is nobody's question
+        # rocmcfg chose these numbers, so whether they suit this host does not matter
         remarks += [d for d in made.diagnostics if d.location != "--set"]
     return remarks
 
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
-    """A commented profile to start from. The caller has checked that nothing is at `path`."""
+    """Write a commented profile to start from. The caller has checked that nothing exists at `path`."""
     host.make_dirs(profiles.LOCAL_DIR, 0o755)
     content = profiles.skeleton(extends, gfx, schema=host.exists(profiles.SCHEMA))
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
 
 
 def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], list[str]]:
-    """The variables, by name, and what else would be set: the part that only an apply does."""
+    """Return the variables as pairs, and what else the profiles set: the part that only an apply does."""
     facts = collect_facts(view, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)
     whole = profiles.load(view, names)
     loaded = [p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV)) for p in whole]
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
-    # a container or a machine that builds images may see no GPU, and whoever names a profile knows better
+    # a container or a build machine may have no GPU; a user who names a profile knows better
     only = request._replace(profiles=names, set=concerned, any_gpu=request.any_gpu or not facts.gpus)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective())
     require_no_errors(resolution.diagnostics)
@@ -83,8 +83,8 @@ def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], 
 
 
 def _environments(view: HostView) -> tuple[str, ...]:
-    """The caller's virtual environment, else what `pip install --user` wrote: the PyTorch there, and the ROCm
-    that it brings, is what will run."""
+    """Return the caller's virtual environment, or else the place of `pip install --user`: its PyTorch, with
+    the ROCm that this includes, is the one that will run."""
     if view.offline:
         return ()
     prefixes = [os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
@@ -93,14 +93,15 @@ def _environments(view: HostView) -> tuple[str, ...]:
 
 
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
-    """One account's variables, read by its systemd session. Raises for a file that is not ours."""
+    """Write the variables of one account, which its systemd session reads. Raise RocmcfgError if the file is
+    not rocmcfg's."""
     _require_own_file(host, path)
     host.make_dirs(path.rpartition("/")[0], 0o755)
     host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
 
 
 def remove_user_environment(host: Host, path: str) -> bool:
-    """False where there was nothing to remove."""
+    """Remove the variables of one account. Return False if there was nothing to remove."""
     if not host.exists(path) and not host.is_symlink(path):
         return False
     _require_own_file(host, path)
@@ -111,5 +112,5 @@ def remove_user_environment(host: Host, path: str) -> bool:
 def _require_own_file(view: HostView, path: str) -> None:
     content = view.read(path)
     if view.is_symlink(path) or (content is not None and not is_as_written(content)):
-        hint = "rename it, or move your lines to a file of your own; then run the command again"
-        raise fail("RC4003", f"{path} is not as rocmcfg wrote it", location=path, hint=hint)
+        hint = "rename the file, or move your lines to another file; then run the command again"
+        raise fail("RC4003", f"{path} differs from what rocmcfg wrote", location=path, hint=hint)

@@ -1,4 +1,4 @@
-"""Profiles as the configuration of a system that rocmcfg does not change itself."""
+"""Render profiles as the configuration of a system that rocmcfg does not change itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rocmcfg.workflow.planning import collect_facts, errors_first, require_no_er
 
 @published("format", "reader", "use", "text", "settings=settings.spelled", "skipped")
 class Rendered(NamedTuple):
-    """`reader` takes the text, and `use` says how it gets there."""
+    """A rendering. `reader` is the program that reads the text, and `use` says how to get it there."""
 
     format: str
     reader: str
@@ -35,8 +35,8 @@ class Rendered(NamedTuple):
 
 
 def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
-    """`machine` is what the text is for; where it says nothing, it is for the host of the view, if that has
-    an AMD GPU or is mounted. Raises RocmcfgError with every reason against it."""
+    """Render the profiles for `machine`. If that is empty, render them for the host of the view, provided
+    that it has an AMD GPU or is mounted. Raise RocmcfgError with every reason against it."""
     from rocmcfg.change.rendering.formats import FORMATS, of_settings
     from rocmcfg.change.rendering.formats import render as rendered
 
@@ -44,12 +44,13 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     given, facts = machine != Options(), _said(machine, knowledge)
     if not given:
         here = collect_facts(view)
-        # what has no AMD GPU prints it for another machine; of a mounted image the kernels count all the same
+        # a host without an AMD GPU renders for another machine; the kernels of a mounted image count anyway
         given = not here.gpus and not view.offline
         facts = facts if given else here
     base = (lambda _: Effective()) if given else read_configured(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
-    request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
+    # Images may be built on any machine.
+    request = request._replace(any_gpu=request.any_gpu or not facts.gpus)
     resolution = resolve(profiles.load(view, names), request, facts, knowledge, base)
     renderer, rendering = FORMATS[format], of_settings(resolution.desired)
     unfit = [
@@ -65,7 +66,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
         f"Use: {renderer.use}",
     ]
     if names:
-        head.append(f"Proof, once it has booted: rocmcfg verify --profile {' --profile '.join(names)}")
+        head.append(f"To check it after a reboot: rocmcfg verify --profile {' --profile '.join(names)}")
     text = rendered(format, rendering, head)
     return Rendered(
         format, renderer.reader, renderer.use, text, resolution.desired, resolution.skipped, tuple(problems)
@@ -73,7 +74,8 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
 
 
 def _said(machine: Options, knowledge: Catalogue) -> Facts:
-    """What is said of a machine that is not here. All else is unknown; what depends on that applies."""
+    """Return the facts that the options state about another machine. All else is unknown, and settings that
+    depend on it are applied."""
     version = parse_kernel(machine.kernel)
     models = {model.gfx: model for model in knowledge.gpus}
     return Facts(

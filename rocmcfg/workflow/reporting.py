@@ -1,4 +1,4 @@
-"""What a maintainer needs to know of a host, gathered once."""
+"""Gather what a maintainer needs to know about a host."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from rocmcfg.workflow.verifying import verify
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.log_lines import LogLines
 
-# Packages whose version decides what a GPU does, by the tool that knows them.
+# Packages whose version affects the GPU.
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
-# Of doctor's diagnostics, those that are about reading logs, and not about the host.
+# The diagnostics of doctor that are about reading logs rather than about the host.
 _UNREAD = ("RC8001", "RC8002", "RC8006", "RC8007")
 _BUNDLED = 20_000  # lines of a log that a bundle holds
-_LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU
+_LONG = 64 << 10  # bytes of a line; the rest of a longer line says nothing about a GPU
 _OF_GPU = regex(
     rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
 )
@@ -46,12 +46,12 @@ def report(
     bundle: str = "",
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The report as Markdown, and what could not be read of the logs: of `paths`, else of this host's own.
-    With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
-    Unwritable."""
+    """Return the report as Markdown, and what could not be read in the logs: in `paths`, or else in this
+    host's own logs. With `bundle`, also pack the report into that new file, together with what the logs say
+    about GPUs. Raise Unwritable."""
     content, problems = _gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
-    # Named logs are read for the text alone, too: one line gives away a name that stands in another.
+    # Given logs are also read in full for names: one line may reveal that a word in another is a name.
     logs = _logs(view, paths) if bundle or paths else []
     for text in (*logs, *_said_by(content)):
         redact.learn(text)
@@ -65,8 +65,8 @@ def report(
 def _gather(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str], progress: Callable[[str], None]
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
-    beside the report; what is wrong with the host stands in it."""
+    """Return the content of the report, and what could not be read in the logs. What is wrong with the host
+    is part of the report. `environment` is the caller's own; it is empty for another root."""
     knowledge = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
@@ -77,7 +77,7 @@ def _gather(
     parameters = [
         karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in knowledge.modules()
     ]
-    # what else boots a host is nobody's matter
+    # other arguments of the host are private
     concerned = [karg for karg in kargs if karg.name in knowledge.arguments and karg not in parameters]
     applied, trouble = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
@@ -104,7 +104,8 @@ def _gather(
 
 
 def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
-    """By log the lines that matched something, and errors of the driver that matched nothing, in order."""
+    """Return, by log and in order, the lines that matched an issue, and the driver errors that matched
+    none."""
     of_log: dict[str, dict[int, LogLines]] = {}
     evidence = [line for finding in diagnosis.found if finding.match.told for line in finding.evidence]
     for line in (*evidence, *diagnosis.unknown):
@@ -113,8 +114,8 @@ def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
 
 
 def _logs(view: HostView, paths: Sequence[str]) -> list[str]:
-    """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
-    GPU. What was piped in is gone, but for its excerpt in the report."""
+    """Return the logs for the bundle: the last lines of a log that the caller specified, and of this host's
+    own logs those that mention a GPU. Piped input is gone, except for its excerpt in the report."""
     for way in [[named(path) for path in paths if path != "-"]] if paths else of_host(view):
         read = [(source.name, _last_lines(source, whole=bool(paths))) for source in way]
         if texts := [f"{name}\n\n{lines}\n" for name, lines in read if lines]:
@@ -130,14 +131,14 @@ def _last_lines(source: Source, *, whole: bool) -> str:
             return ""
         with stream:
             kept.extend(line for line in _whole_lines(stream) if whole or _OF_GPU.search(line))
-    except Exception:  # decompressors raise errors of half a dozen kinds
-        pass  # the report tells what could not be read; what came before counts
+    except Exception:  # decompressors raise half a dozen kinds of errors
+        pass  # the report says what could not be read; the lines before it count
     return b"\n".join(kept).decode("utf-8", "replace")
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines as the log has them, but for the ends of very long ones: a key at the end of one piece must not
-    lose its value to the next, where nothing would tell that it is a secret."""
+    """Yield the lines of the log, without the ends of very long ones: if a line were cut in two, a secret
+    could be separated from its key, and nothing would show that it is a secret."""
     while line := stream.readline(_LONG):
         cut = len(line) >= _LONG and not line.endswith(b"\n")
         yield line[:_LONG] + b" [...]" if cut else line.removesuffix(b"\n")
@@ -147,7 +148,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
-    """What of a report may give away a name."""
+    """Yield the parts of a report that may reveal a name."""
     yield from (
         "\n".join((log, *(excerpt.text for excerpt in excerpts)))
         for log, excerpts in content["excerpts"].items()
@@ -158,7 +159,7 @@ def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
-    """What is applied, and how it stands; else why that cannot be told."""
+    """Return what is applied and whether it is in effect, or else why that is unknown."""
     try:
         return verify(view), ""
     except RocmcfgError as problem:
@@ -168,15 +169,16 @@ def _in_force(view: HostView) -> tuple[VerificationReport | None, str]:
 def _variables(
     view: HostView, environment: Mapping[str, str], knowledge: Catalogue
 ) -> tuple[Assignment, ...]:
-    """Variables that the catalogue knows, from the files for all users and from who asks."""
-    asks = [Assignment(name, value, "the environment of who asks") for name, value in environment.items()]
+    """Return the variables that the catalogue knows, from the files for all users and from the caller's
+    environment."""
+    asks = [Assignment(name, value, "the caller's environment") for name, value in environment.items()]
     return tuple(
         assignment for assignment in (*for_everybody(view), *asks) if assignment.name in knowledge.variables
     )
 
 
 def _packages(view: HostView) -> dict[str, str]:
-    """Installed firmware packages; empty where no package tool of the host may be asked."""
+    """Return the installed firmware packages, or nothing if no package tool of the host can be asked."""
     packages = view.query(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *_PACKAGES])
     packages = packages or view.query(["rpm", "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\\n", *_PACKAGES])
     packages = packages or view.query(["pacman", "-Q", *_PACKAGES])

@@ -1,4 +1,4 @@
-"""Knowledge that a host adds: looked through, made into a bundle for others, and taken from one."""
+"""Share knowledge that a host adds: check it, export it as a bundle for others, and install a bundle."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rocmcfg.model.shape import NamedTuple
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755
 _SIGNATURE = ".sig"
-_DAY = 86_400  # seconds: as far as clocks of two hosts may be apart
+_DAY = 86_400  # seconds by which the clocks of two hosts may differ
 
 
 class Added(NamedTuple):
-    """What one place adds. `issues` and `tables` are names of files. Of a bundle also its `name`, its
-    `version` and its `signer`, who is empty where nobody who may sign now vouches for it."""
+    """The knowledge that one place adds. `issues` and `tables` are names of files. A bundle also has its
+    `name`, its `version` and its `signer`, who is empty if no allowed signer vouches for it now."""
 
     place: str
     issues: tuple[str, ...]
@@ -32,7 +32,8 @@ class Added(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What counts on a host besides the shipped `issues`, with what is left out in the diagnostics."""
+    """The knowledge that applies on a host: the number of issues, shipped and added, and what each place
+    adds. The diagnostics say what is left out."""
 
     version: str
     issues: int
@@ -47,7 +48,8 @@ class Exported(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """`changed` is False where this very bundle was there. `signer` is who vouches for it."""
+    """The result of an installation. `changed` is False if the same bundle was already installed. `signer` is
+    who vouches for it."""
 
     path: str
     name: str
@@ -62,7 +64,7 @@ class Removed(NamedTuple):
 
 
 def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
-    """All that the host adds, read to its end."""
+    """Return everything that the host adds, fully read, with its problems."""
     catalogue.read_all()
     added, wrong = [], [problem.location for problem in drop_ins.problems()]
     for layer in drop_ins.layers():
@@ -76,11 +78,15 @@ def check(view: HostView) -> tuple[Checked, tuple[Diagnostic, ...]]:
 
 
 def export(view: HostView, path: str, name: str) -> Exported:
-    """The host's own knowledge.d as a bundle at `path`. Raises RocmcfgError for anything wrong in it."""
+    """Write the host's own knowledge.d as a bundle to `path`. Raise RocmcfgError if anything in it is
+    wrong."""
     drop_ins.look_in(view)
     own = [layer for layer in drop_ins.layers() if layer.place == drop_ins.LOCAL]
     if not own:
-        hint = "known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how"
+        hint = (
+            "put known issues into its folder issues, one file each; `rocmcfg schema "
+            "known-issue` shows the format"
+        )
         raise fail("RC1033", f"{drop_ins.LOCAL} holds nothing to export", location=drop_ins.LOCAL, hint=hint)
     drop_ins.use(*own)
     _require_right(f"{drop_ins.LOCAL}/")
@@ -91,19 +97,19 @@ def export(view: HostView, path: str, name: str) -> Exported:
 
 
 def _version_at(seconds: float) -> int:
-    """What an export at this time, in seconds since 1970, has as its version."""
+    """Return the version of an export made at this time, in seconds since 1970."""
     return int(time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds)))
 
 
 def install(host: Host, path: str) -> Installed:
-    """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
-    Broken, or RocmcfgError for one that is of a time to come, or older than that which is there, or in which
-    anything is wrong."""
+    """Install the bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raise
+    NotSigned, Broken, or RocmcfgError if it is from the future, older than the installed one, or wrong in any
+    part."""
     content = _read(path, MOST_OF_A_BUNDLE)
     try:
         signature = _read(path + _SIGNATURE, 1 << 16)
     except Unreadable as problem:
-        hint = f"it comes with the bundle; whoever made that signs it with: {signing(path)}"
+        hint = f"get it together with the bundle, whose author creates it with: {signing(path)}"
         why = f"its signature {path}{_SIGNATURE} cannot be read: {problem.reason}"
         raise NotSigned(path, why, hint) from None
     allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
@@ -111,20 +117,22 @@ def install(host: Host, path: str) -> Installed:
         problems = [fault for fault in drop_ins.take_problems() if fault.location == SIGNERS]
         if problems:
             raise NotSigned(
-                path, problems[0].summary, f"give {SIGNERS} to root, and nobody else the right to write it"
+                path,
+                problems[0].summary,
+                f"make root the owner of {SIGNERS}, and the only user who can write it",
             )
-        hint = "put the public key of whoever signs into it (ssh-keygen(1), ALLOWED SIGNERS)"
-        raise NotSigned(path, f"{SIGNERS} is not there, so that nobody may sign", hint)
+        hint = "put the signer's public key into it (ssh-keygen(1), ALLOWED SIGNERS)"
+        raise NotSigned(path, f"{SIGNERS} does not exist, so no signer is allowed", hint)
     who = signer(content, signature, allowed, path)
     made = bundle.parse(content, path)
     if made.version > _version_at(time.time() + _DAY):
         raise fail(
             "RC1036",
-            f"version {made.version} of {made.name} is not installed: its time is still to come",
-            detail="a version is the time of the export, or a smaller number: this one would keep those out "
-            "that are made until then",
+            f"version {made.version} of {made.name} was not installed: it is from the future",
+            detail="a version is the time of the export, or a smaller number: this one would block "
+            "every export made before that time",
             location=path,
-            hint="export it anew; or set the clock of this host, if that is wrong",
+            hint="export it again; or set the clock of this host if it is wrong",
         )
     drop_ins.use(drop_ins.Layer(path, made.encoded))
     _require_right(f"{path}/")
@@ -132,13 +140,14 @@ def install(host: Host, path: str) -> Installed:
     with host.lock():
         before, signed = host.read(target), host.read(target + _SIGNATURE)
         there = _parsed(before, target)
-        last = there or _parsed(host.read(target + bundle.BEFORE), target)  # the last good one
+        last = there or _parsed(host.read(target + bundle.BEFORE), target)  # the last valid one
         if last is not None and last != made and last.version >= made.version:
             raise fail(
                 "RC1034",
-                f"version {made.version} of {made.name} is not installed: version {last.version} is there",
+                f"version {made.version} of {made.name} was not installed: version {last.version} "
+                "is already installed",
                 location=path,
-                hint="export it anew; or go back: sudo rocmcfg knowledge remove "
+                hint="export it again; or remove the installed one: sudo rocmcfg knowledge remove "
                 f"{made.name}{root_option(host.root)}",
             )
         written = {target: content, target + _SIGNATURE: signature}
@@ -163,19 +172,19 @@ def _parsed(content: bytes | None, place: str) -> bundle.Bundle | None:
 
 
 def remove(host: Host, name: str) -> Removed:
-    """Takes the bundle out, with the one before it. Raises RocmcfgError where none is called so."""
+    """Remove the bundle, and the one before it. Raise RocmcfgError if there is no bundle of this name."""
     target = f"{drop_ins.BUNDLES}/{name}.json"
     with host.lock():
-        # that before it first: it would count where a power cut leaves it alone
+        # the previous one first: it would apply if a power cut left it alone
         ends = (bundle.BEFORE, bundle.BEFORE + _SIGNATURE, _SIGNATURE, "")
         files = [target + end for end in ends] if bundle.is_name(name) else []
         there = [file for file in files if host.exists(file)]
         if not there:
-            hint = f"`rocmcfg knowledge list{root_option(host.root)}` shows those that are installed"
-            raise fail("RC1035", f"no bundle is called {name!r}", location=drop_ins.BUNDLES, hint=hint)
+            hint = f"`rocmcfg knowledge list{root_option(host.root)}` shows the installed bundles"
+            raise fail("RC1035", f"there is no bundle {name!r}", location=drop_ins.BUNDLES, hint=hint)
         for file in there:
             host.remove(file)
-    drop_ins.take_problems()  # of what is gone
+    drop_ins.take_problems()  # forget the problems of the removed files
     return Removed(target, name)
 
 
@@ -191,8 +200,8 @@ def _signer(view: HostView, place: str) -> str:
 
 
 def _require_right(place: str) -> None:
-    """Raises RocmcfgError for anything wrong in what `place` holds: what else is wrong on this host is no
-    reason to refuse it."""
+    """Raise RocmcfgError if anything in `place` is wrong. Other problems of this host are no reason to refuse
+    it."""
     catalogue.read_all()
     problems = drop_ins.take_problems()
     if wrong := [fault for fault in problems if fault.location.startswith(place)]:
@@ -202,5 +211,5 @@ def _require_right(place: str) -> None:
 def _read(path: str, most: int) -> bytes:
     content, _ = read_callers_file(path, most)
     if content is None or len(content) > most:
-        raise Unreadable(path, f"it is no regular file of at most {most >> 10} KiB")
+        raise Unreadable(path, f"it is not a regular file of at most {most >> 10} KiB")
     return content

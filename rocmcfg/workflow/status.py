@@ -1,4 +1,4 @@
-"""One look at a host: what it is, what is in force, what is due."""
+"""Describe a host at a glance: what it is, what is in force, and what is due."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rocmcfg.workflow.verifying import verify
 
 
 class Unnecessary(NamedTuple):
-    """A setting in force whose need is over. `command` applies the same again without it."""
+    """A setting in force that is no longer needed. `command` applies everything again without it."""
 
     setting: str
     reason: str
@@ -44,9 +44,9 @@ class Unnecessary(NamedTuple):
     "issues=issues.issue.id applied=applied_at unnecessary trial",
 )
 class Status(NamedTuple):
-    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
-    `others` are known kernel arguments and variables, `settings` what rocmcfg applied, `applied_at` when
-    (UTC)."""
+    """The state of a host. `report` is None if the receipt cannot be read; `suggested` are profiles for the
+    GPUs found. `others` are known kernel arguments and variables, `settings` are what rocmcfg applied, and
+    `applied_at` is when (UTC)."""
 
     facts: Facts
     report: VerificationReport | None
@@ -69,7 +69,7 @@ class Status(NamedTuple):
 
 
 def status(view: HostView) -> Status:
-    """One look at the host. Never fails for what it merely cannot see."""
+    """Return the state of the host. Never fail only because something cannot be seen."""
     facts = collect_facts(view)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
@@ -83,8 +83,8 @@ def status(view: HostView) -> Status:
     except RocmcfgError as problem:
         problems += problem.diagnostics
     if tried is None and not view.exists(trial.PATH) and anything_left(view):
-        summary = "something of a trial is on this host, and no record of it"
-        hint = "`sudo rocmcfg reject` takes it away"
+        summary = "parts of a trial were found on this host, but there is no record of it"
+        hint = "remove them with `sudo rocmcfg reject`"
         problems.append(warning("RC4338", summary, location=trial.PATH, hint=hint))
     suggested: tuple[str, ...] = ()
     try:
@@ -100,8 +100,8 @@ def status(view: HostView) -> Status:
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, applied))
     if not reboot and applied is None and view.hidden(TRANSACTIONS):
-        summary = "whether the running kernel still has what was taken back, only root can tell"
-        problems.append(info("RC5003", summary, location=TRANSACTIONS, hint="run status as root"))
+        summary = "only root can find out whether the running kernel still has settings that were rolled back"
+        problems.append(info("RC5003", summary, location=TRANSACTIONS, hint="run `rocmcfg status` as root"))
     return Status(
         facts,
         report,
@@ -121,7 +121,7 @@ def status(view: HostView) -> Status:
 
 
 def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
-    """Of the kernel, for this boot or the next one, as far as some value of them harms or does nothing."""
+    """Yield the kernel arguments, of this boot or the next one, that can do harm or can have no effect."""
 
     def value(karg: Karg | None) -> str | None:
         bare = karg is not None and karg.value is None and not karg.untold
@@ -147,13 +147,14 @@ def _variables(view: HostView) -> Iterator[SetParameter]:
 
 
 def written_at(view: HostView, path: str) -> str:
-    """When a file was written: the journals, which say more, are root's."""
+    """Return when a file was written. The journals say more, but only root may read them."""
     state = view.state(path)
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.mtime_ns // 10**9)) if state else ""
 
 
 def _reboot_due(view: HostView, applied: Receipt | None) -> bool:
-    """As apply tells it; of what does not run, nothing is due."""
+    """Return whether a reboot is due, by the same rules as apply. On a disk that runs no kernel, only
+    settings that are no longer wanted count."""
     settings = applied.settings if applied else ()
     return (
         due(view, settings, applied, replaced=False) if Running(view).known else has_unwanted(view, settings)
@@ -161,8 +162,9 @@ def _reboot_due(view: HostView, applied: Receipt | None) -> bool:
 
 
 def _applied_profiles(view: HostView, applied: Receipt) -> tuple[Sequence[Profile], Sequence[Diagnostic]]:
-    """The profiles that are applied, as they are now, and a word of each that cannot be read any more."""
-    paths = [name for name in applied.request.profiles if profiles.is_path(name)]  # files, as they were named
+    """Return the applied profiles as they are now, and a warning for each that can no longer be read."""
+    # Files, as the user named them.
+    paths = [name for name in applied.request.profiles if profiles.is_path(name)]
     labels = {profiles.label(path) for path in paths}
     loaded: list[Profile] = []
     unread = []
@@ -171,9 +173,12 @@ def _applied_profiles(view: HostView, applied: Receipt) -> tuple[Sequence[Profil
             loaded += profiles.load(view, [name])
         except RocmcfgError as problem:
             summary = (
-                f"profile {name} is applied and cannot be read any more ({problem.diagnostics[0].summary})"
+                f"profile {name} is applied, but can no longer be read ({problem.diagnostics[0].summary})"
             )
-            hint = "what is applied stays; whether it is needed still is told once that profile can be read"
+            hint = (
+                "make the profile readable: until then, rocmcfg cannot tell whether its settings "
+                "are still needed. They stay applied"
+            )
             unread.append(warning("RC1015", summary, hint=hint))
     return loaded, unread
 
@@ -181,9 +186,9 @@ def _applied_profiles(view: HostView, applied: Receipt) -> tuple[Sequence[Profil
 def _unnecessary(
     view: HostView, applied: Receipt, facts: Facts, loaded: Sequence[Profile]
 ) -> tuple[Unnecessary, ...]:
-    """Settings in force whose condition no longer holds on this host: a workaround that may go. Nothing is
-    said of what --unconditional put there."""
-    of_profiles = {s.id for s in applied.settings if s.profile}  # what --set asks for has no condition
+    """Return the settings in force whose condition no longer holds on this host: workarounds that can be
+    removed. Settings applied with --unconditional are left out."""
+    of_profiles = {s.id for s in applied.settings if s.profile}  # settings of --set have no condition
     command = command_line(applied.request, view.root)
     unnecessary: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):

@@ -1,4 +1,4 @@
-"""The way back: what was applied, what a crash interrupted, and a trial that nobody wants to keep."""
+"""Undo what was applied, what a crash interrupted, and a trial that the user does not want to keep."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rocmcfg.state import reboot
 def rollback(
     host: Host, *, to: int | None, force: bool, confirm: Callable[[Undo], bool], progress: Progress
 ) -> Undo | None:
-    """Undo the last transaction, or all after `to`. None where the user said no."""
+    """Undo the last transaction, or all after `to`. Return None if the user declined."""
     journal.require_sight(host)
     host.wait_for_package_manager(progress)
     with host.lock():
@@ -40,9 +40,9 @@ def rollback(
             _require_kernels_take(host, planned)
         if (planned.journals or planned.activations) and not confirm(planned):
             return None
-        if not force:  # a kernel may have been installed while somebody was asked
+        if not force:  # a kernel may have been installed while the user was asked
             _require_kernels_take(host, planned)
-        host.require_no_package_manager()  # that began while the user read what would be undone
+        host.require_no_package_manager()  # it may have started while the user read the plan
         with interrupts.held():
             ends.note_rejected(host, planned.journals)
             done = carry_out(host, planned, progress, logged_as="rolled back", force=force)
@@ -51,18 +51,19 @@ def rollback(
 
 
 def _require_kernels_take(view: HostView, planned: Undo) -> None:
-    """Raises RocmcfgError where a kernel that was installed since refuses a setting that would come back."""
+    """Raise RocmcfgError if a kernel installed since then refuses a setting that would return."""
     left = receipt_left(view, planned.journals) if planned.brings_back else None
     back = [setting for setting in left.settings if setting.spelled in planned.brings_back] if left else []
     refusals = _refused_by_kernels(view, back)
     if refusals:
-        summary = "this rollback would bring back what stops the driver of a kernel that was installed since"
-        hint = "take back everything: `rocmcfg rollback --pristine`; --force brings it back all the same"
+        summary = "this rollback would restore settings that stop the driver of a kernel installed since then"
+        hint = "roll back everything: `rocmcfg rollback --pristine`; or restore them anyway with --force"
         raise RocmcfgError(error("RC4037", summary, hint=hint), *refusals)
 
 
 def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
-    """Say which of these settings would keep the driver of a kernel that is installed now from loading."""
+    """Return an error for each of these settings that would keep the driver of an installed kernel from
+    loading."""
     if not settings:
         return []
     from rocmcfg.workflow.planning import collect_facts
@@ -72,16 +73,16 @@ def _refused_by_kernels(view: HostView, settings: Sequence[DesiredSetting]) -> l
 
 
 def has_trial(view: HostView) -> bool:
-    """Whether there is anything to reject."""
+    """Return whether there is anything to reject."""
     return record.newest(view) is not None or standing.anything_left(view)
 
 
 def reject(
     host: Host, confirm: Callable[[Undo], bool], progress: Progress, *, force: bool = False
 ) -> Undo | None:
-    """Forget the trial, whatever its stage: nothing of it is left but its journal. No journals in the answer
-    where there is none; None where the user said no. `force` drops edits of its files."""
-    if record.newest(host) is not None:  # the journal knows it, also where its record is damaged or gone
+    """Roll back the trial, whatever its stage: only its journal stays. Return an undo without journals if
+    there is no trial, or None if the user declined. `force` drops edits of its files."""
+    if record.newest(host) is not None:  # the journal knows the trial even if its record is damaged or gone
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
     if not standing.anything_left(host):
         return _nothing_undone(host)
@@ -95,8 +96,8 @@ def reject(
 
 
 def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
-    """Undo what a crash interrupted, and end a trial that is over. Every boot asks for it: nothing to do is
-    fine, and needs neither the lock nor a disk that can be written."""
+    """Undo what a crash interrupted, and end a trial that is over. This runs at every boot: it is fine if
+    there is nothing to do, and then neither the lock nor a writable disk is needed."""
     journal.require_sight(host)
     if not _recovery_due(host):
         return _nothing_undone(host)
@@ -104,7 +105,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
         with host.lock(), interrupts.held():
             done = _undo_unfinished(host, progress, force=force)
             ends.note_begin(host)
-            # what was cut off may have been the confirmation of a trial that is over now
+            # the interrupted transaction may have been the confirmation of a trial that is over now
             done += ends.take_back(host, progress) if ends.is_over(host) else []
             noting.drop_copies(host)
             interrupts.done()
@@ -113,7 +114,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             warnings = [refusal._replace(severity=Severity.WARNING) for refusal in refusals]
     except Locked:
         raise
-    except (RocmcfgError, KeyboardInterrupt) as problem:  # and be it a read-only disk
+    except (RocmcfgError, KeyboardInterrupt) as problem:  # even on a read-only disk
         if isinstance(problem, KeyboardInterrupt) and not _recovery_due(host):
             raise
         raise RocmcfgError(*recovery.cause(problem), exit_code=ExitCode.RECOVERY_REQUIRED) from problem
@@ -129,18 +130,18 @@ def _recovery_due(view: HostView) -> bool:
 
 
 def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Undo]:
-    """Every transaction that is open: a rollback of several may have been cut off among them."""
+    """Undo every open transaction: a rollback of several may have been interrupted."""
     done = []
     while (cut_off := journal.open_transaction(host)) is not None:
         programs.wait_for_survivors(host, cut_off.header.mark, progress)
         recovery.begin_undos(host, [id for line in cut_off.of(UndoBegun) for id in line.together])
         if ends.is_this_boot(host, cut_off):
             journal.append(host, cut_off.id, Committed())
-            reason = "a trial, was cut off at its last step, and this boot is its own"
+            reason = "a trial, was cut off at its last step; this is its boot"
             host.log(f"transaction {cut_off.id}, {reason}")
             continue
         recovery.make_readable(host, cut_off)
-        planned, how = plan_of(host, [cut_off]), "was interrupted and is undone,"
+        planned, how = plan_of(host, [cut_off]), "was interrupted and was undone"
         done.append(carry_out(host, planned, progress, logged_as=how, after_failure=True, force=force))
     return done
 

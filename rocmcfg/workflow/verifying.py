@@ -1,4 +1,4 @@
-"""Proof: what was applied against what is configured and what runs."""
+"""Verify: compare what was applied with what is configured and what is running."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from rocmcfg.state.verify import verify as check
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
-    """Compare with the trial that is on, else with the receipt, or with profiles, applied by us or not."""
+    """Compare the host with the active trial, or else with the receipt; or with the given profiles, whether
+    or not rocmcfg applied them."""
     report = _verify(view, names, pid)
     if not view.kernel_is_lent:
         return report._replace(diagnostics=(*report.diagnostics, *_reached_in_part(view, report)))
-    summary = "the kernel that runs was booted by another system, which has lent this root its /proc"
-    detail = "What is configured is judged, and nothing that runs."
-    lent = info("RC5005", summary, detail=detail, hint="boot that host, and have it verify itself")
+    summary = "the running kernel belongs to another system, whose /proc is mounted in this root"
+    detail = "only the configuration was checked, not the running kernel"
+    lent = info("RC5005", summary, detail=detail, hint="boot that system and run `rocmcfg verify` there")
     return report._replace(diagnostics=(lent, *report.diagnostics))
 
 
 def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
-    """What the kernel that runs has the value of, and may not give all of."""
+    """Yield a warning for each value that the running kernel has but may not be able to use in full."""
     knowledge = catalogue.load()
     in_effect = [each for each in report.checks if each.status is CheckStatus.IN_EFFECT and each.running]
     for each in in_effect:
@@ -61,28 +62,28 @@ def _verify(view: HostView, names: Sequence[str], pid: int | None) -> Verificati
     report = verify_applied(view, applied, pid)
     if tried is not None:
         summary = f"the trial of transaction {tried.transaction} is over: the old configuration boots again"
-        hint = "`sudo rocmcfg recover` takes away what is left of it"
+        hint = "remove what is left of it with `sudo rocmcfg recover`"
         over = info("RC4326", summary, location=trial.PATH, hint=hint)
         report = report._replace(diagnostics=(over, *report.diagnostics))
     return report
 
 
 def verify_applied(view: HostView, applied: Receipt | None, pid: int | None = None) -> VerificationReport:
-    """What is applied for good, whatever is tried."""
+    """Check what is permanently applied, whether or not there is a trial."""
     if applied is None:
         from rocmcfg.change.transaction.lost_records import record_lost
 
         lost = record_lost(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
             raise at_work  # an apply writes its files before its receipt
-        hint = "`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply"
+        hint = "check a profile that rocmcfg did not apply with `rocmcfg verify --profile NAME`"
         nothing = info("RC5002", "nothing is applied on this host", hint=hint)
         return _with_undone(view, VerificationReport((), None, (), (lost or nothing,), lost is not None))
     return _with_undone(view, check(view, applied.settings, applied, applied.profiles, pid))
 
 
 def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
-    """With what an undo left to the user."""
+    """Return the report with a warning about what an undo left to the user."""
     if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) <= (report.transaction or 0):
         return report
     from rocmcfg.change.transaction.undo import unfinished
@@ -102,7 +103,8 @@ def _verify_profiles(
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)), gpus or ())
     loaded = profiles.load(view, wanted)
     same = applied is not None and set(applied.profiles) == {profile.name for profile in loaded}
-    if applied is not None and same and applied.boot_backend:  # without one a part may be the user's to set
+    # Without a boot loader, the user may have set a part.
+    if applied is not None and same and applied.boot_backend:
         return check(view, applied.settings, applied, applied.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
     request = applied.request if applied is not None and same else Request(tuple(wanted))
@@ -111,7 +113,7 @@ def _verify_profiles(
         view, loaded, request._replace(any_gpu=not fits), Known(facts, catalogue.load(), applied)
     )
     report = check(view, made.settings + made.by_hand, None, made.profiles, pid)
-    # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
+    # A plan's remarks are about an apply; so is the advice on how a built system gets the settings.
     renders = facts.boot.loader is not None and facts.boot.loader.renders
     done = renders and report.exit_code is not ExitCode.DIFFERENCES
     worse = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]

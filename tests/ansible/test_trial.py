@@ -135,7 +135,7 @@ def test_absent_ends_a_trial_and_takes_back_what_was_applied_before(site: Site) 
 WAITS = "a trial (transaction 1) is armed"
 REFUSED: dict[str, dict[str, Any]] = {
     f"{WAITS}, and nothing else": {"set": {"amdgpu.runpm": "0"}},
-    f"{WAITS}, and nothing else is applied": {"confirm_after": "10m"},
+    f"{WAITS}, and nothing else can be applied": {"confirm_after": "10m"},
     WAITS: {"trial": False},
     "write a time such as": {"confirm_after": "soon"},
     "goes with trial: true": {"trial": False, "confirm_after": "10m"},

@@ -177,7 +177,7 @@ def test_lines_that_the_account_added_are_kept(home: Path, edit: str) -> None:
     for options in (("--set", "env.HSA_XNACK=1"), ("--remove",)):
         found = user(*options, "--json")
         assert (found.code, found.ids) == (1, ["RC4003"])
-        assert "a file of your own" in found.document["diagnostics"][0]["hint"]
+        assert "to another file" in found.document["diagnostics"][0]["hint"]
         assert _file(home).read_text() == edited
 
 

@@ -261,7 +261,7 @@ def test_explain_takes_several_settings(root: Path) -> None:
 
 def test_commands_for_another_host_name_it_and_say_who_runs_its_programs(root: Path) -> None:
     planned = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root)
-    assert "update-grub  left to you, or to --chroot" in planned.out
+    assert "update-grub  left to you, unless you add --chroot" in planned.out
     applied = unfolded(rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").out)
     assert applied.endswith(f"Undo: sudo rocmcfg rollback --root {root}")
     undone = rocmcfg("rollback", "--root", root, "--yes").out

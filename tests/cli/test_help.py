@@ -39,10 +39,19 @@ def test_help_is_whole_and_ends_with_what_every_command_takes(name: str) -> None
     assert (found.code, found.err) == (0, "")
     assert too_wide(found.out) == []
     if name in LISTED:
-        assert found.out.rstrip().endswith("-h, --help     Show this, and exit.") or "--help" in found.out
+        assert re.search(r"-h, --help +Show this help and exit\.$", found.out.rstrip())
         declared = {spelling for one in commands.COMMANDS[name].declared().values() for spelling in one.names}
         assert declared <= set(re.findall(r"(?<!\S)--?[a-z-]+", found.out))
 
 
-def test_set_says_what_it_replaces() -> None:
-    assert "replaces what was applied (--add keeps it)" in " ".join(rocmcfg("plan", "--help").out.split())
+def test_add_says_what_it_keeps_where_it_exists() -> None:
+    kept = "Like --set, but keep the settings that are applied already."
+    assert kept in " ".join(rocmcfg("plan", "--help").out.split())
+    assert "--add" not in rocmcfg("env", "--help").out
+
+
+def test_without_a_command_the_first_steps_fit_a_small_terminal() -> None:
+    found = rocmcfg()
+    assert (found.code, found.out) == (2, "")
+    assert len(found.err.splitlines()) <= 23
+    assert "rocmcfg --help" in found.err

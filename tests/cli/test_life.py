@@ -74,7 +74,7 @@ def test_plan_apply_verify_reboot_verify_replace_and_back_again(sample: Path) ->
     assert "Already applied: nothing was changed." in again.out
     tried = rocmcfg("apply", "--profile", "auto", "--trial", "--root", sample, "--yes")
     assert "nothing was changed, and no trial is armed." in tried.out
-    assert f"To try it: `sudo rocmcfg rollback --root {sample}`, then reboot" in unfolded(tried.out)
+    assert f"To try it: run `sudo rocmcfg rollback --root {sample}`, reboot" in unfolded(tried.out)
     assert tree(sample) == menu
     assert rocmcfg("plan", "--profile", "auto", "--root", sample, "--detailed-exitcode").code == 0
 
@@ -87,7 +87,7 @@ def test_plan_apply_verify_reboot_verify_replace_and_back_again(sample: Path) ->
 
     back = rocmcfg("rollback", "--root", sample, "--yes")
     assert back.code == 0, back.err
-    assert "Undone: transaction 2." in back.out
+    assert "Rolled back: transaction 2." in back.out
     now = {p: e for p, e in tree(sample, state=False).items() if not p.startswith(("boot/", "proc/", "sys/"))}
     then = {p: e for p, e in first.items() if not p.startswith(("boot/", "proc/", "sys/"))}
     assert now == then, "a rollback brings back content, mode and mtime of what the older apply wrote"
@@ -157,7 +157,7 @@ def test_status_says_what_is_in_force_and_what_comes_next(sample: Path) -> None:
     assert "Next: rocmcfg plan --profile gfx1201" in found.out
     rocmcfg("apply", "--profile", "auto", "--root", sample, "--yes")
     said = unfolded(rocmcfg("status", "--root", sample).out)
-    counts = r"\d+ open, 1 worked around from the next boot on, (\d+ worked around, )?\d+ only reported"
+    counts = r"\d+ open, 1 worked around after the next boot, (\d+ worked around, )?\d+ only reported"
     assert re.search(rf"{counts}: rocmcfg issues --root {re.escape(str(sample))}", said)
     assert "amdgpu.cwsr_enable=0 pending activation: hipBLASLt of ROCm 7.0 and 7.1" in said
     simulate(sample, "--update-grub")

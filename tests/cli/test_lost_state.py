@@ -88,7 +88,7 @@ def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, t
 def test_the_script_that_needs_no_record_is_named_where_it_lies(applied: Path, tools: Path) -> None:
     shutil.rmtree(applied / "var/lib/rocmcfg")
     refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
-    assert f"take them away by hand: sudo sh {applied / COPY}" in " ".join(refused.err.split())
+    assert f"remove them manually: sudo sh {applied / COPY}" in " ".join(refused.err.split())
     subprocess.run(["sh", applied / COPY], capture_output=True, check=False)  # update-grub is the user's
     assert not (applied / DROP_IN).exists()
 
@@ -97,7 +97,10 @@ def test_where_no_script_is_left_an_apply_writes_one(applied: Path, tools: Path)
     shutil.rmtree(applied / "var")
     refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
     printed = " ".join(refused.err.split())
-    assert f"with your profile writes a script for it: sudo sh {applied}/var/lib/rocmcfg/undo.sh" in printed
+    assert (
+        f"with your profile writes a script that does it: sudo sh {applied}/var/lib/rocmcfg/undo.sh"
+        in printed
+    )
     assert rocmcfg("apply", "--yes", *RUNPM, "--root", applied, tools=tools).code == 0
     script = ["sh", str(applied / "var/lib/rocmcfg/undo.sh")]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
@@ -108,7 +111,7 @@ def test_where_no_script_is_left_an_apply_writes_one(applied: Path, tools: Path)
 def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
     (applied / RECEIPT).unlink()
     said = " ".join(rocmcfg("verify", "--root", applied).err.split())
-    assert "no record says what they shall be" in said
+    assert "there is no record of what they should contain" in said
     assert "undoes the last transaction" in said
 
 
@@ -149,7 +152,7 @@ def test_a_user_is_told_that_root_knows(interrupted: Path, tools: Path) -> None:
     _reachable(interrupted)
     found = as_nobody(command("verify", "--json", "--root", interrupted))
     assert (found.code, found.ids) == (3, ["RC4027"])
-    assert "as root, who can tell" in found.document["diagnostics"][0]["hint"]
+    assert "as root to find out" in found.document["diagnostics"][0]["hint"]
     status = as_nobody(command("status", "--json", "--root", interrupted))
     assert (status.code, status.document["status"]) == (0, "differences")
     assert "RC4027" in status.ids

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import rocmcfg as package
+from rocmcfg.cli.terminal import wrap
 from tests.support.hosts import debian_grub_host, make_root
 from tests.support.program import DEMO, SOURCE, command, environment, process, rocmcfg, too_wide
 from tests.support.trees import tree
@@ -350,6 +351,21 @@ def test_quiet_prints_problems_only(tmp_path: Path) -> None:
     wrong = rocmcfg("plan", "--set", "amdgpu.runpm=x", "--root", root, "-q")
     assert "error[RC2104]" in wrong.err
     assert rocmcfg("env", "--set", "env.HSA_XNACK=1", "-q").out == "export HSA_XNACK=1\n", "what it is for"
+
+
+@pytest.mark.parametrize("before", range(60, 80))
+def test_a_short_command_is_not_broken_between_two_lines(before: int) -> None:
+    lines = wrap(f"{'x' * before} `rocmcfg profile show NAME` says why")
+    assert any("`rocmcfg profile show NAME`" in line for line in lines)
+    assert too_wide("\n".join(lines)) == []
+
+
+def test_the_text_between_two_long_commands_is_broken() -> None:
+    long = "`rocmcfg confirm --root /home/you/rocmcfg-case/host`"
+    lines = wrap(
+        f"keep it with {long} in its boot, or with {long} later, which is long enough for three lines"
+    )
+    assert all(len(line) > 50 for line in lines[:-1])
 
 
 def test_version_and_module() -> None:

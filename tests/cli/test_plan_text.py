@@ -44,7 +44,7 @@ def test_the_end_says_how_to_undo_to_survive_and_to_go_on(root: Path) -> None:
     assert "4 settings (1 kernel argument, 3 variables): 5 files to change, 1 program to run" in said
     assert f"Undo: sudo rocmcfg rollback --root {root}" in said
     assert "--trial" not in said, "whether the loader can do it there is not seen from here"
-    assert "in the boot menu press e, take amdgpu.cwsr_enable=0 out, and boot that" in said
+    assert "in the boot menu press e, delete amdgpu.cwsr_enable=0, and boot that" in said
     assert said.endswith(f"Next: {again}")
     next_one = shlex.split(again.removeprefix("sudo rocmcfg "))
     assert rocmcfg(*next_one, "--yes").code == 0
@@ -72,7 +72,7 @@ def test_without_a_boot_loader_that_is_known_the_rest_is_done(root: Path) -> Non
     ask = ("-p", "gfx1201", "--root", root)
     planned = rocmcfg("plan", *ask, "--json").document
     assert [one["id"] for one in planned["diagnostics"] if one["severity"] == "warning"] == ["RC3030"]
-    assert "yours to add: amdgpu.cwsr_enable=0" in planned["diagnostics"][0]["summary"]
+    assert "add these kernel arguments yourself: amdgpu.cwsr_enable=0" in planned["diagnostics"][0]["summary"]
     assert "amdgpu.cwsr_enable" not in [one["setting"] for one in planned["settings"]]
     assert rocmcfg("apply", *ask, "--yes").code == 0
     assert "DISABLE_ADDMM_CUDA_LT=1" in (root / "etc/rocmcfg/env").read_text()

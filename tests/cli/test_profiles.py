@@ -71,7 +71,7 @@ def test_a_limit_that_the_kernel_does_not_reach_is_warned_of(
     root = strix(tmp_path, kernels=(kernel,))
     found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=96", "--root", root)
     said = " ".join(found.err.split())
-    assert (f"kernel {kernel} may not give all of ttm.pages_limit={PAGES_OF_96_GIB}" in said) is warned
+    assert (f"kernel {kernel} may not provide all of ttm.pages_limit={PAGES_OF_96_GIB}" in said) is warned
 
 
 def test_an_apply_that_is_no_longer_given_the_number_says_what_it_takes_back(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_profile_of_another_gpu_is_shown_as_what_it_would_do(tmp_path: Path) -
     root = debian_grub_host(tmp_path, gfx="gfx1100")
     found = rocmcfg("profile", "show", "rdna4", "--root", root)
     assert "On this host it sets" not in found.out
-    assert "No GPU of it is here; with --any-gpu it would set" in found.out
+    assert "This host has no GPU for it; with --any-gpu it would set" in found.out
     assert "On this host it sets" in rocmcfg("profile", "show", "rdna3", "--root", root).out
 
 
@@ -296,7 +296,7 @@ def test_the_two_instincts_of_one_target_are_told_apart(tmp_path: Path) -> None:
     assert "for APUs with gfx942" in problem(rocmcfg("plan", "-p", "mi300a", "--root", card), "RC2010", 1)
     ask = ("-p", "mi300a", "--set")
     more = problem(rocmcfg("apply", *ask, "profile.apus=4", "--root", apu, "--yes"), "RC2052", 1)
-    assert "more than this host has: 1" in more
+    assert "is too high: this host has 1" in more
     assert rocmcfg("apply", *ask, "profile.apus=1", "--root", apu, "--yes").code == 0
     wanted = ("pci=realloc=off", "numa_balancing=disable", "transparent_hugepage=always")
     assert all(argument in line(apu) for argument in wanted)

@@ -72,4 +72,4 @@ def test_the_header_of_a_rollback_says_what_goes_what_comes_and_what_stays(root:
     assert found["keeps"] == ["amdgpu.cwsr_enable=0"]
     assert len(found["brings_back"]) == 3
     said = rocmcfg("rollback", "--dry-run", "--root", root).out
-    assert said.startswith("Undo of transaction 2\n  takes back   amdgpu.runpm=0\n  brings back  env.")
+    assert said.startswith("Undo of transaction 2\n  rolls back  amdgpu.runpm=0\n  restores    env.")

@@ -67,7 +67,7 @@ def test_a_no_changes_nothing(root: Path) -> None:
     run(root, "apply", *CWSR, "--trial", "--yes")
     reboot(root)
     before = tree(root)
-    for verb, question in (("confirm", "Keep this?"), ("reject", "Forget this trial?")):
+    for verb, question in (("confirm", "Keep this?"), ("reject", "Drop this trial?")):
         asked = run(root, verb, answer="n\n")
         assert (asked.code, question in asked.out + asked.err) == (1, True)
         assert tree(root) == before
@@ -76,11 +76,11 @@ def test_a_no_changes_nothing(root: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--confirm-after", "10m"), "belong to --trial"),
-        (("--health-check", "true"), "belong to --trial"),
+        (("--confirm-after", "10m"), "require --trial"),
+        (("--health-check", "true"), "require --trial"),
         (("--trial", "--health-check", "true"), "--confirm-after TIME"),
-        (("--trial", "--confirm-after", "10"), "write a time such as 90s"),
-        (("--trial", "--confirm-after", "-5m"), "write a time such as 90s"),
+        (("--trial", "--confirm-after", "10"), "specify a time such as 90s"),
+        (("--trial", "--confirm-after", "-5m"), "specify a time such as 90s"),
         (("--trial", "--confirm-after", "5s"), "from 30s to 24h"),
         (("--trial", "--confirm-after", "99h"), "from 30s to 24h"),
         (("--trial", "--confirm-after", "10m", "--health-check", "a\nb"), "one line"),

@@ -153,7 +153,7 @@ def test_a_known_name_carries_no_other_text_where_root_did_not_write_it(
     found = apply(root, "-p", place)
     assert (found.code, "RC2111" in found.err) == (1, True), found.err
     assert tree(root) == before
-    given = " ".join(found.err.split()).partition("give it yourself: --set ")[2]
+    given = " ".join(found.err.split()).partition("set it yourself: --set ")[2]
     assert ";" not in line or given.startswith("'"), "a shell takes it for one word"
     os.chown(place, 0, 0)
     assert "RC2111" not in apply(root, "-p", place).err

@@ -51,8 +51,8 @@ def test_it_says_every_reason_and_fails_so_that_systemctl_shows_it(tmp_path: Pat
     root = trying(tmp_path, 60, 61)
     (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
     said = problem(rocmcfg("watch-trial", "--root", root, tools=tmp_path), "RC4340", 1)
-    assert "amdgpu.cwsr_enable is not in effect, so that the trial proves nothing" in said
-    assert "no kernel log of this boot could be read" in said
+    assert "amdgpu.cwsr_enable is not in effect, so the trial proves nothing" in said
+    assert "the kernel log of this boot could not be read" in said
     found = rocmcfg("watch-trial", "--root", root, "--json", tools=tmp_path)
     assert (found.code, found.ids) == (1, ["RC4340"])
 
@@ -75,5 +75,5 @@ def test_a_shutdown_while_it_waits_is_no_failure(tmp_path: Path) -> None:
 
 def test_without_a_trial_it_is_done_at_once_and_no_help_lists_it(tmp_path: Path) -> None:
     found = rocmcfg("watch-trial", "--root", debian_grub_host(tmp_path))
-    assert (found.code, found.out) == (0, "Nothing to do: no trial runs in this boot.\n")
+    assert (found.code, found.out) == (0, "Nothing to do: no trial is running in this boot.\n")
     assert "watch-trial" not in rocmcfg("--help").out

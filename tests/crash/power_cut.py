@@ -91,8 +91,8 @@ class Act:
 
 ACTS = (
     Act("apply", (FIRST,), SECOND, "Applied as"),
-    Act("rollback", (FIRST, SECOND), ("rollback", "--yes"), "Undone:"),
-    Act("recover", (FIRST,), ("recover",), "Undone:", killed=True),
+    Act("rollback", (FIRST, SECOND), ("rollback", "--yes"), "Rolled back:"),
+    Act("recover", (FIRST,), ("recover",), "Rolled back:", killed=True),
 )
 
 

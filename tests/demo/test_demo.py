@@ -57,7 +57,7 @@ def test_the_demo_succeeds_and_shows_every_step(tour: subprocess.CompletedProces
         "[exit code 6:",
         "In effect: all 4 settings.",
         "[exit code 0:",
-        "Undone: transaction 2.",
+        "Rolled back: transaction 2.",
         "nothing is applied on this host",
         "[checked: all else is byte-identical]",
         "$ rocmcfg lint",

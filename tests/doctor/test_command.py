@@ -86,7 +86,7 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     lines = found.out.splitlines()
     assert lines[0].startswith("Very likely: ")
     assert "Try now, no root: rocmcfg run -p gfx1201 -- PROGRAM" in lines
-    at = next(i for i, line in enumerate(lines) if line.startswith("Fix for good: "))
+    at = next(i for i, line in enumerate(lines) if line.startswith("Permanent fix: "))
     command = lines[at].partition(":")[2]
     while command.endswith("\\"):  # as a shell reads it
         at += 1
@@ -95,10 +95,10 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     assert "Costs: Slower matrix products" in found.out
     assert "DTVB1" not in found.out
     assert "0.8" not in found.out, "scores are for -v"
-    assert "  It sets what else this GPU needs, shows all of it, and asks first." in lines
+    assert "  It also sets what else this GPU needs; it shows all changes and asks first." in lines
     assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore" in lines, "without it it is no cure"
     assert len(lines) <= 14
-    assert "; the fix for good is its fix, too" not in found.out
+    assert "; the permanent fix covers it too" not in found.out
 
 
 def test_a_cure_beside_what_is_applied_is_not_said_to_set_more(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_cure_beside_what_is_applied_is_not_said_to_set_more(tmp_path: Path) -
     assert rocmcfg("apply", "-p", "debug-gemm", "--root", root, "--yes").code == 0
     found = unfolded(rocmcfg("doctor", OVERREAD, "--root", root).out)
     assert "--profile debug-gemm --set env.TORCH_BLAS_PREFER_HIPBLASLT=0" in found
-    assert "It sets what else" not in found
+    assert "It also sets what else" not in found
 
 
 def test_a_line_that_several_faults_print_says_so_and_how_to_tell_them_apart(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_line_that_several_faults_print_says_so_and_how_to_tell_them_apart(tmp
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     found = rocmcfg("doctor", log, "--root", root)
-    assert "This line has another known cause as well: rdna4-hipblaslt-gltr-overread." in found.out
-    assert "Where that does not name rdna4-hipblaslt-gltr-overread, it is" in found.out
+    assert "This line has another known cause: rdna4-hipblaslt-gltr-overread." in found.out
+    assert "If that does not name rdna4-hipblaslt-gltr-overread, it is" in found.out
     assert "rocmcfg run -p debug-gemm -- PROGRAM" in found.out
     assert _matches("--log", log, "--root", root)[0]["alike"] == ["rdna4-hipblaslt-gltr-overread"]
     # a kernel's name proves the one, and there is nothing to tell apart
@@ -128,15 +128,15 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     first, asks, asked, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
     assert (first, asks) == (
-        "Which GPU it was cannot be told. Say it, and the answer gets better:",
+        "The GPU is unknown. For a better answer, name it:",
         f"  rocmcfg doctor {log} \\",
     )
     assert unfolded(asked).startswith("--gfx GFX --kernel KERNEL --rocm ROCM")
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
-    assert "Which GPU" not in told
+    assert "The GPU is unknown" not in told
     log.write_text("Unable to open /dev/kfd read-write: Permission denied\n")  # whatever the GPU is
     certain = rocmcfg("doctor", log, "--root", root).out
-    assert 0 < certain.index("(kfd-no-rights)") < certain.index("Which GPU it was cannot be told")
+    assert 0 < certain.index("(kfd-no-rights)") < certain.index("The GPU is unknown.")
     assert "rdna4-expert-sched-cwsr" in told
 
 
@@ -145,12 +145,12 @@ def test_a_programs_line_alone_is_not_said_to_be_explained_by_nothing(tmp_path: 
     root, line = debian_grub_host(tmp_path, gfx=None), "RuntimeError: HIP error: unspecified launch failure"
     said = unfolded(rocmcfg("doctor", line, "--root", root).out)
     assert "rocmcfg doctor LINE --gfx GFX --kernel KERNEL --rocm ROCM" in said
-    assert "The kernel's log of that boot, whole, tells it too: sudo journalctl -k -b > kernel.log" in said
-    assert f"Without an answer before the GPU is known {line}" in said
+    assert "The complete kernel log of that boot shows it too: sudo journalctl -k -b > kernel.log" in said
+    assert f"Not explained while the GPU is unknown {line}" in said
     assert "no known issue" not in said
     assert "To report it" not in said
     known = rocmcfg("doctor", line, "--gfx", "gfx1100", "--root", root).out
-    assert "Explained by no known issue" in known
+    assert "Not explained by any known issue" in known
 
 
 def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_what_is_in_force_is_said_and_not_recommended(tmp_path: Path) -> None:
     assert (mine["workaround"], mine["in_force"]) == (None, [])
     assert [one["setting"] for one in mine["applied"]] == ["amdgpu.cwsr_enable=0"]
     said = " ".join(rocmcfg("doctor", "--log", log, "--root", root).out.split())
-    assert "in force now (the running driver); this log does not say whether it was then" in said
+    assert "in force now (the running driver); the log does not show whether it was then" in said
     assert "did not help" not in said
     (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
     mine = _matches("--log", log, "--root", root)[0]
@@ -211,10 +211,10 @@ def test_what_waits_for_a_reboot_is_said_and_not_proposed_again(tmp_path: Path) 
     assert (mine["issue"], mine["workaround"]) == ("rdna4-expert-sched-cwsr", None)
     assert mine["score"] >= 0.5
     said = " ".join(rocmcfg("doctor", "--log", log, "--root", root).out.split())
-    assert "amdgpu.cwsr_enable=0: applied, not in effect before the reboot" in said
+    assert "amdgpu.cwsr_enable=0: applied, but not in effect before the reboot" in said
     assert "rocmcfg apply" not in said
     assert mine["applied"] == [
-        {"setting": "amdgpu.cwsr_enable=0", "state": "applied, not in effect before the reboot"}
+        {"setting": "amdgpu.cwsr_enable=0", "state": "applied, but not in effect before the reboot"}
     ]
 
 
@@ -294,7 +294,7 @@ def test_a_log_with_nothing_wrong_yields_nothing(host: Path, path: Path) -> None
     found = rocmcfg("doctor", "--log", path, "--root", host, "--json").document
     assert (found["matches"], found["unknown"], found["diagnostics"]) == ([], [], [])
     said = rocmcfg("doctor", "--log", path, "--root", host)
-    assert " ".join(said.out.split()).startswith(f"No known issue, and no error of the driver: {path}")
+    assert " ".join(said.out.split()).startswith(f"No known issue and no driver error in {path}")
 
 
 def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Path, tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Pat
     assert found["matches"] == []
     assert [(line["line"], line["count"]) for line in found["unknown"]] == [(1, 1)]
     said = rocmcfg("doctor", "--log", log, "--root", host).out
-    assert "Explained by no known issue" in said
+    assert "Not explained by any known issue" in said
     assert "rocmcfg report" in said
 
 
@@ -468,9 +468,9 @@ def test_an_empty_log_is_named(host: Path, tmp_path: Path) -> None:
         (b"PK\3\4" + b"x" * 100, "unzip -p"),
         (b"LPKSHHRH" + bytes(200), "journalctl -k --file"),
         (RESET.read_text().encode("utf-16"), "iconv -f UTF-16"),
-        (Path("/bin/sh").read_bytes(), "it is no text"),
-        (gzip.compress(gzip.compress(RESET.read_bytes())), "it is no text"),
-        (lzma.compress(RESET.read_bytes(), lzma.FORMAT_ALONE), "it is no text"),
+        (Path("/bin/sh").read_bytes(), "it is not a text"),
+        (gzip.compress(gzip.compress(RESET.read_bytes())), "it is not a text"),
+        (lzma.compress(RESET.read_bytes(), lzma.FORMAT_ALONE), "it is not a text"),
     ],
     ids=["zstd", "lz4", "zip", "journal", "UTF-16", "program", "packed twice", "lzma"],
 )
@@ -607,7 +607,7 @@ def test_an_answer_says_that_the_log_has_more_than_it_explains(host: Path, tmp_p
     log.write_text("".join(f"[ 1.0] amdgpu 0000:03:00.0: amdgpu: {line}\n" for line in lines))
     said = unfolded(rocmcfg("doctor", log, "--gfx", "gfx1201", "--root", host).out)
     assert "Likely: RDNA 4" in said
-    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3), and 1 more kind of lines" in said
+    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3), and 1 other message" in said
 
 
 @pytest.mark.parametrize("silent", [True, False])
@@ -628,13 +628,15 @@ def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: P
     (tmp_path / "boot").write_text("Linux version 6.14.0-37-generic (buildd)\n")
     doubted = rocmcfg("doctor", tmp_path / "notes", "--root", host)
     assert doubted.code == 0
-    assert "Is it the right log?" in doubted.out
-    assert "Is it the right log?" not in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
+    assert "It does not look like a kernel log" in doubted.out
+    assert (
+        "It does not look like a kernel log" not in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
+    )
 
 
 def test_what_another_machine_needs_is_not_offered_as_if_it_were_this_ones(host: Path) -> None:
-    assert "Of another machine: gfx1100" in rocmcfg("doctor", RESET, "--root", host).out
-    assert "Of another machine" not in rocmcfg("doctor", OVERREAD, "--root", host).out
+    assert "From another machine: gfx1100" in rocmcfg("doctor", RESET, "--root", host).out
+    assert "From another machine" not in rocmcfg("doctor", OVERREAD, "--root", host).out
 
 
 @pytest.mark.parametrize(
@@ -681,13 +683,13 @@ def test_the_fault_of_a_program_and_of_the_kernel_are_one(tmp_path: Path, line: 
     (tmp_path / "a.log").write_text(line)
     said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.1").out
     assert "rdna4-expert-sched-cwsr" in said
-    assert "To tell which it is:" in said
+    assert "To find out which it is:" in said
 
 
 def test_the_fault_that_is_left_where_another_is_mended_is_named_as_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(FAULT)
     said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.2").out
-    assert "these come nearest\n  rdna4-hipblaslt-gltr-overread" in said
+    assert "these come closest\n  rdna4-hipblaslt-gltr-overread" in said
     assert "rocmcfg run -p debug-gemm" in said
     assert "apply" not in said
 

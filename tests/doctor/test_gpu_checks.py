@@ -28,7 +28,7 @@ SLOT, CARD = "0000:00:01.1", "0000:01:00.0"
         ({"/dev/kfd": "render", "/dev/dri/renderD128": "render"}, None, "sudo usermod -aG render $USER"),
         ({"/dev/kfd": "render", "/dev/dri/renderD128": "video"}, None, "usermod -aG render,video $USER"),
         ({"/dev/kfd": "109"}, "docker", "--group-add 109"),
-        ({"/dev/kfd": "root"}, None, "no rule of udev"),
+        ({"/dev/kfd": "root"}, None, "since none grants access"),
     ],
 )
 def test_who_may_not_use_the_gpu_is_told_the_group(
@@ -42,7 +42,7 @@ def test_who_may_not_use_the_gpu_is_told_the_group(
     root = debian_grub_host(tmp_path, container=container, extra=nodes)
     monkeypatch.setattr(LocalView, "closed_to_us", lambda _, path: groups.get(path))
     found = checks(root)["RC8140"]
-    assert found.summary == f"you may not use {', '.join(groups)}"
+    assert found.summary == f"you may not open {', '.join(groups)}"
     assert hint in found.hint
 
 
@@ -113,7 +113,7 @@ def window(visible: int, whole: int = 16304) -> dict[str, str]:
 
 def test_a_small_window_into_the_memory_of_a_card_is_told(tmp_path: Path) -> None:
     found = checks(debian_grub_host(tmp_path, extra=window(256)))["RC8143"]
-    assert found.summary == "the processor sees 256 of the 16304 MiB of gfx1201"
+    assert found.summary == "the CPU sees 256 of the 16304 MiB of gfx1201"
     assert checks(debian_grub_host(tmp_path, name="all", extra=window(16304))) == {}
     inside = debian_grub_host(tmp_path, name="apu", gfx="gfx1151", extra=window(256, 512))
     assert "RC8143" not in checks(inside)

@@ -103,7 +103,7 @@ def test_defaults_that_nobody_generated_a_menu_from(tmp_path: Path) -> None:
     append = 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {}"\n'
     path.write_text(append.format("amdgpu.runpm=0 iommu=pt splash"))
     found = checks(root)["RC8106"]
-    assert found.summary.startswith("the boot menu lacks amdgpu.runpm=0 iommu=pt:")
+    assert found.summary.startswith("the boot menu does not have amdgpu.runpm=0 iommu=pt:")
     assert found.location.startswith("/etc/default/grub.d/gpu.cfg")
     assert "update-grub" in found.hint
     path.write_text(append.format("splash"))
@@ -117,7 +117,7 @@ def test_defaults_that_nobody_generated_a_menu_from(tmp_path: Path) -> None:
 
 def test_dkms_and_rocm_of_other_releases(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, driver="dkms", rocm="6.4.3", extra=DKMS)
-    assert "6.3.6 under ROCm 6.4.3" in checks(root)["RC8110"].summary
+    assert "6.3.6 with ROCm 6.4.3" in checks(root)["RC8110"].summary
     assert checks(debian_grub_host(tmp_path, driver="dkms", rocm="6.1.0", extra=DKMS, name="near")) == {}
     assert checks(debian_grub_host(tmp_path, rocm="7.2.0", extra=DKMS, name="no dkms")) == {}
 

@@ -175,7 +175,7 @@ def test_what_runs_on_this_host_is_in_force_for_its_own_log(tmp_path: Path) -> N
         (found_then,), _ = judged(unsaid, root, [issue()])
         assert found_then.in_force == (), "the log may be older than the setting"
         assert found_then.remaining == ()
-        assert "this log does not say whether it was then" in found_then.applied[0].state
+        assert "the log does not show whether it was then" in found_then.applied[0].state
     other_boot = b"Command line: ro a=1\nsecond stage: code 5"
     assert judged(other_boot, root, [issue()])[0][0].in_force == (), "what runs now did not run then"
     elsewhere, where = judged(b"MES: mes_v11_0_x\nthird and last stage", root, [issue()])

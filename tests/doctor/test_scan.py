@@ -357,6 +357,12 @@ def test_a_pattern_that_grep_refuses_is_left_to_python() -> None:
     assert answer(scanned(log, wanted, use_grep=True)) == answer(scanned(log, wanted, use_grep=False))
 
 
+@pytest.mark.parametrize("stamp", ["", "[   12.345678] ", "[Mon Nov  2 10:00:00 2026] ", "<3>"])
+def test_a_message_keeps_the_function_that_the_driver_names(stamp: str) -> None:
+    line = "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout"
+    assert scan.message((stamp + line).encode()) == line
+
+
 def test_an_end_of_line_in_a_pattern_also_means_crlf() -> None:
     wanted = [probe("signature", "the last word$")]
     log = b"the last word\r\nthe last word\nthe last words\n"

@@ -44,7 +44,7 @@ class RunningHost(LocalHost):
     [
         (
             {"-b -1": BOOT + FAULT, "-b 0": BOOT, "dmesg": BOOT},
-            ["the journal of the boot before", "the journal of this boot"],
+            ["the journal of the previous boot", "the journal of this boot"],
             [],
         ),
         ({"-b -1": "", "-b 0": BOOT, "dmesg": BOOT}, ["the journal of this boot"], []),

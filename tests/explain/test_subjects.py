@@ -34,7 +34,7 @@ def test_every_issue_gpu_profile_and_diagnostic_is_explained(root: Path) -> None
 def test_an_issue_says_what_cures_it_and_where_that_is_known_from(root: Path) -> None:
     said = rocmcfg("explain", "rdna4-expert-sched-cwsr", "--root", root).out
     order = [
-        "known of this host",
+        "this host matches",
         "amdgpu.cwsr_enable=0",
         "rocmcfg plan --profile rdna4",
         "costs",
@@ -63,7 +63,7 @@ def test_issues_moves_what_is_worked_around_out_of_the_open_ones(tmp_path: Path)
     assert after["rdna4-expert-sched-cwsr"] == "pending"
     assert after["rdna4-hipblaslt-gltr-overread"] == "worked_around"
     said = rocmcfg("issues", "--root", root).out
-    assert said.index("Worked around from the next boot on") < said.index("rdna4-expert-sched-cwsr")
+    assert said.index("Worked around after the next boot") < said.index("rdna4-expert-sched-cwsr")
     assert f"Next: rocmcfg doctor --root {root}" in unfolded(said)
 
 

@@ -18,10 +18,10 @@ SHIPPED = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
     ("text", "severity", "says"),
     [
         ("amdgpu.noretry=0", "warning", "opposite of what is meant"),
-        ("amdgpu.gpu_recovery=1", "info", "is what happens anyway"),
+        ("amdgpu.gpu_recovery=1", "info", "is the default anyway"),
         ("amdgpu.gpu_recovery=0", "warning", "is harmful"),
         ("env.GPU_DEVICE_ORDINAL=0", "info", "HIP_VISIBLE_DEVICES"),
-        ("env.PYTORCH_ROCM_ARCH=gfx1201", "info", "read when software is compiled"),
+        ("env.PYTORCH_ROCM_ARCH=gfx1201", "info", "read only when software is compiled"),
         ("env.HSA_XNACK=1", "info", "no effect on gfx1201"),
         ("env.HSA_OVERRIDE_GFX_VERSION=10.3.0", "warning", "is harmful"),
         ("env.HIP_VISIBLE_DEVICE=0", "info", "HIP_VISIBLE_DEVICES"),

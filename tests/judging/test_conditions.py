@@ -1,4 +1,4 @@
-"""Whether a setting is needed: yes, no (and since what), or cannot be told. Facts in, one decision out."""
+"""Whether a setting is needed: yes, no (and since what), or unknown. Facts in, one decision out."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
         when(rocm=">=7.0.1,<7.0.3"),
         {"pytorch": (torch((2, 9, 1), (7, 0)),)},
         None,
-        "cannot be told",
+        "it is unknown whether",
     ),
     "the wheel of the caller's environment counts alone": (
         when(rocm=">=7.0,<7.2"),
@@ -133,8 +133,8 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
         False,
         "1 gfx1201 GPU here",
     ),
-    "an unknown GPU may be one": (when(gpus=">=2"), {"gpus": (NAVI48, gpu(None))}, None, "cannot be told"),
-    "no GPU seen": (when(gpus=">=2"), {}, None, "cannot be told"),
+    "an unknown GPU may be one": (when(gpus=">=2"), {"gpus": (NAVI48, gpu(None))}, None, "is unknown"),
+    "no GPU seen": (when(gpus=">=2"), {}, None, "is unknown"),
     "an unknown GPU may be the one asked for": (
         when(gfx=("gfx1100",)),
         {"gpus": (gpu(None),)},
@@ -144,7 +144,7 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
     "an iGPU present": (when(igpu=True), {"gpus": (NAVI48, RAPHAEL)}, True, "gfx1036"),
     "an iGPU present where none may be": (when(igpu=False), {"gpus": (NAVI48, RAPHAEL)}, False, "gfx1036"),
     "no iGPU": (when(igpu=False), {"gpus": (NAVI48,)}, True, "no integrated GPU"),
-    "no GPU, so no iGPU is seen": (when(igpu=False), {}, None, "cannot be told"),
+    "no GPU, so no iGPU is seen": (when(igpu=False), {}, None, "it is unknown whether"),
     "DKMS": (when(dkms=True), {"kernels": (kernel("6.8.1", dkms=True), kernel("6.12.1"))}, True, "6.8.1 has"),
     "no DKMS": (
         when(dkms=True),
@@ -155,7 +155,7 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
     "without DKMS": (when(dkms=False), {"kernels": (kernel("6.12.1"),)}, True, "has its own driver"),
     "no kernel": (when(dkms=True), {}, None, "no kernel"),
     # -- several parts
-    "a part that fails decides before one that cannot be told": (
+    "a part that fails decides before an unknown one": (
         when(rocm=">=7.0", gpus=">=2"),
         {"gpus": (NAVI48,)},
         False,

@@ -177,6 +177,7 @@ SAME = {
     About.TAINTS: ({"RC7108"}, {"RC2107"}),
     About.FEATURE_TAINTS: ({"RC7108"}, {"RC2050"}),
     About.SIDE_EFFECT: ({"RC7110"}, {"RC2050"}),
+    About.UNDOES: ({"RC7122"}, {"RC2060"}),
     About.LOSES: ({"RC7109"}, {"RC2050"}),
     About.DEFAULT: ({"RC7114"}, set()),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import pytest
 
 from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
+from rocmcfg.knowledge import catalogue, compiled, cures, diagnosis, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 PACKAGE = Path(compiled.PACKAGE)
@@ -54,8 +55,15 @@ def test_what_a_pattern_requires_is_compiled_and_the_same() -> None:
         assert [tuple(map(str.encode, one)) for one in texts] == probes.required(pattern)
 
 
+def test_the_cures_of_known_issues_are_compiled_and_the_same() -> None:
+    known = compiled.known(cures.READY, b"")
+    every = cures.cures_of(catalogue.known_issues()).items()
+    rows = {id: [cure._asdict() for cure in listed] for id, listed in every}
+    assert known == json.loads(json.dumps(rows)), "run docs/generate.py"
+
+
 def test_nothing_else_is_compiled() -> None:
-    wanted = {*FILES, *(f"profiles/{name}" for name in PROFILES), probes.READY}
+    wanted = {*FILES, *(f"profiles/{name}" for name in PROFILES), probes.READY, cures.READY}
     assert {name.decode() for name in compiled._lines() if name} == wanted
 
 

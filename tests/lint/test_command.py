@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.advice.lint.check import Fate
 from tests.support.hosts import debian_grub_host, make_root, other_host
 from tests.support.program import Result, command, process, rocmcfg, unfolded
 from tests.support.tools import require_tool
@@ -174,7 +175,7 @@ def test_a_file_that_is_no_text_is_refused_and_the_others_are_read(
     assert _classes(found) == [(str(text), "TORCH_USE_HIPBLASLT=0", "unknown")]
     said = unfolded(rocmcfg("lint", packed).err)
     assert (
-        f"`{prints} {packed} | rocmcfg lint -`" if prints else f"cannot read {packed}: it is no text"
+        f"`{prints} {packed} | rocmcfg lint -`" if prints else f"cannot read {packed}: it is not a text"
     ) in said
 
 
@@ -197,7 +198,7 @@ def test_a_text_of_any_origin_is_read(tmp_path: Path, content: bytes) -> None:
 def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
     file = tmp_path / "grub"
     file.write_text('GRUB_CMDLINE_LINUX="iommu=pt amdgpu.gfxoff=0 pci=noats"\n')
-    said = "No fault found in iommu=pt, pci=noats, which is no advice to set it."
+    said = "Nothing wrong with iommu=pt, pci=noats, which does not mean that you need them."
     assert said in unfolded(rocmcfg("lint", file).out)
     assert rocmcfg("lint", file, "--json").document["fine"] == ["iommu=pt", "pci=noats"]
 
@@ -233,7 +234,7 @@ def test_fix_proposes_and_writes_nothing(tmp_path: Path) -> None:
     assert found.code == 3
     assert '+GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xfff73fff iommu=pt"\n' in found.out
     assert "-options amdgpu noretry=0\n" in found.out
-    assert "+options" not in found.out, "1 is what happens anyway"
+    assert "+options" not in found.out, "1 is the default anyway"
     assert tree(root) == before
     document = _lint(root, "--fix").document
     assert [p["file"] for p in document["proposals"]] == ["/etc/default/grub", "/etc/modprobe.d/a.conf"]
@@ -293,25 +294,27 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
     assert sorted(said) == sorted(FORUM.split())
     assert said["amdgpu.dpm=0"] == ("take out", "")
     assert said["amdgpu.noretry=0"] == ("take out", ""), "what would be written is the default"
-    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff5ffff")
+    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff7ffff")
     assert said["iommu=pt"] == ("keep", "")
-    off = next(one["summary"] for one in found["verdicts"] if one["text"] == "amdgpu.stutter=0")
-    assert off.endswith("; amdgpu.ppfeaturemask=0xfff5ffff stands for it")
+    assert said["amdgpu.stutter=0"] == ("take out", ""), "what is meant by it cures nothing here"
     assert [one["verdict"] for one in found["verdicts"]] == sorted(
-        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "doubtful", "keep"].index
+        (one["verdict"] for one in found["verdicts"]), key=[fate.value for fate in Fate].index
     )
     after = [line[1:] for line in found["proposals"][0]["diff"].splitlines() if line[:1] == "+"][1]
-    kept = [one["replacement"] or one["text"] for one in found["verdicts"] if one["verdict"] != "take out"]
+    kept = [
+        one["replacement"] or one["text"] for one in found["verdicts"] if one["verdict"] in ("change", "keep")
+    ]
     assert sorted(after.split()) == sorted(kept)
     file.write_text(f"{after}\n")
     again = _lint(root, "--fix", file)
     assert (again.code, again.document["proposals"]) == (0, [])
-    shown = rocmcfg("lint", "--fix", file, "--root", root).out
+    shown = " ".join(rocmcfg("lint", "--fix", file, "--root", root).out.split())
     cured = {one["setting"] for one in again.document["purposes"]}
     left = [one["text"] for one in again.document["verdicts"] if not one["summary"]]
-    assert f"keep      {', '.join(one for one in left if one not in cured)} (no known cures here)" in shown
+    listed = ", ".join(one for one in left if one not in cured)
+    assert f"keep {listed} (no known issue here needs them)" in shown
     assert cured == {"amdgpu.cwsr_enable=0"}
-    assert "keep      amdgpu.cwsr_enable=0             cures " in shown
+    assert "keep amdgpu.cwsr_enable=0 cures " in shown
 
 
 @pytest.mark.parametrize("mask", ["0xffffffff", "0xffff", "0xfffd7fff"])
@@ -346,9 +349,9 @@ def test_what_is_wrong_in_a_sentence_is_for_its_author(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "verdict"),
     [
-        ("amdgpu.gpu_recovery=1", "take out"),
+        ("amdgpu.gpu_recovery=1", "not needed"),
         ("amdgpu.noretry=0", "take out"),
-        ("amdgpu.ppfeaturemask=0xfefffffe", "doubtful"),
+        ("amdgpu.ppfeaturemask=0xfefffffe", "take out"),
         ("amdgpu.runpm=0", "keep"),
     ],
 )
@@ -370,7 +373,7 @@ def test_a_setting_has_one_verdict_wherever_it_stands(tmp_path: Path, setting: s
 
 
 def test_where_no_gpu_is_known_it_is_said_how_one_is_named(tmp_path: Path) -> None:
-    text, hint = tmp_path / "a.env", "No GPU is known here: --gfx GFX judges for one.\n"
+    text, hint = tmp_path / "a.env", "No GPU is known here; --gfx GFX checks the settings for one.\n"
     text.write_text("HSA_OVERRIDE_GFX_VERSION=11.0.0\n")
     root = make_root(tmp_path / "host", {"etc/os-release": "ID=debian\n"})
     assert hint in rocmcfg("lint", text, "--root", root).out
@@ -393,18 +396,19 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
         "lint", text, "--root", debian_grub_host(tmp_path / "a", kernels=("6.14.0-37-generic",), rocm="7.1.0")
     )
     told = " ".join(found.out.split())
-    assert "amdgpu.cwsr_enable=0 against rdna4-expert-sched-cwsr (confirmed); costs: " in told
-    assert "pci=noats, which is no advice to set it; no known issue here is cured by that." in told
+    assert "amdgpu.cwsr_enable=0 for rdna4-expert-sched-cwsr (confirmed); costs: " in told
+    assert "Nothing wrong with pci=noats, but no known issue here needs it either." in told
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
-    assert "against" not in fixed.out
+    assert "rdna4-expert-sched-cwsr" not in fixed.out
     assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]
 
 
 @pytest.mark.parametrize(
     ("gfx", "name", "cures"),
     [
-        ("gfx1102", "gfxoff", "rdna3-7600s-gfxoff (reported)"),
-        ("gfx1201", "stutter", "no known issue here: take it out, unless"),
+        ("gfx1102", "gfxoff", "cures rdna3-7600s-gfxoff (reported)"),
+        ("gfx1100", "gfxoff", "is set by profile gfx1100 (asked for)"),
+        ("gfx1201", "stutter", ""),
     ],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
@@ -415,12 +419,13 @@ def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     text.write_text(f"amdgpu.{name}=0 amdgpu.cwsr_enable=0 pci=noats\n")
     found = rocmcfg("lint", "--fix", text, "--gfx", gfx)
     told = " ".join(found.out.split())
-    assert f"amdgpu.{name} is not a parameter of any kernel; the new one cures {cures}" in told
+    assert f"amdgpu.{name} is not a parameter of any kernel" in told
+    assert (f"of any kernel; the new one {cures}" in told) if cures else (f"take out amdgpu.{name}=0" in told)
     if gfx == "gfx1201":
         assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (confirmed)" in told
-        assert "keep pci=noats (no known cures here)" in told
+        assert "keep pci=noats (no known issue here needs it)" in told
     else:
-        assert "keep amdgpu.cwsr_enable=0, pci=noats (no known cures here)" in told
+        assert "keep amdgpu.cwsr_enable=0, pci=noats (no known issue here needs them)" in told
     unknown = rocmcfg("lint", "--fix", text, "--root", tmp_path).out
     assert f"3 settings checked for {gfx}." in told
     assert "cures" not in unknown, "of no GPU nothing can be said"
@@ -439,7 +444,7 @@ def test_a_proposal_for_one_file_says_how_it_is_written(tmp_path: Path, judged_f
     root, text = debian_grub_host(tmp_path / "host"), tmp_path / "grub post.txt"
     text.write_text("amdgpu.gtt_size=8192 amdgpu.runpm=0\n")
     told = rocmcfg("lint", "--fix", text, "--root", root, *judged_for.split()).out
-    line = " ".join(told.partition("To write it: ")[2].replace("\\\n", "").split())
+    line = " ".join(told.partition("To apply the diff: ")[2].replace("\\\n", "").split())
     assert f"| patch '{text}'" in line
     assert line.startswith(f"rocmcfg lint --fix {judged_for}")
     assert rocmcfg(*shlex.split(line.partition(" | ")[0])[1:]).out == told
@@ -492,7 +497,7 @@ def test_no_patch_is_advised_for_a_file_that_is_shown_otherwise_than_it_is(
     tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "line.sh").write_bytes(content)
-    assert "To write it" not in rocmcfg("lint", "--fix", tmp_path / "line.sh").out
+    assert "To apply the diff" not in rocmcfg("lint", "--fix", tmp_path / "line.sh").out
 
 
 def test_a_setting_whose_right_value_is_the_default_is_taken_out_wherever_it_stands(tmp_path: Path) -> None:
@@ -508,7 +513,7 @@ def test_a_setting_whose_right_value_is_the_default_is_taken_out_wherever_it_sta
         file.write_text(text)
         (finding,) = _lint(root, file).document["findings"]
         assert finding["replacement"] == "", name
-        assert finding["why"].endswith("amdgpu.noretry=1 is what happens anyway."), name
+        assert finding["why"].endswith("amdgpu.noretry=1 is the default anyway."), name
         (verdict,) = _lint(root, "--fix", file).document["verdicts"]
         assert (verdict["verdict"], verdict["replacement"]) == ("take out", ""), name
 
@@ -526,7 +531,7 @@ def test_a_file_whose_name_looks_like_an_option_can_be_pasted(
     monkeypatch.chdir(tmp_path)
     Path("-x").write_text('GRUB_CMDLINE_LINUX="quiet amdgpu.gfxoff=0"\n')
     told = rocmcfg("lint", "--fix", "--", "-x").out
-    (line,) = re.findall("To write it: (.*)", told)
+    (line,) = re.findall("To apply the diff: (.*)", told)
     assert line == "rocmcfg lint --fix ./-x | patch ./-x"
     require_tool("patch", "patch")
     subprocess.run(line.partition("| ")[2], shell=True, input=told.encode(), check=True, stdout=-3)
@@ -542,7 +547,7 @@ def test_what_makes_the_boot_menu_anew_is_said_where_its_source_is_mended(
     monkeypatch.setattr("rocmcfg.host.local_view.LocalView.offline", False)
     command = "update-grub" if os.geteuid() == 0 else "sudo update-grub"
     told = rocmcfg("lint", "--fix", "--root", root).out
-    assert (f"Then, for the boot menu: {command}\n" in told) is said
+    assert (f"Then, to update the boot menu: {command}\n" in told) is said
 
 
 def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(tmp_path: Path) -> None:

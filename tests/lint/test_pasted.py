@@ -19,7 +19,7 @@ GPU = ("--gfx", "gfx1201", "--kernel", "6.18")
         (("ttm.pages_limit=96",), "It counts pages of 4 KiB"),
         (("amdgpu.vm_fragment_size=20",), "Outside 4 to 9"),
         (("modprobe.blacklist=amdgpu",), "is harmful"),
-        (("HSA_OVERRIDE_GFX_VERSION=12.0.1",), "is what happens anyway"),
+        (("HSA_OVERRIDE_GFX_VERSION=12.0.1",), "is the default anyway"),
         (("HSA_OVERRIDE_GFX_VERSION=11.5.1",), "is harmful"),
         (("amdgpu.cwsr_enable=1", "MIOPEN_FIND_MOD=FAST"), "MIOPEN_FIND_MODE"),
         (("amdgpu.cwsr_enable=0 MIOPEN_FIND_MOD=FAST",), "MIOPEN_FIND_MODE"),
@@ -46,6 +46,6 @@ def test_settings_of_several_kinds_are_one_list_with_places_in_it(words: tuple[s
 
 
 def test_a_variable_on_a_boot_line_is_told_that_it_reaches_nobody() -> None:
-    assert "reaches no program" in rocmcfg("lint", "root=/dev/sda1 quiet HSA_USE_SVM=0", *GPU).out.replace(
+    assert "no program gets it" in rocmcfg("lint", "root=/dev/sda1 quiet HSA_USE_SVM=0", *GPU).out.replace(
         "\n ", ""
     )

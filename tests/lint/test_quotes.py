@@ -15,9 +15,9 @@ DEFAULTS = "GRUB_CMDLINE_LINUX_DEFAULT="
     ("name", "text", "said"),
     [
         ("etc/modprobe.d/a.conf", 'options amdgpu ppfeaturemask="0xfff7ffff\n', "a quote is not closed"),
-        ("etc/modprobe.d/a.conf", 'options amdgpu "runpm"=0\n', "a part of the name"),
-        ("etc/modprobe.d/a.conf", "options amdgpu runpm=0 -- dpm=1\n", "drops what stands behind"),
-        ("etc/kernel/cmdline", 'root=/dev/sda1 "amdgpu.runpm"=0\n', "a part of the name"),
+        ("etc/modprobe.d/a.conf", 'options amdgpu "runpm"=0\n', "is part of the name"),
+        ("etc/modprobe.d/a.conf", "options amdgpu runpm=0 -- dpm=1\n", "drops everything after"),
+        ("etc/kernel/cmdline", 'root=/dev/sda1 "amdgpu.runpm"=0\n', "is part of the name"),
         ("boot/loader/entries/a.conf", 'linux /vmlinuz\noptions root=/dev/sda1 foo="bar\n', "not closed"),
         ("etc/default/grub", f'{DEFAULTS}"quiet\namdgpu.runpm=0"\n', "a line break ends the command"),
         ("etc/default/grub", f'{DEFAULTS}"quiet amdgpu.runpm=\'0"\n', "a single quote is not closed"),

@@ -17,7 +17,7 @@ from tests.lint.judging import machine
 
 KNOWLEDGE = Knowledge(catalogue.load(), machine("gfx1100"))
 GONE = "HSA_XNACK=0"  # does nothing on this GPU, and goes where it can
-BY_HAND = "Take it out by hand"
+BY_HAND = "Delete it yourself"
 
 
 def _fixed(file: str, text: str) -> str:

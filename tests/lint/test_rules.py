@@ -69,7 +69,7 @@ def test_a_mask_keeps_what_its_author_set_and_the_taint_is_told_beside_it(
     assert [f.spelt.text for f in found if f.remark.kind == "side_effect"] == [wanted]
     assert max(len(f.remark.summary) for f in found) < 250
     (said,) = [f.remark.summary for f in found if f.remark.kind == "side_effect"]
-    keeps = "the proposed mask keeps overdrive on, which taints kernels >=6.16"
+    keeps = "the proposed mask still turns overdrive on, which taints kernels >=6.16"
     assert (keeps in said) is bool(proposal), "a second look says that it taints"
 
 

@@ -130,7 +130,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     """Installed, used, upgraded, removed."""
     installed = root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", PACKAGE)
     assert "systemctl enable rocmcfg-recover.service rocmcfg-trial.service" in installed.stdout
-    assert "stays in force" not in installed.stdout
+    assert "applied stay in force" not in installed.stdout
     assert root.run("rocmcfg", "--version").stdout == f"rocmcfg {VERSION}\n"
     state = with_state(root)
     assert " 0 altered files" in root.run("pacman", "-Qkk", "rocmcfg").stdout
@@ -141,13 +141,13 @@ def test_a_life_of_the_package(root: Root) -> None:
     upgraded = root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", NEXT)
     root.run("rm", "/usr/local/bin/rocmcfg")
     assert "another rocmcfg comes before this package's on PATH: /usr/local/bin/rocmcfg" in upgraded.stdout
-    assert "stays in force" not in upgraded.stdout
+    assert "applied stay in force" not in upgraded.stdout
     assert root.run("pacman", "-Q", "rocmcfg").stdout == f"rocmcfg {VERSION}-2\n"
     root.run("systemctl", "enable", "rocmcfg-recover.service", "rocmcfg-trial.service")
 
     files = root.run("pacman", "-Qlq", "rocmcfg").stdout.splitlines()
     removed = root.run("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")
-    assert "what it applied stays in force after the package is gone" in removed.stdout
+    assert "the settings that it applied stay in force after the package is removed" in removed.stdout
     assert "sudo rocmcfg rollback --pristine" in removed.stdout
     assert "interrupted" not in removed.stdout
     left = [path for path in files if not path.endswith("/") and root.inside(path).exists()]
@@ -175,7 +175,7 @@ def test_what_is_applied_to_entries_by_hand_is_named_and_taken_back_without_the_
     for path, content in applied.items():
         assert (f"  {path}\n" in removed) == (content != before[path]), path
     assert f"sudo sh {STATE}/undo.sh" in removed
-    assert "Taken back" in root.run("sh", f"{STATE}/undo.sh").stdout
+    assert "Undone; reboot" in root.run("sh", f"{STATE}/undo.sh").stdout
     assert now(root, before) == before
     assert not root.inside(STATE).exists()
 
@@ -186,8 +186,8 @@ def test_a_removal_takes_back_an_addon_where_it_is_asked_to(root: Root) -> None:
     applied = {path for path, content in now(root, before).items() if content != before[path]}
     assert any(path.endswith(".extra.d/rocmcfg.addon.efi") for path in applied)
     removed = root.run("env", "ROCMCFG_UNDO=1", *REMOVE).stdout
-    assert "Taken back" in removed
-    assert "stays in force" not in removed
+    assert "Undone; reboot" in removed
+    assert "applied stay in force" not in removed
     assert now(root, before) == before
     assert not root.inside(STATE).exists()
 

@@ -59,7 +59,7 @@ def test_from_install_to_purge_with_an_applied_configuration(
     assert "In effect: all 4 settings." in root.ok("rocmcfg verify")
 
     said = root.ok(REMOVE)
-    assert "what it applied stays in force" in said
+    assert "the settings that it applied stay in force" in said
     assert "/etc/default/grub.d/zz-rocmcfg.cfg" in said
     assert "sudo rocmcfg rollback --pristine" in said
     assert not root.exists("/usr/lib/rocmcfg"), "byte code is left"

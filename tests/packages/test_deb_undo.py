@@ -105,7 +105,7 @@ def test_an_apply_at_work_is_not_called_interrupted(new_root: NewRoot) -> None:
     root = new_root("bookworm", installed=True)
     root.ok(f'mkdir -p $(dirname {JOURNAL}); printf \'{{"kind":"begin"\' >{JOURNAL}')
     said = root.ok(f"flock /run/rocmcfg.lock {REMOVE}")
-    assert "is at work on this host right now" in said
+    assert "is running on this host" in said
     assert "interrupted" not in said
 
 

@@ -181,7 +181,7 @@ def test_a_life_of_the_package(root: Root) -> None:
 
     files = query(root, "--list", PACKAGE)
     erased = root.run("rpm", "-e", "rocmcfg")
-    assert "what it applied stays in force after the package is gone" in erased.stdout
+    assert "the settings that it applied stay in force after the package is removed" in erased.stdout
     assert "sudo rocmcfg rollback --pristine" in erased.stdout
     assert "interrupted" not in erased.stdout
     assert [path for path in files if root.inside(path).is_symlink() or root.inside(path).exists()] == []
@@ -201,7 +201,7 @@ def test_what_is_applied_on_bls_entries_is_named_and_taken_back_without_the_prog
     for path, content in applied.items():
         assert (f"  {path}\n" in erased) == (content != before[path]), path
     assert f"sudo sh {STATE}/undo.sh" in erased
-    assert "Taken back" in root.run("sh", f"{STATE}/undo.sh").stdout
+    assert "Undone; reboot" in root.run("sh", f"{STATE}/undo.sh").stdout
     assert now(root, before) == before
     assert not root.inside(STATE).exists()
 
@@ -212,8 +212,8 @@ def test_a_removal_takes_back_an_addon_where_it_is_asked_to(root: Root) -> None:
     applied = {path for path, content in now(root, before).items() if content != before[path]}
     assert any(path.endswith(".extra.d/rocmcfg.addon.efi") for path in applied)
     erased = root.run("env", "ROCMCFG_UNDO=1", "rpm", "-e", "rocmcfg").stdout
-    assert "Taken back" in erased
-    assert "stays in force" not in erased
+    assert "Undone; reboot" in erased
+    assert "applied stay in force" not in erased
     assert now(root, before) == before
     assert not root.inside(STATE).exists()
 
@@ -225,9 +225,9 @@ def test_a_removal_that_cannot_take_it_back_says_why_and_goes_on(root: Root) -> 
     root.run("sed", "-i", "s/amdgpu.runpm=0/amdgpu.runpm=1/", "/etc/kernel/cmdline")
     altered = now(root, before)
     erased = root.run("env", "ROCMCFG_UNDO=1", "rpm", "-e", "rocmcfg").stdout
-    assert "somebody altered the lines of rocmcfg in" in erased
-    assert "it could not be taken back" in erased
-    assert "stays in force" in erased
+    assert "rocmcfg's lines were altered in" in erased
+    assert "it could not be undone" in erased
+    assert "applied stay in force" in erased
     assert now(root, before) == altered
     assert not root.inside("/usr/bin/rocmcfg").exists()
     root.run("sh", f"{STATE}/undo.sh", "--force")

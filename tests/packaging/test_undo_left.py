@@ -37,5 +37,5 @@ def test_it_says_how_it_is_used(tmp_path: Path) -> None:
     told = subprocess.run(
         ["sh", str(SOURCE / "packaging/undo.sh"), "--help"], capture_output=True, text=True, check=True
     )
-    assert told.stdout.startswith("Takes back what rocmcfg applied")
+    assert told.stdout.startswith("Undoes what rocmcfg applied")
     assert told.stdout.rstrip().splitlines()[-1].startswith("  --root DIR")

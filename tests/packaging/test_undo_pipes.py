@@ -89,7 +89,7 @@ def test_a_pipe_among_our_records_is_refused(host: Path, name: str, shell: tuple
     before = tree(host)
     done = undo(host, shell=shell)
     assert done.returncode == 1, done.stdout
-    assert f"{host / name} is no regular file" in done.stderr
+    assert f"{host / name} is not a regular file" in done.stderr
     assert tree(host) == before
 
 

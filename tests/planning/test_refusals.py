@@ -57,14 +57,16 @@ REFUSALS = (
     value("amdgpu.gtt_size=8192", "ttm.pages_limit", id="RC2101"),
     value("amdgpu.cwsr_enabel=0", "did you mean", "cwsr_enable", id="RC2101"),
     value("amdgpu.zzzz=0", "modinfo -p amdgpu", id="RC2101"),
-    value("amdgpu.seamless=1", "came with 6.7", id="RC2103", kernels=("6.1.0-47-amd64",)),
+    value("amdgpu.seamless=1", "added in 6.7", id="RC2103", kernels=("6.1.0-47-amd64",)),
     value("feature.gfxof=false", "did you mean gfxoff?", id="RC2020"),
-    value("feature.zzzz=false", "known: ", id="RC2020"),
+    value("feature.zzzz=false", "known features: ", id="RC2020"),
     value("feature.gfxoff=perhaps", "true or false", id="RC2002"),
     value("env.TORCH_USE_HIPBLASLT=0", "TORCH_BLAS_PREFER_HIPBLASLT", id="RC2016"),
-    value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "It takes 0, 1", id="RC2017"),
+    value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "It accepts 0, 1", id="RC2017"),
     value("karg.amd_iommu=pt", "karg.iommu", id="RC2015"),
-    Refusal("with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("it has",)),
+    Refusal(
+        "with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("choose from",)
+    ),
     Refusal(
         "without of what is misspelt",
         {"profiles": ("rdna4",), "without": ("amdgpu.cwsr_enabel",)},

@@ -182,7 +182,7 @@ def test_the_log_of_another_machine_is_said_to_be_one(root: Path, tmp_path: Path
     log = tmp_path / "other.log"
     log.write_text("[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1EAE:0x7901 0xC8).\n")
     found = rocmcfg("report", "--root", root, "--log", log)
-    assert "The logs are of another machine than the one above: gfx1100" in found.out
+    assert "The logs are from another machine than the one above: gfx1100" in found.out
     assert "another machine" not in rocmcfg("report", "--root", root, "--log", root / "fault.log").out
 
 

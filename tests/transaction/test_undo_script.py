@@ -212,7 +212,7 @@ def test_an_older_rocmcfg_that_wrote_after_it_is_met(host: Path) -> None:
     before = tree(host)
     done = undo(FINDER, root=host)
     assert done.returncode == 1
-    assert "was at work on this host after this script was written" in done.stderr
+    assert "changed this host after this script was written" in done.stderr
     assert tree(host) == before
 
 
@@ -301,7 +301,7 @@ def test_a_script_that_lost_its_end_changes_nothing_and_the_finder_runs_the_copy
 
     copy.write_bytes(content)
     done = undo(FINDER, root=host, shell=shell)
-    assert f"(this runs its copy, {copy})" in done.stderr
+    assert f"(its copy is run instead: {copy})" in done.stderr
     assert (done.returncode, f"/{DROP_IN}" in _files(host)) == (1, False), done.stderr  # update-grub is due
     assert not (host / DROP_IN).exists()
 

@@ -27,7 +27,7 @@ START = "6 Linux version 6.12.107+deb13-amd64 (b)"
 PLAIN = "6 Command line: BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro quiet"
 MARKED = f"{PLAIN} amdgpu.cwsr_enable=0 panic=10 rocmcfg.trial={TOKEN}"
 RESET = "amdgpu 0000:03:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=5, emitted seq=7"
-UNSURE = "; in which boot since the apply, it does not say"
+UNSURE = "; it does not say in which boot since the apply"
 
 
 def trial(token: str = TOKEN, when: float = 0) -> Trial:
@@ -53,7 +53,9 @@ def test_a_boot_that_broke_off_is_found_by_its_command_line(tmp_path: Path) -> N
         tmp_path, Boot(APPLY, [START, PLAIN, "3 not this one"]), Boot(TRIED, said, orderly=False)
     )
     assert (found.source, found.boot_id) == ("journal", TRIED.replace("-", ""))
-    assert re.match(r"its boot lasted [0-9].* and broke off: there is no shutdown in its journal", found.text)
+    assert re.match(
+        r"its boot lasted [0-9].* and ended abruptly: its journal contains no shutdown", found.text
+    )
     assert found.lines == (RESET,)
 
 
@@ -61,14 +63,14 @@ def test_a_boot_that_broke_off_is_found_by_its_command_line(tmp_path: Path) -> N
 def test_a_boot_that_was_shut_down_is_told_from_one_that_broke_off(tmp_path: Path) -> None:
     found = from_journal(tmp_path, Boot(APPLY, [START, PLAIN]), Boot(TRIED, [START, MARKED, "6 fine"]))
     assert found.source == "journal"
-    assert "was shut down in order; nobody had confirmed" in found.text
+    assert "was shut down properly; the trial had not been confirmed" in found.text
     assert found.lines[-1] == "fine", "without an error, the last that the kernel said"
 
 
 @journald.usable
 def test_the_journal_of_the_initramfs_that_stopped_is_no_shutdown(tmp_path: Path) -> None:
     first, then = Boot(TRIED, [START, MARKED]), Boot(TRIED, ["6 systemd is up"], orderly=False)
-    assert "broke off" in from_journal(tmp_path, Boot(APPLY, [START, PLAIN]), first, then).text
+    assert "ended abruptly" in from_journal(tmp_path, Boot(APPLY, [START, PLAIN]), first, then).text
 
 
 @journald.usable
@@ -148,7 +150,11 @@ def test_a_dump_from_before_the_trial_proves_nothing(tmp_path: Path) -> None:
     [
         ([], True, "its journal cannot be read"),
         ([answer("journalctl", text=1)], True, "its journal cannot be read"),
-        ([answer("journalctl", text="")], False, "is not kept across boots (there is no /var/log/journal)"),
+        (
+            [answer("journalctl", text="")],
+            False,
+            "does not keep its journal across boots (there is no /var/log/journal)",
+        ),
         ([answer("journalctl", text="[]")], True, "it never began, or ended before its journal reached"),
         ([answer("journalctl", text='{"a": [1]}')], True, "it never began"),
     ],
@@ -165,7 +171,7 @@ def test_nothing_that_is_left_says_why(tmp_path: Path, answers: list[Answer], ke
 
 def test_a_disk_whose_programs_are_not_run_says_so(tmp_path: Path) -> None:
     found = evidence(LocalHost(str(root(tmp_path))), trial())
-    assert "no program of that host is run" in found.text
+    assert "no program of that host can be run" in found.text
     assert evidence(LocalHost(str(root(tmp_path, PANIC))), trial()).source == "pstore"
 
 
@@ -190,7 +196,7 @@ def test_the_table_of_boots_is_read(tmp_path: Path) -> None:
         answer(f"_BOOT_ID={id}", text=last),
     )
     found = evidence(host, trial())
-    assert found.text.startswith("its boot lasted 0:04:12 and broke off")
+    assert found.text.startswith("its boot lasted 0:04:12 and ended abruptly")
     assert found.lines == ("A",)
     assert not any(f"_BOOT_ID={NOW.replace('-', '')}" in call for call in host.asked)
 

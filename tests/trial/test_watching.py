@@ -172,7 +172,7 @@ def test_there_is_nothing_to_do_but_in_a_running_trial_that_is_to_confirm_itself
 
 def test_without_a_trial_there_is_nothing_to_do(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
-    assert watched(Machine(str(root)), Clock(root)) == "no trial runs in this boot"
+    assert watched(Machine(str(root)), Clock(root)) == "no trial is running in this boot"
 
 
 @pytest.mark.parametrize("end", [use.confirm, use.reject])
@@ -190,8 +190,8 @@ def test_a_value_that_is_not_in_effect_withholds_it(tmp_path: Path) -> None:
     host, clock = begin(tmp_path, Terms(60))
     (Path(host.root) / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
     (why,) = refused(host, clock)
-    assert why.startswith("amdgpu.cwsr_enable is not in effect, so that the trial proves nothing: ")
-    assert why.endswith("; wanted 0, running 1")
+    assert why.startswith("amdgpu.cwsr_enable is not in effect, so the trial proves nothing: ")
+    assert why.endswith("; wanted: 0, running: 1")
 
 
 def test_a_reset_a_lost_gpu_and_nobody_there_are_all_told_at_once(tmp_path: Path) -> None:
@@ -199,11 +199,13 @@ def test_a_reset_a_lost_gpu_and_nobody_there_are_all_told_at_once(tmp_path: Path
     host.log_text, host.logged_in = f"{LOG}kernel: {RESET}\n", ()
     (Path(host.root) / f"sys/bus/pci/devices/{GPU}/driver").unlink()
     reasons = refused(host, clock)
-    assert [word for word in ("no driver", RESET, "nobody") if not any(word in r for r in reasons)] == []
+    assert [
+        word for word in ("no driver", RESET, "no user has logged in") if not any(word in r for r in reasons)
+    ] == []
     assert len(reasons) == 3
 
 
-@pytest.mark.parametrize(("who", "why"), [((), "nobody has logged in"), (None, "cannot be told")])
+@pytest.mark.parametrize(("who", "why"), [((), "no user has logged in"), (None, "cannot be determined")])
 @pytest.mark.parametrize("service", [None, "gdm-autologin", "systemd-user"])
 def test_only_a_person_counts_as_a_login(
     tmp_path: Path, who: tuple[str, ...] | None, why: str, service: str | None
@@ -218,7 +220,7 @@ def test_no_log_is_no_good_news(tmp_path: Path) -> None:
     host, clock = begin(tmp_path, Terms(60))
     host.log_text = ""
     (why,) = refused(host, clock)
-    assert why.startswith("no kernel log of this boot could be read")
+    assert why.startswith("the kernel log of this boot could not be read")
 
 
 def test_a_health_check_decides_in_place_of_a_login(tmp_path: Path) -> None:
@@ -232,7 +234,7 @@ def test_a_health_check_decides_in_place_of_a_login(tmp_path: Path) -> None:
     ("health", "why"),
     [
         ((3, "one\ntwo\nthree\nfour\nfive\n\nsix\n"), "ended with status 3: two / three / four / five / six"),
-        ((None, ""), "did not end within 300 seconds"),
+        ((None, ""), "did not finish within 300 seconds"),
         ((127, "sh: 1: nope: not found"), "ended with status 127: sh: 1: nope: not found"),
     ],
 )
@@ -355,7 +357,7 @@ def test_a_log_without_its_beginning_is_no_clean_log(tmp_path: Path) -> None:
     host, clock = begin(tmp_path, Terms(60))
     host.log_text = "kernel: [drm] amdgpu kernel modesetting enabled.\n"
     (why,) = refused(host, clock)
-    assert "the beginning of this boot's kernel log is gone" in why
+    assert "the beginning of this boot's kernel log is missing" in why
 
 
 def test_a_machine_that_slept_is_given_time_to_wake(tmp_path: Path) -> None:

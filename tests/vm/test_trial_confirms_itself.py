@@ -25,7 +25,7 @@ def test_it_keeps_the_settings_once_somebody_has_logged_in(guest: Guest) -> None
     guest.reboot()
     said = until_it_has_looked(guest)
     (why,) = withheld(guest)
-    assert "nobody has logged in" in why
+    assert "no user has logged in" in why
     assert why in said
 
     log_in(guest)

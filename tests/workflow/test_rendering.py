@@ -63,7 +63,7 @@ def test_the_text_itself_says_where_it_goes_and_how_it_is_proven(format: str) ->
     done = rocmcfg("render", "--format", format, "--profile", "gfx1201", "--root", SAMPLE)
     _, _, use, proof, *_ = done.out.splitlines()
     assert use == f"# Use: {FORMATS[format].use}"
-    assert proof == "# Proof, once it has booted: rocmcfg verify --profile gfx1201"
+    assert proof == "# To check it after a reboot: rocmcfg verify --profile gfx1201"
 
 
 def test_auto_goes_by_the_gpu_that_is_named() -> None:

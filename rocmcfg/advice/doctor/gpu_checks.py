@@ -1,5 +1,5 @@
-"""What a host shows of its GPUs before anything fails: who may use them, how they are connected, and whether
-driver and libraries are there for them. A host with nothing wrong gives no diagnostics.
+"""Check the GPUs of a host before anything fails: who may use them, how they are connected, and whether there
+are a driver and libraries for them. A host without a fault gets no diagnostics.
 
 Sources: Documentation/ABI/testing/sysfs-bus-pci (link widths), amdgpu_vram_mgr.c (mem_info_*),
 kfd_device.c (kgd2kfd_device_init: when KFD leaves a GPU out), the names of the files of rocBLAS.
@@ -25,7 +25,7 @@ _WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri 
 def check(
     view: HostView, facts: Facts, hardware: HostHardware, variables: Mapping[str, tuple[str | None, str]]
 ) -> Iterator[Diagnostic]:
-    """`variables` are those of `environment.set_variables`."""
+    """Run all checks of the GPUs. `variables` come from `environment.set_variables`."""
     yield from _closed(view, facts)
     for gpu in facts.gpus:
         yield from _left_out(view, facts, gpu)
@@ -37,36 +37,37 @@ def check(
 
 
 def _closed(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
-    """Devices that whoever asks may not open."""
+    """Warn of GPU devices that the caller may not open."""
     nodes = ["/dev/kfd", *(f"/dev/dri/{n}" for n in view.names("/dev/dri") if n.startswith("render"))]
     closed = {path: group for path in nodes if (group := view.closed_to_us(path)) is not None}
     if closed:
         groups = sorted({*closed.values()})
         hint = f"sudo usermod -aG {','.join(groups)} $USER, then log out and in again"
         if facts.container:
-            hint = f"start it with {' '.join(f'--group-add {group}' for group in groups)}"
+            hint = f"start the container with {' '.join(f'--group-add {group}' for group in groups)}"
         elif groups == ["root"]:
-            hint = "no rule of udev opens them: install what ROCm or systemd brings, then reboot"
-        yield warning("RC8140", f"you may not use {', '.join(closed)}", location=min(closed), hint=hint)
+            hint = "install the udev rules of ROCm or systemd, since none grants access, then reboot"
+        yield warning("RC8140", f"you may not open {', '.join(closed)}", location=min(closed), hint=hint)
 
 
 def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
-    """A GPU that the driver runs and ROCm does not get. A container may have been given only some."""
+    """Warn of a GPU that the driver runs but ROCm cannot use. A container is skipped: it may be given only
+    some GPUs."""
     runs = gpu.source != "kfd" and driver_of(view, gpu.address) == "amdgpu"
     capable = gpu.gfx and not gpu.gfx.startswith(_WITHOUT_KFD)
     if runs and capable and not facts.container and view.names(_KFD):
         yield warning(
             "RC8141",
-            f"ROCm does not get {gpu.gfx} ({gpu.name}): the driver gives it to graphics alone",
+            f"ROCm cannot use {gpu.gfx} ({gpu.name}): the driver provides it for graphics only",
             location=f"{_PCI}/{gpu.address}",
-            hint="the kernel's log says why at its start (kfd: skipped device): `sudo rocmcfg doctor`; old "
-            "cards need PCIe atomics, which a slot of the processor has and one of the chipset may not",
+            hint="run `sudo rocmcfg doctor`: the kernel log says why (kfd: skipped device); old cards need "
+            "PCIe atomics, which a CPU slot has but a chipset slot may not have",
         )
 
 
 def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
-    """A card on fewer lanes than it and its slot have. Cards have bridges of AMD's own, whose inner links are
-    always wide: the outermost is what is plugged in."""
+    """Note a card that runs on fewer lanes than it and its slot have. A card has AMD bridges whose inner
+    links are always wide, so the outermost AMD device is measured."""
     devices = view.real_path(f"{_PCI}/{gpu.address}").split("/")[3:]
     ours = [
         n for n, name in enumerate(devices) if text_or_empty(view, f"{_PCI}/{name}/vendor")[:6] == "0x1002"
@@ -81,7 +82,7 @@ def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
             "RC8142",
             f"{gpu.gfx or gpu.name} runs on {lanes[0]} of the {min(lanes[1:])} lanes that card and slot have",
             location=f"{_PCI}/{card}/current_link_width",
-            hint="reseat the card, try without riser cable; a second card or an SSD may share the lanes",
+            hint="reseat the card, or try it without riser cable; another card or an SSD may share the lanes",
         )
 
 
@@ -92,27 +93,28 @@ def _small_window(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
         if gpu and seen and device.vram and seen < device.vram:
             yield info(
                 "RC8143",
-                f"the processor sees {seen >> 20} of the {device.vram >> 20} MiB of {gpu.gfx or gpu.name}",
+                f"the CPU sees {seen >> 20} of the {device.vram >> 20} MiB of {gpu.gfx or gpu.name}",
                 detail="copies are slower, and GPUs cannot read each other's memory",
                 location=f"{_PCI}/{device.address}/mem_info_vis_vram_total",
-                hint="in the setup of the firmware: Above 4G Decoding and Resizable BAR on, CSM off",
+                hint="in the firmware setup, turn on Above 4G Decoding and Resizable BAR, and turn off CSM",
             )
 
 
 def _without_dkms(facts: Facts) -> Iterator[Diagnostic]:
-    """Kernels that were installed where AMD's own driver was not built for them."""
+    """Warn of a newest kernel for which AMD's DKMS driver was not built, although another kernel has it."""
     newest = max(facts.driven, key=lambda kernel: kernel.age, default=None)
     if newest and not newest.dkms and any(kernel.dkms for kernel in facts.kernels):
         yield warning(
             "RC8144",
             f"amdgpu-dkms is not built for {newest.release}, which boots with the kernel's own driver",
-            hint=f"`sudo dkms autoinstall -k {newest.release}` says why; a driver that is too old for this "
-            "kernel can only be replaced",
+            hint=f"run `sudo dkms autoinstall -k {newest.release}` to see why; a driver that is too old for "
+            "this kernel must be replaced",
         )
 
 
 def _without_code(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
-    """Libraries without kernels for any GPU that people compute on. Each file of rocBLAS names its target."""
+    """Warn of libraries without code for any of the GPUs used for computing. Each file of rocBLAS names its
+    target."""
     targets = {gpu.gfx for gpu in facts.computing if gpu.gfx}
     places = [f"{torch.source.rpartition('/')[0]}/lib" for torch in facts.pytorch]
     if facts.rocm_source.startswith("/opt/"):
@@ -126,6 +128,6 @@ def _without_code(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
                 f"{folder} has no code for {', '.join(sorted(targets))}",
                 detail=f"it has {', '.join(sorted(built))}",
                 location=folder,
-                hint="a newer release, or a build for this GPU; `rocmcfg explain HSA_OVERRIDE_GFX_VERSION` "
-                "tells what passing it off as another one costs",
+                hint="install a newer release, or a build for this GPU; `rocmcfg explain "
+                "HSA_OVERRIDE_GFX_VERSION` explains the cost of making it pose as another GPU",
             )

@@ -1,5 +1,5 @@
-"""What is wrong with a host besides its logs. Each check is a small function that returns diagnostics; a host
-with nothing wrong gives none."""
+"""Check what is wrong with a host, apart from its logs. Each check is a small function that returns
+diagnostics; a host without a fault gets none."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def check(
     catalogue: Catalogue,
     variables: Mapping[str, tuple[str | None, str]],
 ) -> list[Diagnostic]:
-    """All checks of this host. `variables` are those of `environment.set_variables`."""
-    # the version of AMD's own driver where it runs; the kernel's own driver has none
+    """Run all checks of this host. `variables` come from `environment.set_variables`."""
+    # the version of AMD's DKMS driver if it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
         *_contested(view, facts, receipt, catalogue),
@@ -54,15 +54,15 @@ def check(
 
 
 def in_effect(view: HostView, receipt: Receipt | None) -> tuple[tuple[DesiredSetting, ...], list[Diagnostic]]:
-    """Return what the host has of the settings that rocmcfg applied, at the latest after a reboot; and what
-    there is to say of the rest, or of a transaction that was cut off."""
+    """Return the settings that rocmcfg applied and that the host has, now or after a reboot; and diagnostics
+    on the others, or on an interrupted transaction."""
     try:
         require_finished(view)
         report = verify(view, receipt.settings, receipt, receipt.profiles) if receipt else None
     except RecoveryRequired as problem:
         return (), list(problem.diagnostics)
     except RocmcfgError:
-        report = None  # `verify` tells why
+        report = None  # `verify` says why
     if receipt is None or report is None:
         return receipt.settings if receipt else (), []
     return holding(receipt.settings, report), list(_not_in_effect(view, report))
@@ -73,10 +73,10 @@ def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagn
     what = "run what apply left to you, then reboot" if report.program_due else "reboot"
     what += " that host" if view.offline else ""
     if pending:
-        summary = f"applied, and not in force yet: {', '.join(pending)}"
-        yield info("RC8101", summary, hint=f"{what}; `rocmcfg verify` then proves it")
+        summary = f"applied, but not in force yet: {', '.join(pending)}"
+        yield info("RC8101", summary, hint=f"{what}; then `rocmcfg verify` checks it")
     for check in failed(report):
-        summary = f"{check.name} was applied and is not in effect"
+        summary = f"{check.name} was applied, but is not in effect"
         hint = "`rocmcfg verify -v` shows desired, configured and running"
         yield warning("RC8102", summary, detail=check.detail, location=check.source, hint=hint)
 
@@ -84,14 +84,14 @@ def _not_in_effect(view: HostView, report: VerificationReport) -> Iterator[Diagn
 def _contested(
     view: HostView, facts: Facts, receipt: Receipt | None, catalogue: Catalogue
 ) -> Iterator[Diagnostic]:
-    """Parameters that several files set to different values: all but one of them wrote in vain."""
+    """Warn of parameters that several files set to different values: only one of the files has an effect."""
     ours = {setting.parameter for setting in receipt.settings} if receipt else set()
     for parameter in set_parameters(view, catalogue.modules(), facts.boot.loader):
         if parameter.overridden and parameter.name not in ours:
-            wins = "what cannot be told" if parameter.untold else parameter.next_boot
+            wins = "an unknown value" if parameter.untold else parameter.next_boot
             yield warning(
                 "RC8103",
-                f"{parameter.name} is set to different values; {wins} of {parameter.source} wins",
+                f"{parameter.name} is set to different values; {wins} from {parameter.source} counts",
                 detail=f"without effect: {', '.join(parameter.overridden)}",
                 location=parameter.source,
                 hint="keep one of them and remove the others",
@@ -99,7 +99,8 @@ def _contested(
 
 
 def _not_generated(view: HostView, facts: Facts, catalogue: Catalogue) -> Iterator[Diagnostic]:
-    """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
+    """Warn of edits of the boot loader's defaults that concern the GPU and that its menu does not have
+    yet."""
     loader = facts.boot.loader
     if loader is None or not loader.supported:
         return
@@ -111,13 +112,13 @@ def _not_generated(view: HostView, facts: Facts, catalogue: Catalogue) -> Iterat
     written = (*observed.foreign, *observed.ours)
     missing = [k for k in observed.foreign if _concerns(k, catalogue) and not contains(booted, k.text)]
     left = [k for k in booted if _concerns(k, catalogue) and not contains(written, k.text)]
-    differ = (("lacks", missing), ("still has", left))
+    differ = (("does not have", missing), ("still has", left))
     gaps = [f"{what} {join(kargs)}" for what, kargs in differ if kargs]
     if gaps:
         command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
         yield warning(
             "RC8106",
-            f"the boot menu {' and '.join(gaps)}: its defaults were changed, and it was not generated since",
+            f"the boot menu {' and '.join(gaps)}: its defaults were changed, but it was not regenerated",
             location=missing[0].source if missing else booted[0].source,
             hint=f"sudo {command}, then reboot" + (", all inside that host" if view.offline else ""),
         )
@@ -129,7 +130,7 @@ def _concerns(karg: Karg, catalogue: Catalogue) -> bool:
 
 
 def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Programs that write an argument which rocmcfg applied too, with another value."""
+    """Warn of programs that write an argument which rocmcfg applied, with another value."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     for writer in host_knowledge().writers if wanted else ():
         texts = writer.key.findall(text_or_empty(view, writer.file))
@@ -142,20 +143,21 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
 
 
 def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
-    """AMD's DKMS driver of one release under a ROCm that it was not made for. `where` is who has them."""
+    """Warn of an AMD DKMS driver together with a ROCm release that it does not support. `where` is the host
+    or log that has them."""
     version = parse_version(driver)
     if version is None or rocm is None:
         return
     row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
     if row is not None and not row.rocm.contains(rocm):
-        summary = f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}"
+        summary = f"driver and ROCm do not match: amdgpu-dkms {driver} with ROCm {format_version(rocm)}"
         detail = f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}"
         hint = "install the driver of the same release, or use the kernel's own: remove amdgpu-dkms"
         yield warning("RC8110", summary, detail=detail, location=source, hint=hint)
 
 
 def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
-    """Block to version, of the first GPU that says it."""
+    """Return the version of each firmware block, from the first GPU that reports it."""
     versions: dict[str, int] = {}
     for device in reversed(hardware.devices):
         versions |= {
@@ -165,7 +167,7 @@ def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
 
 
 def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
-    """Firmware that is known to be bad for the GPU that runs it."""
+    """Warn of firmware that is known to be bad for the GPU that runs it."""
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     for device in hardware.devices:
         gfx = by_address.get(device.address)
@@ -174,20 +176,22 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
             if version is not None and row.is_bad(version) and gfx in row.gfx:
                 summary = f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}"
                 place = f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version"
-                hint = f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}"
+                hint = f"run `rocmcfg doctor` on a log of the failure; the issue is {row.issue}"
                 yield warning("RC8111", summary, location=place, hint=hint)
 
 
 def _untold(catalogue: Catalogue, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
-    """Variables that a file sets in a way that only a program can tell: nothing else is said of them."""
+    """Note variables whose value only the program that reads the file can determine; no other check judges
+    them."""
     for name, (value, where) in variables.items():
         if value is None and name in catalogue.variables:
-            hint = f"`printenv {name}` in a new login shows what it gets"
+            hint = f"`printenv {name}` in a new login shows its value"
             yield untold(name, where, hint)._replace(severity=Severity.INFO)
 
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
-    """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
+    """Warn of the variable that makes a GPU pose as another one, if it is wrong for one of this host's
+    GPUs."""
     per_node = re.compile(rf"{host_knowledge().target_variable}(?:_([0-9]{1, 9}))?")
     for name, (value, where) in variables.items():
         match = per_node.fullmatch(name)
@@ -196,34 +200,35 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str | None, str
         numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if numbers is None:
-            summary = f"{name}={value} is no version: ROCm refuses it"
-            hint = "write numbers such as 10.3.0, or take it away"
+            summary = f"{name}={value} is not a version: ROCm refuses it"
+            hint = "write numbers such as 10.3.0, or remove it"
             yield warning("RC8120", summary, location=where, hint=hint)
             continue
         target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
-        # Another generation has other instructions. Targets of one generation differ in the last digit; which
-        # of them run each other's code was not measured for all, so they are not judged.
+        # Another generation has other instructions. Targets of one generation differ in the last digit; not
+        # all of them were tested with each other's code, so they are not judged.
         wrong = [gpu for gpu in gpus if (gpu.gfx or "")[:-1] != target[:-1]]
         if wrong:
             names = ", ".join(f"{gpu.gfx} ({gpu.name})" for gpu in wrong)
             rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
-            hint = "take it away: `unset` in a shell, and remove the line"
+            hint = "remove the line, and `unset` it in a running shell"
             if rest and rest[0].node is not None:
                 assignment = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
                 hint = f"set it for one GPU only: {assignment} (the number is the KFD node)"
-            summary = f"{name}={value} passes {names} off as {target}, which has other instructions"
-            detail = "programs crash on it, or report memory faults at address (nil)"
+            summary = f"{name}={value} makes {names} pose as {target}, which has other instructions"
+            detail = "programs crash on that GPU, or report memory faults at address (nil)"
             yield warning("RC8121", summary, location=where, detail=detail, hint=hint)
 
 
 def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str | None, str]]) -> Iterator[Diagnostic]:
-    """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
+    """Note an integrated GPU next to a graphics card, if ROCm is installed and no variable chooses between
+    them."""
     cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
     inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
     if not cards or not inside or facts.rocm is None:
         return
     if not any(name in variables for name in host_knowledge().choosers):
-        summary = f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}"
-        detail = "programs that take every GPU, and variables for every GPU, hit both"
-        hint = "ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids"
+        summary = f"ROCm sees an integrated GPU ({inside[0].gfx}) in addition to {cards[0].gfx}"
+        detail = "programs that use every GPU, and variables for every GPU, affect both"
+        hint = "set ROCR_VISIBLE_DEVICES=GPU-<uuid> to hide the other one; `rocminfo` prints the uuids"
         yield info("RC8123", summary, detail=detail, hint=hint)

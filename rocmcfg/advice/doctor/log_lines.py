@@ -1,5 +1,5 @@
-"""What a reader is shown of a log: lines with their count and place, for an issue or for no issue at all, and
-the parameters that the driver did not take."""
+"""Select the lines of a log to show, with their count and place, for an issue or unexplained; and report
+parameters that the driver refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ILLEGAL = regex(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
 
 @published("log", "line", "last_line", "count=times", "more", "text", "strength")
 class LogLines(NamedTuple):
-    """Lines that differ in numbers only, as one. `more`: there are more than were counted."""
+    """Lines that differ only in numbers, shown as one. `more`: there are more than were counted."""
 
     log: str
     line: int
@@ -37,16 +37,16 @@ class LogLines(NamedTuple):
 
 
 def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
-    """The strongest signatures first."""
+    """Return the lines of a match, those of the strongest signatures first."""
     return tuple(_lines(match.hits, scanner).values())
 
 
 def unknown(
     hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
 ) -> tuple[LogLines, ...]:
-    """Errors of driver and libraries that no issue explains, in the order of the log. `ours` is False for a
-    log that names another vendor's software: errors that such software prints too are then left out, unless
-    the log also has an error that only AMD's prints."""
+    """Return the errors of driver and libraries that no issue explains, in the order of the log. `ours` is
+    False for a log that names another vendor's software: errors that such software prints, too, are then left
+    out, unless the log also has an error that only AMD's software prints."""
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
     groups = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
@@ -54,18 +54,20 @@ def unknown(
 
 
 def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
-    """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
+    """Return the hangs and resets of a GPU, in the order of the log, whether or not an issue explains
+    them."""
     groups = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
     return tuple(groups[position] for position in sorted(groups))
 
 
 def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
-    """The GEMM kernels that the lines name, decoded, each once."""
+    """Return the GEMM kernels that the lines name, decoded, each once."""
     return tuple({name.name: name for lines in evidence if (name := decode(lines.text)) is not None}.values())
 
 
 def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
-    """Each group of lines, by the position of its first line; a group that several probes found once."""
+    """Return each group of lines by the position of its first line. A group that several probes found is
+    there once."""
     groups: dict[int, LogLines] = {}
     for hit in hits:
         strength = hit.probe.signature.strength if hit.probe.signature else ""
@@ -81,8 +83,10 @@ def refused_parameters(log: LogFacts, scanner: Scanner, catalogue: Catalogue) ->
     for statement in log.illegal_values:
         if match := _ILLEGAL.match(statement.text):
             module, value, name = match.groups()
-            summary = f"{module} did not load: {name}={value} is no legal value"
-            hint = f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it"
+            summary = f"{module} did not load: {name}={value} is not a legal value"
+            hint = (
+                f"see `rocmcfg explain {name}` for legal values; `rocmcfg lint` finds the file that sets it"
+            )
             yield error("RC8131", summary, location=_place(statement, scanner), hint=hint)
     for statement in log.unknown_parameters:
         if match := _UNKNOWN.match(statement.text):
@@ -95,8 +99,8 @@ def _place(statement: Said, scanner: Scanner) -> str:
 
 
 def unknown_parameter(module: str, name: str, place: str, catalogue: Catalogue) -> Diagnostic:
-    """Return the diagnostic of a parameter that the kernel ignores, with what to write in its place, as far
-    as anybody can tell."""
+    """Return the diagnostic on a parameter that the kernel ignores, with the name to write instead, if that
+    is known."""
     from rocmcfg.judging.words import words
 
     setting, anybody = parameter(f"{module}.{name}"), Machine()

@@ -1,1 +1,1 @@
-"""What is known of one name, on one machine. Pure."""
+"""Explain one name on one machine. Pure."""

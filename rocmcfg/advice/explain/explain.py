@@ -1,4 +1,4 @@
-"""What is known of one name: a parameter, a feature bit, a kernel argument or a variable. Pure."""
+"""Explain one name: a parameter, a feature bit, a kernel argument or a variable. Pure."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
 
 
 def explain(question: Question) -> Explanation:
-    """A name without a scope is looked for among parameters, variables, features and kernel arguments, in
-    this order. Raises RocmcfgError for an unknown one, with what to write in its place."""
+    """Explain a name. A name without a scope is looked up among parameters, variables, features and kernel
+    arguments, in this order. Raises RocmcfgError for an unknown name, with similar names."""
     setting, catalogue = question.asked, question.catalogue
     if not well_named(setting):
         raise _unknown(question, None)
@@ -43,7 +43,7 @@ def explain(question: Question) -> Explanation:
     for reading in _readings(setting, catalogue):
         entry = _entry(reading, catalogue)
         if entry is not None:
-            # a feature that is taken for a parameter is judged as what was written
+            # a feature that is written like a parameter is judged as it was written
             judged = setting if reading.kind is Kind.FEATURE and setting.module else reading
             question = _judged(question._replace(asked=reading), judged)
             return _with_verdicts(_of_its_kind(question, entry), question)
@@ -51,14 +51,14 @@ def explain(question: Question) -> Explanation:
 
 
 def _judged(question: Question, setting: Spelling) -> Question:
-    """With the verdicts on what is asked; there are none where it has no value."""
+    """Return the question with the verdicts on the setting; there are none without a value."""
     if setting.value is None:
         return question
     return question._replace(verdicts=tuple(judge(setting, question.machine, question.catalogue)))
 
 
 def _readings(setting: Spelling, catalogue: Catalogue) -> Iterator[Spelling]:
-    """The settings that a text may mean."""
+    """Yield the settings that a text may mean."""
     name, value = setting.name, setting.value
     if setting.kind is not Kind.PARAMETER:
         yield setting
@@ -121,7 +121,7 @@ def _words(question: Question, about: About) -> list[Words]:
 
 
 def _refuses(verdict: Verdict, setting: Spelling) -> bool:
-    """Return whether the value is not taken, or has no meaning. What a kernel refuses is said of each
+    """Return whether the value is refused, or has no meaning. A refusal by a kernel is shown with that
     kernel."""
     if verdict.about is About.OUT_OF_RANGE:
         return True
@@ -131,7 +131,7 @@ def _refuses(verdict: Verdict, setting: Spelling) -> bool:
 
 
 def as_parameter(setting: Spelling) -> Spelling | None:
-    """The module parameter that a text may name; None where it names none."""
+    """Return the module parameter that a text may mean; None if it cannot mean one."""
     if setting.kind is Kind.KARG and "." in setting.name:
         setting = parameter(setting.name, setting.value)
     if setting.kind is not Kind.PARAMETER or not well_named(setting):
@@ -140,7 +140,7 @@ def as_parameter(setting: Spelling) -> Spelling | None:
 
 
 def _new(question: Question) -> Explanation | None:
-    """A parameter that the host's own module declares or shows, and that the catalogue does not have."""
+    """Explain a parameter that is not in the catalogue, but that a module of this host declares or shows."""
     setting = as_parameter(question.asked)
     if setting is None:
         return None
@@ -151,8 +151,8 @@ def _new(question: Question) -> Explanation | None:
     return Explanation(
         setting.id,
         "new",
-        f"This host has it; `modinfo -p {setting.module}` may say what it is for.",
-        ("new: the catalogue does not have it, so that its default, its range and its traps are not known",),
+        f"This host has it; `modinfo -p {setting.module}` may describe it.",
+        ("new: it is not in the catalogue, so its default, its range and its traps are unknown",),
         kernels=_on_kernels(question),
         issues=mentions(question, [setting.id]),
         sources=("modinfo of this host's kernels, or its sysfs",),
@@ -160,7 +160,7 @@ def _new(question: Question) -> Explanation | None:
 
 
 def _misnamed(question: Question) -> Explanation:
-    """A name that people write for another one. Raises RocmcfgError where it is none either."""
+    """Explain a name that people write for another one. Raises RocmcfgError for an unknown name."""
     setting, machine, catalogue = question.asked, question.machine, question.catalogue
     meant = setting if setting.kind is not Kind.PARAMETER else as_parameter(setting) or setting
     verdict = next(of_the_name(meant, machine, catalogue), None)
@@ -192,9 +192,9 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
         every = [*dict.fromkeys(parameters), *catalogue.features, *catalogue.variables, *catalogue.arguments]
         by_scope = setting.kind is not Kind.PARAMETER or setting.module in ("", *catalogue.modules())
         near = closest(setting.name if by_scope else setting.id, every)
-    hint = "name a setting, a GPU, a known issue or a profile; a line of a log goes to `rocmcfg doctor`"
+    hint = "specify a setting, a GPU, a known issue or a profile; for a line of a log use `rocmcfg doctor`"
     hint = f"did you mean {', '.join(near)}?" if near else hint
-    return fail("RC6001", f"nothing is known of {cut(name)!r}", hint=hint)
+    return fail("RC6001", f"nothing is known about {cut(name)!r}", hint=hint)
 
 
 def _written(setting: Spelling) -> str:
@@ -211,7 +211,8 @@ def _parameter(question: Question, parameter: Parameter) -> Explanation:
 
 
 def _of_the_name(question: Question, *abouts: About) -> Iterator[tuple[bool, str]]:
-    """Word what is so of a name, whatever its value. What is deprecated is told with the reason."""
+    """Yield remarks on the verdicts about a name, whatever its value; on a deprecated name with the
+    reason."""
     for verdict in of_the_name(question.asked, question.machine, question.catalogue):
         wording = _worded(verdict, question)
         if verdict.about in abouts:
@@ -222,8 +223,8 @@ def _of_the_name(question: Question, *abouts: About) -> Iterator[tuple[bool, str
 def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
     low, high = parameter.bounds or (0, 0)
     remarks = those(
-        (parameter.dkms_only, "exists only in AMD's DKMS driver, not in the one that comes with a kernel"),
-        (parameter.since, f"came with kernel {parameter.since}"),
+        (parameter.dkms_only, "exists only in AMD's DKMS driver, not in the kernel's own driver"),
+        (parameter.since, f"added in kernel {parameter.since}"),
         (parameter.removed, f"removed in kernel {parameter.removed}"),
         *_of_the_name(question, About.DEPRECATED),
         (parameter.config, f"exists only in kernels built with {parameter.config}"),
@@ -231,7 +232,7 @@ def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
         (parameter.bounds, f"values with a meaning: {low} to {high}"),
     )
     fixes = [
-        f"the fix {fix.name} came with kernel {fix.releases}; "
+        f"the fix {fix.name} was added in kernel {fix.releases}; "
         "other series below {}.{} never got it".format(*fix.mainline.series)
         for fix in question.catalogue.fixes.values()
         if any(fix.name in note for note in parameter.notes)
@@ -300,7 +301,7 @@ def _feature(question: Question, feature: Feature) -> Explanation:
             f"bit {feature.bit:#x} of {feature.parameter}; no kernel has a parameter called {feature.name}",
             *those(
                 (default is not None, _by_default(feature, default)),
-                (tainting, f"switching it on taints kernels {feature.taints}"),
+                (tainting, f"turning it on taints kernels {feature.taints}"),
                 (setting.value is None or on is not None, f"write {spelling}"),
             ),
             *feature.notes,
@@ -321,14 +322,14 @@ def _by_default(feature: Feature, default: int | None) -> str:
     on = bool(feature.is_on(default))
     other = hexint(feature.compose(default, not on))
     now = f"{on_or_off(on)} by default"
-    return f"{now}; switched {on_or_off(not on)}, and nothing else changed, the mask is {other}"
+    return f"{now}; turning only this bit {on_or_off(not on)} makes the mask {other}"
 
 
 def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
-    """Return what the value that was asked about makes of the feature and of its mask."""
+    """Return the effect of the value on the feature and its mask."""
     if on is None:
         return ""
-    summary = f"{feature.name} is switched {on_or_off(on)}"
+    summary = f"{feature.name} is turned {on_or_off(on)}"
     if default is None:
         return summary
     mask = feature.compose(default, on)
@@ -339,7 +340,7 @@ def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
 
 def _argument(question: Question, argument: KernelArgument) -> Explanation:
     remarks = those(
-        (argument.flag, "a flag: it stands without a value"),
+        (argument.flag, "a flag: it takes no value"),
         (argument.words_join, "several words may be joined by commas"),
     )
     explanation = Explanation(
@@ -352,7 +353,7 @@ def _variable(question: Question, variable: Variable) -> Explanation:
     shown = question.asked.name
     remarks = those(
         *_of_the_name(question, About.MISNAMED, About.BUILD_ONLY),
-        (variable.presence_only, "only its presence counts: any value, also 0, switches it on"),
+        (variable.presence_only, "only its presence counts: any value, even 0, turns it on"),
         (variable.reader, f"read by {variable.reader}"),
         (variable.indexed, f"{variable.name}_<n> exists as well; n is {variable.indexed}"),
         (variable.since, f"since: {variable.since}"),

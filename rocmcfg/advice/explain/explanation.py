@@ -1,5 +1,5 @@
-"""What `explain` says of one name: the nouns, and what names of every kind have in common: values, traps,
-the hardware that they act on, the known issues that name them."""
+"""The explanation of a name: its nouns, and the parts that names of every kind have in common: values, traps,
+the hardware that they act on, and the known issues that mention them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Role = Literal["helps", "does_not_help", "unset"]
 
 
 class Question(NamedTuple):
-    """`seen` says of a parameter's id whether sysfs of the running kernel has it, None where that cannot be
-    told. `verdicts` are the judge's, empty where no value was asked about."""
+    """A question about a setting. `seen` says whether sysfs of the running kernel has the parameter of an id;
+    None if that is unknown. `verdicts` are empty if the setting has no value."""
 
     asked: Spelling
     machine: Machine
@@ -31,10 +31,10 @@ class Question(NamedTuple):
 
 
 class OnKernel(NamedTuple):
-    """A parameter on one kernel; `present` is None where it cannot be told. `types` and `defaults` hold
-    two where the neighbours of an unread build disagree; `asked` says that the kernel's own modinfo gave the
-    type. `verdict` says why it refuses the value that was asked about, `doubt`
-    why it may: one of its types does, or is a guess."""
+    """A parameter on one kernel. `present` is None if that is unknown. `types` and `defaults` hold two
+    entries if the kernel was never read and the releases next to it disagree. `asked` is True if the kernel's
+    own modinfo gave the type. `verdict` says why it refuses the value of the question; `doubt` says why it
+    may refuse it: one of its types does, or its type is a guess."""
 
     kernel: str
     present: bool | None
@@ -49,8 +49,8 @@ class OnKernel(NamedTuple):
 
 
 class Bit(NamedTuple):
-    """One named bit of a mask: what the value and the default make of it (True: on). `feature` is empty for a
-    bit that no feature switches."""
+    """One bit of a mask, on or off in the value and in the default. `feature` is empty for a bit that belongs
+    to no feature."""
 
     feature: str
     bit: int
@@ -65,8 +65,8 @@ class Meaning(NamedTuple):
 
 
 class Caution(NamedTuple):
-    """A value that does not do what people think. `hardware` and `kernel` say where, empty for everywhere;
-    `here` is whether that is so on this host's GPUs and kernels, None where no GPU is known."""
+    """A value that does not do what people think. `hardware` and `kernel` say where; empty means everywhere.
+    `here` says whether this holds on this host's GPUs and kernels; None if no GPU is known."""
 
     values: tuple[str, ...]
     kind: TrapKind
@@ -78,7 +78,8 @@ class Caution(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A known issue that names it. `role`: helps, does_not_help, or unset (taking it away helps)."""
+    """A known issue that mentions the setting. `role` is helps, does_not_help, or unset (unsetting it
+    helps)."""
 
     issue: str
     title: str
@@ -89,15 +90,14 @@ class Mention(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """`kind` is parameter, feature, argument, variable, misnomer, new (the host has it and the catalogue
-    lacks it), kernel (a GEMM kernel of ROCm), or one of `subjects`, of which `details` tell. `instead` is
-    set for a name that is not what it seems.
+    """An explanation of a name. `kind` is parameter, feature, argument, variable, misnomer, new (the host has
+    it, the catalogue does not), kernel (a GEMM kernel of ROCm), or one of `subjects`, which `details`
+    describe. `instead` is set for a name that is not what it seems.
 
-    `meaning` is what the value asked about does, `verdict` why it would not be taken, or has no meaning.
-    `unset` is what happens without it. `acts_on` says on which hardware it has an effect, `acts_here` whether
-    this host has some. `compared` is the mask whose bits are listed, `default` the one that they are compared
-    with, and `unnamed` the bits in which both differ and that have no name.
-    """
+    `meaning` is the effect of the value; `verdict` says why the value is refused or has no meaning. `unset`
+    is what happens without the setting. `acts_on` names the hardware on which it has an effect; `acts_here`
+    says whether this host has such hardware. `compared` is the mask whose bits are listed, `default` the mask
+    with which they are compared, and `unnamed` the bits without a name in which both differ."""
 
     name: str
     kind: ExplanationKind
@@ -125,7 +125,7 @@ class Explanation(NamedTuple):
 
 
 def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
-    """Return, of pairs of a condition and a text, the texts whose condition holds."""
+    """Return the texts whose condition holds, from pairs of a condition and a text."""
     return tuple(text for holds, text in remarks if holds)
 
 
@@ -134,7 +134,8 @@ def on_or_off(on: bool) -> str:
 
 
 def described(question: Question, explanation: Explanation, ids: Iterable[str], entry: Named) -> Explanation:
-    """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
+    """Return the explanation with the parts that parameters, arguments and variables have in common; `ids`
+    are the names that issues use."""
     hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
     if not isinstance(entry, Parameter):
         explanation = explanation._replace(values=entry.values, unset=entry.default)
@@ -155,7 +156,7 @@ def on_hardware(question: Question, explanation: Explanation, hardware: Hardware
 
 
 def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
-    """Return what the value does: of a mask, and of words that are joined by commas, what each part does."""
+    """Return the effect of a value; for a mask, and for words joined by commas, the effect of each part."""
     if value is None or not meanings:
         return ""
     for word, text in meanings.items():
@@ -170,7 +171,7 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
 
 
 def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, ...]:
-    """Return the traps of the value that was asked about, or all where none was."""
+    """Return the traps of the question's value, or all traps if it has none."""
     return tuple(
         Caution(
             trap.values,
@@ -187,8 +188,8 @@ def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, 
 
 
 def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
-    """Known issues that name one of `ids`, those of this host's GPUs first. An issue that names several is
-    mentioned once."""
+    """Return the known issues that mention one of `ids`, those of this host's GPUs first. An issue that
+    mentions several is listed once."""
     names = set(ids)
     mentioned = [
         Mention(

@@ -1,4 +1,4 @@
-"""What has an id and is no setting: known issues, GPUs, profiles, and diagnostics. Pure."""
+"""Explain ids that are not settings: known issues, GPUs, profiles, numbers, and diagnostics. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rocmcfg.model.regex import search
 
 
 def issue(entry: KnownIssue, here: bool) -> Explanation:
-    """`here`: it is known of this host's GPU, kernel and ROCm."""
+    """Explain a known issue. `here`: this host's GPU, kernel and ROCm match it."""
     cure = entry.workaround
     no_cure = [] if cure.settings or cure.unset or cure.steps else ["no parameter cures this"]
     rows = [
-        ("here", ["known of this host"] if here else ["not known of this host, or it cannot be told"]),
+        ("here", ["this host matches" if here else "this host does not match, or rocmcfg cannot tell"]),
         ("GPUs", [", ".join(entry.gfx)] if entry.gfx else []),
         ("kernel", [entry.kernel.text] if entry.kernel else []),
         ("ROCm", [entry.rocm.text] if entry.rocm else []),
-        ("cure", [*map(str, cure.settings), *(f"take away {name}" for name in cure.unset), *no_cure]),
+        ("cure", [*map(str, cure.settings), *(f"unset {name}" for name in cure.unset), *no_cure]),
         ("do", cure.steps),
         ("see", [f"rocmcfg plan --profile {cure.profile}"] if cure.profile else []),
         ("costs", [entry.cost] if entry.cost else []),
@@ -34,7 +34,7 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
 
 
 def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[KnownIssue]) -> Explanation:
-    """A gfx target, which several models may share."""
+    """Explain a gfx target, which several models may share."""
     named = [f"{model.codename} ({model.products})" if model.products else model.codename for model in models]
     about = [fault.id for fault in issues if fault.kind == "fault" and matches(models[0].gfx, fault.gfx)]
     rows = [
@@ -58,7 +58,7 @@ def number(entry: ProfileParameter, profile: str) -> Explanation:
 
 
 def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> Explanation:
-    """Explain what a library returned: `number`, and the words that it `prints` for it."""
+    """Explain an error code of a library: its `number`, and the text that the library `prints` for it."""
     number, prints = int(row["number"]), str(row.get("prints", ""))
     signs = [(entry.id, sign.pattern) for entry in issues for sign in entry.signatures]
     about = dict.fromkeys(id for id, text in signs if name in text or (prints and search(text, prints)))
@@ -68,7 +68,7 @@ def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> E
         ("issues", [f"{', '.join(about)}: these print it"] if about else []),
         ("see", ["rocmcfg doctor FILE, with the log: the first error in it is the one that matters"]),
     ]
-    summary = str(row.get("means", "An error in a call of the program; its name says which."))
+    summary = str(row.get("means", "A call of the program failed; the name of the error says how."))
     return Explanation(name, "status", summary, details=_details(rows))
 
 

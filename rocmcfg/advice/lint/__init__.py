@@ -1,13 +1,13 @@
-"""Reads what people write about parameters in any file, and says what of it is wrong.
+"""Find mistakes in the settings that people write in any file.
 
-    source      a text with places: offsets, lines, pieces whose quotes are gone
-    assignment  one name with its value, where it was found, and how it is spelt there
-    kinds       which kind of file a text is
-    readers     one module per family of kinds: text in, assignments out
-    wording     what the judge says of an assignment, in lint's words
-    superseded  what several assignments make of each other
-    proposal    what to write instead, and the findings as a diff that somebody may apply
-    check       one text through all of them, and what becomes of each of its settings
+    source      a text with its places: offsets, lines, and pieces without their quotes
+    assignment  one name with its value, its place, and its spelling there
+    kinds       the kind of file that a text is
+    readers     one module for each family of kinds: text in, assignments out
+    wording     the judge's verdicts on an assignment, framed for lint
+    superseded  assignments that override each other
+    proposal    what to write instead, and the findings as a diff that the user may apply
+    check       one text checked by all of these, and the fate of each of its settings
 
-Nothing here reads or writes a file, and nothing here knows a fact about amdgpu: those are in the catalogue.
+No module here reads or writes a file or knows a fact about amdgpu: facts are in the catalogue.
 """

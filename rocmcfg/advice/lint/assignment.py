@@ -1,4 +1,4 @@
-"""What a reader finds: a name, perhaps with a value, its place, and how it is spelt there."""
+"""An assignment as a reader finds it: a name, perhaps with a value, its place, and its spelling there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class What(str, Enum):
-    """PARAMETER: of a module. ARGUMENT: of the kernel. VARIABLE: of the environment. PATH: a parameter's
-    file in sysfs, read; with a value, written."""
+    """The kind of an assignment: a parameter of a module, an argument of the kernel, a variable of the
+    environment, or the sysfs file of a parameter (PATH), which is written if there is a value, else read."""
 
     PARAMETER = "parameter"
     ARGUMENT = "argument"
@@ -23,8 +23,8 @@ class What(str, Enum):
 
 
 class Trust(Enum):
-    """How sure we are that the author means an assignment. FILE: a file that a program reads. CODE: an
-    example in a document. PROSE: words of a document, whose ends only the author knows."""
+    """How certain it is that the author means an assignment. FILE: a file that a program reads. CODE: an
+    example in a document. PROSE: running text, in which only the author knows where a value ends."""
 
     FILE = 3
     CODE = 2
@@ -52,6 +52,7 @@ class Where(NamedTuple):
     trust: Trust = Trust.FILE
     builds: bool = False
     removable: bool = True
+    editable: bool = True
     part: bool = False
     depth: int = 0
     turn: tuple[int, int] = (0, 0)
@@ -63,14 +64,14 @@ class Where(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """`name` is `module.parameter` for a parameter. `value` is None for a bare name; with `opaque` only the
-    name can be judged, because the value is known at run time or stands for any (`$GFX`, `<mask>`).
+    """An assignment. `name` is `module.parameter` for a parameter. `value` is None for a bare name. `opaque`:
+    only the name can be judged, because the value is only known at run time or is a placeholder (`$GFX`,
+    `<mask>`).
 
-    `start` and `stop` are the token in the file, `name_at` and `value_at` the parts of it that a replacement
-    exchanges. `dotted` says that the module stands in `name_at` too, as on a kernel command line; in an
-    `options` line it does not. `statement` is what goes with the last token in it, together with its line.
-    `beside`: the words around the token, where they may tell what its author means.
-    """
+    `start` and `stop` are the range of the token in the file, `name_at` and `value_at` the ranges in it that
+    a replacement changes. `dotted`: `name_at` includes the module, as on a kernel command line but not in an
+    `options` line. `statement` is the range that is removed, with its line, together with its last token.
+    `beside`: the words around the token, if they may show what its author means."""
 
     what: What
     name: str
@@ -87,9 +88,9 @@ class Assignment(NamedTuple):
 
 
 class Reading:
-    """What the readers of one text have found. `slips` are errors of syntax, with the token's range.
-    `anew` are the carriers to which the text gives a value without what they held before. `passed` are ranges
-    that name settings and set none: what a command looks for, prints or unsets."""
+    """Everything that the readers of one text have found. `slips` are errors of syntax, with the range of the
+    token. `anew` are the carriers to which the text assigns a value that drops their earlier one. `passed`
+    are ranges with names of settings that set nothing: a command searches for them, prints or unsets them."""
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
@@ -111,11 +112,11 @@ class Reading:
         opaque: bool = False,
         read_as: str | None = None,
     ) -> None:
-        """Add a token, spelt NAME or NAME=VALUE; `name` where it is known otherwise.
+        """Add a token, spelt NAME or NAME=VALUE. `name` is its name if it differs from the one written there.
 
-        `written_to` is where the token ends in the file, if that is behind a quote that is not in the span.
-        `quotes` are those that may enclose the value; empty where whoever reads the value keeps quotes in it.
-        `read_as` is the value where its reader makes another one of what is written.
+        `written_to` is the end of the token in the file, if it comes after a quote that is not in the span.
+        `quotes` are the quotes that may enclose the value; empty if the reader of the file keeps quotes.
+        `read_as` is the value as the reader of the file understands it, if it differs from the written one.
         """
         written_name, equals, written = span.text.partition("=")
         if not written_name:
@@ -152,8 +153,8 @@ class Reading:
         )
 
     def told(self, value: str | None) -> None:
-        """Set the value that was added last to what the language of the file makes of it; None where that
-        cannot be told."""
+        """Set the value that was added last to the value that the language of the file gives it; None if that
+        is unknown."""
         if self.assignments:
             last = self.assignments[-1]
             changed = last._replace(opaque=True) if value is None else last._replace(value=value)
@@ -168,14 +169,14 @@ class Reading:
         self.slips.append((*span.place, remark))
 
     def only_if_all(self, before: int, words: int) -> None:
-        """A statement of so many `words` holds some that are not ours, if fewer were found since `before`: it
-        stays with those."""
+        """Keep the statement of the assignments since `before` if some of its `words` are not assignments
+        that lint judges."""
         if len(self.assignments) - before < words:
             self.assignments[before:] = [each._replace(statement=None) for each in self.assignments[before:]]
 
 
 def is_placeholder(value: str, trust: Trust) -> bool:
-    """Return whether a value is filled in by somebody else: by a shell, or in a document by its reader."""
+    """Return whether a value is a placeholder, which a shell, or the reader of a document, replaces."""
     if "$" in value or "`" in value or "%(" in value or "{{" in value:
         return True
     if trust is Trust.FILE:

@@ -1,5 +1,5 @@
-"""One text through all of it: its kind, its reader, the rules, and the findings with their places; and what
-becomes of each of its settings: kept, changed or taken out, and why."""
+"""Check one text: determine its kind, read it, judge its settings, and list the findings with their places.
+Then decide the fate of each setting, whether it is kept, changed or removed, and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocmcfg.advice.lint import kinds, readers, superseded
 from rocmcfg.advice.lint.assignment import Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.proposal import becoming, proposed, write_once
+from rocmcfg.advice.lint.proposal import becoming, keep_together, proposed, write_once
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.source import Source, whole
@@ -20,12 +20,12 @@ from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.shape import NamedTuple, published
 
-_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
-_WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the plainest advice first
-_ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
+_LARGE = 1 << 20  # characters; a larger text is first searched for any word that lint knows
+_WEIGHT = {advice: number for number, advice in enumerate(Advice)}  # the firmest advice first
+_ROUNDS = 5  # a name is fixed, then its value, then it is overridden by another one, or is the default
 
 
-Judged = dict[object, tuple[Remark, ...]]  # the remarks on an assignment, by all that they depend on
+Judged = dict[object, tuple[Remark, ...]]  # the remarks on an assignment, by everything that they depend on
 
 
 def check(
@@ -36,8 +36,8 @@ def check(
     kind: FileKind | None = None,
     judged: Judged | None = None,
 ) -> Checked:
-    """Judge a text alone. `file` is its path, which may tell its kind. `judged` has the remarks on others by
-    the same knowledge: an assignment that stands in all boot entries is judged once."""
+    """Check a text on its own. `file` is its path, which may show its kind. `judged` holds the remarks made
+    so far with the same knowledge, so that an assignment in all boot entries is judged only once."""
     reading = Reading()
     read_as = kind or kinds.of(file, text)
     unread: list[Mention] = []
@@ -48,12 +48,14 @@ def check(
     checked.unread = [(name, checked.source.place(start)[0]) for name, start in unread]
     for start, stop, slip in reading.slips:
         checked.add_at(start, stop, slip, Spelt(slip.literal))
-    # words that nothing tells the place of may be for a shell as well
+    # words from an unknown place may be meant for a shell, too
     anywhere = read_as is FileKind.CMDLINE and kinds.by_path(file) in (None, FileKind.MARKDOWN)
     anywhere = anywhere and not kinds.BOOT_WORDS.search(text)
     remarks_by_key: Judged = {} if judged is None else judged
     for each in reading.assignments:
         where = each.where._replace(listed=-1) if anywhere else each.where
+        if file == kinds.PASTED:  # which reports nothing
+            where = where._replace(editable=True)
         intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
         assignment = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
@@ -73,12 +75,15 @@ def check(
     write_once(checked, knowledge)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
+    if len(text) < _LARGE:
+        keep_together(checked, readers.programs(read_as, whole(text)))
     checked.settle()
     return checked
 
 
 def mended(checked: Checked, knowledge: Knowledge) -> str:
-    """The text with the proposals, and with those for what they leave or bring, until there is none."""
+    """Return the text with all proposals applied, including those for the text that earlier proposals
+    made."""
     text = proposed(checked)
     for _ in range(0 if text == checked.source.text else _ROUNDS):
         before, text = text, proposed(check(checked.file, text, knowledge, kind=checked.kind))
@@ -90,7 +95,7 @@ def mended(checked: Checked, knowledge: Knowledge) -> str:
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
-    DOUBTFUL = "doubtful"  # to be taken out, unless its author knows why it is there
+    NOT_NEEDED = "not needed"  # it changes nothing here
     KEEP = "keep"
 
 
@@ -107,10 +112,10 @@ class Fate(str, Enum):
     "severity",
 )
 class Verdict(NamedTuple):
-    """`fate` is what should become of the setting, wherever it stands; `by_hand` is True where the text
-    around it lets nobody but its author edit it. `replacement` is what stands there in the end, and `setting`
-    the same for --set; both are empty but for a change that is proposed. `summary` is the gravest of what is
-    said of it, empty with no `severity` where nothing is."""
+    """The verdict on a setting. `fate` is what to do with it, wherever it is written; `by_hand` is True if
+    only its author can edit the text around it. `replacement` is the text to write in its place, and
+    `setting` the same in the spelling of --set; both are empty unless a change is proposed. `summary` is the
+    gravest remark on it; without a remark it is empty, and `severity` is null."""
 
     file: str
     line: int
@@ -125,7 +130,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(checked: Checked) -> list[Verdict]:
-    """Worst first."""
+    """Return the verdicts on all settings of a text, the worst first."""
     become = becoming(checked)
     findings_at: dict[tuple[int, int], list[Finding]] = {}
     for finding in sorted(
@@ -138,19 +143,18 @@ def verdicts(checked: Checked) -> list[Verdict]:
         own, spelt = findings_at.get(token, []), become.get(token, Spelt())
         worst = own[0].remark if own else None
         summary, severity = (worst.summary, worst.severity) if worst is not None else ("", None)
-        fate, by_hand = Fate.CHANGE if spelt.text else Fate.TAKE_OUT, False
-        if spelt.text is None:
-            # what could have been edited stays because something else needs it
-            fate = min(
-                (_fate(finding.remark) for finding in own if finding.spelt.text is None),
-                default=Fate.KEEP,
-                key=_rank,
-            )
-            by_hand = fate in (Fate.TAKE_OUT, Fate.CHANGE)
+        fate = min((_fate(finding.remark) for finding in own), default=Fate.KEEP, key=_rank)
+        by_hand = spelt.text is None and fate is not Fate.KEEP
+        if spelt.text:
+            fate = Fate.CHANGE
+        elif spelt.text is not None and fate is not Fate.NOT_NEEDED:
+            fate = Fate.TAKE_OUT
+        elif by_hand and not any(finding.spelt.text is None for finding in own):
+            fate, by_hand = Fate.KEEP, False  # what could have been edited stays: something else needs it
         text, replacement = checked.shown(each), spelt.text or ""
         setting = spelt.setting if replacement else ""
         if fate is Fate.TAKE_OUT and spelt.setting:
-            summary += f"; {spelt.setting} stands for it"
+            summary += f"; {spelt.setting} covers it"
         place = checked.source.place(each.start)
         judgements.append(
             Verdict(checked.file, *place, text, fate, by_hand, replacement, setting, summary, severity)
@@ -161,16 +165,16 @@ def verdicts(checked: Checked) -> list[Verdict]:
 
 
 def _fate(remark: Remark) -> Fate:
-    """Return what a remark advises, whatever can be edited."""
+    """Return the fate that a remark advises, whether or not the text can be edited."""
     match remark.advice:
         case Advice.TAKE_OUT:
             return Fate.TAKE_OUT
         case Advice.CHANGE:
             return Fate.CHANGE
-        case Advice.DOUBT:
-            return Fate.DOUBTFUL
+        case Advice.UNNEEDED:
+            return Fate.NOT_NEEDED
         case Advice.NOTE:
-            return Fate.KEEP if remark.severity is Severity.INFO else Fate.DOUBTFUL
+            return Fate.KEEP if remark.severity is Severity.INFO else Fate.TAKE_OUT
         case _:
             assert_never(remark.advice)
 

@@ -1,4 +1,4 @@
-"""A text while lint judges it: its settings, and the findings so far with their places."""
+"""A text that lint is checking: its settings, and the findings so far with their places."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rocmcfg.advice.lint.wording import Knowledge
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
-_WORDS = 200  # characters before and behind a setting that may speak of it
-_BY_HAND = "Take it out by hand: --fix cannot, without harm to what stands around it."
-MOST = 1000  # findings of one text that are told
+_WORDS = 200  # characters before and after a setting that may be about it
+_BY_HAND = "Delete it yourself: --fix cannot do that without damaging the text around it."
+MOST = 1000  # findings that are reported for one text
 
 
 class Checked:
-    """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
-    are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
-    that override one of another file which stays there; `masks` what tokens become that get the features
-    which are proposed beside them. `unread` are names of ours that no setting was read from, with the line of
-    the first place of each."""
+    """A text with its findings, in the order of the text. `left_out` counts findings that are not reported.
+    `anew` are variables whose value from an earlier file the text drops. `needed` are the ranges of tokens
+    that override a token in another file that stays. `masks` are the replacements of tokens that take up the
+    features proposed next to them. `unread` are known names from which no setting was read, with the
+    line of the first place of each."""
 
     def __init__(self, file: str, kind: FileKind, source: Source, reading: Reading) -> None:
         self.file, self.kind, self.source = file, kind, source
@@ -59,7 +59,7 @@ class Checked:
         return self.ignores and IGNORE in text[slice(*self.source.line(self.source.place(offset)[0]))]
 
     def together(self, assignment: Assignment) -> object:
-        """Equal for the assignments among which a proposal writes a name once."""
+        """Return a key that is equal for assignments among which a proposal writes a name only once."""
         where = assignment.where
         return (where.once, bool(where.carrier)) if where.once >= 0 else where.scope or self.line(assignment)
 
@@ -81,7 +81,8 @@ class Checked:
         return "at line {}, column {}".format(*self.source.place(assignment.start))
 
     def beside(self, assignment: Assignment) -> str:
-        """The words of its line, without other settings, and those of a comment on the line above."""
+        """Return the words of an assignment's line, without other settings, and those of a comment on the
+        line above."""
         number = self.line(assignment)
         start, stop = self.source.line(number)
         text = self.source.text

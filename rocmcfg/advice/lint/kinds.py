@@ -1,4 +1,4 @@
-"""Which kind of file a text is: by its path, else by its name, else by what stands in it."""
+"""Determine the kind of file that a text is: by its path, else by its name, else by its content."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class FileKind(str, Enum):
     OTHER = "file of another format"
 
 
-# A path of a text for people: a name without an ending too. A file with another ending is for a program.
+# The paths of texts for people, among them names without an ending. Other endings belong to a program.
 _FOR_PEOPLE = regex(r"(?:^|/)[^/.]*$|(?:^|/)(?:README|CHANGELOG|NOTES)\b[^/]*$|\.(?:log|out|err|dmesg|\d+)$")
-PASTED = "what was pasted"  # in place of a path
+PASTED = "pasted text"  # in place of a path
 
-# The first one that fits the path counts; what ends a path may be written in any case.
+# The first kind whose pattern matches the path counts; case is ignored.
 _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
@@ -63,9 +63,9 @@ _PATHS = (
     (FileKind.OTHER, r"\.(?:jsonnet|properties|gradle|cmake|mk|bicep|plist|ign|bat|cmd|ps1)$"),
     (FileKind.OTHER, r"/(?:\w*Makefile|\.?justfile|Vagrantfile|Rakefile|Gemfile|Jenkinsfile)$"),
 )
-# All that modprobe.d(5) names.
+# All directives of modprobe.d(5).
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
-# For a text whose path tells nothing: its kind is the first one whose patterns all match.
+# For a text whose path does not show its kind: it is the first one whose patterns all match.
 _CONTENTS = (
     (FileKind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
     (FileKind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
@@ -78,22 +78,22 @@ _CONTENTS = (
     (FileKind.YAML, r"\A(?:---\s+)?#cloud-config\b"),
 )
 _SHEBANG = regex(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
-_LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
+_LOOKED_AT = 64 << 10  # characters; the beginning of a file shows its kind
 _SHELL_WORDS = regex(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
 _BLANK_OR_COMMENT = regex(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
 _SETS = regex(r"[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=|[ \t]*options[ \t]")
 _MODULE_LINE = regex(r"\s*\w+\s+[\w-]+(?:\s+[\w-]+=\S*)+\s*")
 _BARE = regex(r"[a-z][\w.-]*(?:=\S*)?|[A-Z]\w*=\S*")
-# Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu.
+# Only NAME=VALUE, one of them a module parameter: arguments for a boot menu.
 _PASTED = regex(r"(?=(?:.*\s)?[\w-]+\.[\w-]+=)\s*[\w.-]+=\S*(?:\s+[\w.-]+=\S*)*\s*")
 _INSIDE_QUOTES = regex(r"\b[A-Z][A-Z_]+=[\"'][^\"'\n]* ")  # a sentence that quotes an assignment
 BOOT_WORDS = regex(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
 def of(path: str, text: str) -> FileKind:
-    """A text whose kind nothing tells is read as a document; lines that all set something are none, whatever
-    the file is called, nor is one line alone: they were pasted."""
+    """Return the kind of a text. A text of unknown kind is read as a document, unless it is a single line or
+    all its lines set something: such a text was pasted, whatever the file is called."""
     kind, lines = by_path(path), _telling(text[:_LOOKED_AT].split("\n"))
     for_people = kind is FileKind.MARKDOWN or _FOR_PEOPLE.search(path) is not None
     if kind is FileKind.MARKDOWN and (len(lines) == 1 or all(map(_SETS.match, lines))):

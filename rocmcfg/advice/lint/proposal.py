@@ -1,25 +1,27 @@
-"""A proposal, as its place wants it: on a command line, in an `options` line, in a script, in a path; and the
-findings of a file as a diff. Nothing is written."""
+"""Combine the proposals of a file, and show them as a diff. Nothing is written."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spell
+from rocmcfg.advice.lint.source import Span
 from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.advice.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
 
+_LISTED = 3  # lines that are named
+
 
 class _Feature(NamedTuple):
-    """The finding of this number proposes it for a token."""
+    """A feature that the finding of this number proposes for a token."""
 
     number: int
     token: Assignment
@@ -27,8 +29,8 @@ class _Feature(NamedTuple):
 
 
 def write_once(checked: Checked, knowledge: Knowledge) -> None:
-    """Write each name once in what one process or one boot gets: what stands there already is not written
-    again beside it, and features go into one mask."""
+    """Make proposals write each name only once among the settings that one process or one boot gets. A name
+    that is set there already is not written again, and features go into one mask."""
     assigned = {(a.start, a.stop): a for a in in_turn(checked.assignments) if a.what is not What.PATH}
     standing = {(checked.together(a), key(spelled(a))): a for a in assigned.values()}
     features: dict[tuple[object, str], list[_Feature]] = {}
@@ -43,7 +45,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
             features.setdefault(place, []).append(_Feature(number, assignment, instead))
         elif place[1] != key(spelled(assignment)):
             renamed.append((assignment.where.turn[0], -assignment.where.turn[1], -number, assignment, target))
-    # the last one counts and stays; of recovery entries, which get no more than the first carrier, theirs
+    # the last one counts and stays; recovery entries only get the first carrier, and the last one in it stays
     for _, _, number, assignment, target in sorted(renamed):
         other = standing.setdefault((checked.together(assignment), key(target)), assignment)
         later = (
@@ -56,7 +58,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
             and may_go(assignment, checked.source)
             and (later or same(other.value, value))
         ):
-            why = f"{target.name} is set already {checked.within(other)}."
+            why = f"{target.name} is already set {checked.within(other)}."
             checked.findings[-number] = _left_to(checked.findings[-number], why, Spelt(""))
     for place, beside in features.items():
         mask = standing.get(place)
@@ -67,7 +69,7 @@ def write_once(checked: Checked, knowledge: Knowledge) -> None:
 def _into_one_mask(
     checked: Checked, knowledge: Knowledge, mask: Assignment | None, features: Sequence[_Feature]
 ) -> None:
-    """Into the `mask` that stands beside the features, else into what the first of them becomes."""
+    """Put the features into the `mask` next to them, or else into the mask that the first of them becomes."""
     findings, catalogued = checked.findings, knowledge.catalogue.features
     holder, start = mask or features[0].token, written(features[0].asked, knowledge)
     if mask is not None:
@@ -81,7 +83,7 @@ def _into_one_mask(
         or not all(may_go(token, checked.source) for token in moved)
     ):
         if mask is None and all(feature.asked == features[0].asked for feature in features):
-            return  # a sentence that names one feature twice
+            return  # a sentence that mentions one feature twice
         for feature in features:
             findings[feature.number] = findings[feature.number]._replace(spelt=Spelt())
         return
@@ -90,11 +92,11 @@ def _into_one_mask(
     meant = parameter(catalogued[features[0].asked.name].parameter, hexint(value))
     into = spell(holder, Remark("", "", instead=meant), checked.source, knowledge)
     checked.masks[holder.start, holder.stop] = into
-    why = f"One mask has all that is asked for: {meant}, {checked.within(holder)}."
+    why = f"One mask combines all of these: {meant}, {checked.within(holder)}."
     for feature in features:
         spelt = into if feature.token is holder else Spelt("", into.setting)
         findings[feature.number] = _left_to(findings[feature.number], why, spelt)
-    for number, finding in enumerate(findings):  # what was proposed for the mask alone
+    for number, finding in enumerate(findings):  # replace the proposals for the mask itself
         if finding.spelt.text and (finding.start, finding.stop) == (holder.start, holder.stop) and mask:
             findings[number] = _left_to(finding, why, into)
 
@@ -104,10 +106,45 @@ def _left_to(finding: Finding, why: str, spelt: Spelt) -> Finding:
     return finding._replace(remark=finding.remark._replace(why=reason), spelt=spelt)
 
 
+def keep_together(checked: Checked, programs: Sequence[Span]) -> None:
+    """Leave a setting to its author if the same text of a program has it also where it sets nothing, such as
+    in a search or a condition: the text would no longer agree with itself."""
+    names = {(each.start, each.stop): each.name_at for each in checked.assignments}
+    places: dict[tuple[int, str], list[int]] = {}
+    for number, finding in enumerate(checked.findings):
+        token = finding.start, finding.stop
+        if finding.spelt.text is None or token not in names or finding.remark.literal is not None:
+            continue
+        needle = _shared(checked.source.text, token, names[token], finding.spelt.text)
+        for index, program in enumerate(programs):
+            if not program.place[0] <= finding.start < program.place[1]:
+                continue
+            if (index, needle) not in places:
+                places[index, needle] = _other_places(program, needle, names)
+            if places[index, needle]:
+                lines = dict.fromkeys(checked.source.place(offset)[0] for offset in places[index, needle])
+                listed = ", ".join(map(str, [*lines][:_LISTED]))
+                why = f"--fix does not edit it: {needle} is also at line {listed}. Change them together."
+                checked.findings[number] = _left_to(finding, why, Spelt())
+
+
+def _shared(text: str, token: tuple[int, int], name_at: tuple[int, int], spelt: str) -> str:
+    """Return the part of a token whose other places must change with it: its name if that changes, else the
+    whole token."""
+    name, whole = text[slice(*name_at)], text[slice(*token)]
+    return name if spelt and not spelt.startswith(name) and "_" in name else whole
+
+
+def _other_places(program: Span, needle: str, settings: Collection[tuple[int, int]]) -> list[int]:
+    pattern = re.compile(rf"(?<![\w-]){re.escape(needle)}(?![\w-])")
+    offsets = [program.at(match.start()) for match in pattern.finditer(program.text)]
+    return [at for at in offsets if not any(start <= at < stop for start, stop in settings)]
+
+
 def chosen(checked: Checked) -> list[Finding]:
-    """The findings whose proposals are made. Of several for one token, one counts: that another assignment
-    makes the token needless, else the gravest; a line around it is mended after it. What overrides a token
-    that stays is not taken out."""
+    """Return the findings whose proposals are applied. Of several for one token, one is chosen: first the one
+    that says the token is overridden, else the gravest. A fix of a whole line comes after the fixes inside
+    it. An assignment that overrides a token that stays is not removed."""
     taken: list[Finding] = []
     changes = [f.start for f in checked.findings if f.spelt.text and f.remark.literal is None]
     for finding in sorted(
@@ -130,7 +167,7 @@ def _loses(finding: Finding) -> bool:
 
 
 def becoming(checked: Checked) -> dict[tuple[int, int], Spelt]:
-    """By token, what becomes of those that do not stay."""
+    """Return the replacement of each token that does not stay."""
     return {(f.start, f.stop): f.spelt for f in chosen(checked)} | checked.masks
 
 
@@ -142,7 +179,8 @@ def proposed(checked: Checked) -> str:
 
 
 def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
-    """A token goes with the blank before it; a statement of which nothing is left goes with its line."""
+    """Return the edits that remove tokens. A token is removed with the blank before it, and a statement of
+    which nothing is left with its line."""
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     inside: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for token, statement in statements.items():
@@ -160,9 +198,10 @@ def _removals(checked: Checked, removed: set[tuple[int, int]]) -> list[Edit]:
 
 
 def _token(text: str, start: int, stop: int) -> tuple[int, int]:
-    """With one blank of its surroundings, and with the quotes of a word that it is all of."""
+    """Return the range to remove for a token: with one blank next to it, and with the quotes around it if
+    they hold nothing else."""
     quote = text[start - 1 : start]
-    # the first of systemd's words stands behind the =; none may be empty
+    # the first word of a systemd directive comes after the =; no word may be empty
     word = text[max(0, start - 13) : start - 1].endswith((" ", "\t", "Environment="))
     if quote in ("'", '"') and word and text[stop : stop + 1] == quote:
         start, stop = start - 1, stop + 1
@@ -178,7 +217,7 @@ def _token(text: str, start: int, stop: int) -> tuple[int, int]:
 
 
 def diff(checked: Checked, after: str) -> str:
-    """A unified diff from the text as it stands, empty where nothing changes."""
+    """Return a unified diff to the text `after`; empty if nothing changes."""
     before = checked.source.text
     if before == after:
         return ""
@@ -190,6 +229,6 @@ def diff(checked: Checked, after: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """As patch(1) counts them: a carriage return ends none."""
+    """Split a text into lines as patch(1) does: a carriage return ends no line."""
     *whole, rest = text.split("\n")
     return [f"{line}\n" for line in whole] + ([rest] if rest else [])

@@ -1,4 +1,4 @@
-"""What is said of one assignment, how its place spells the proposal, and the finding that both become."""
+"""A remark on one assignment, the proposal as its place spells it, and the finding made of both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling
 
-# The class that users filter by; an id never changes its class.
+# The class of each id, for users who filter findings; an id never changes its class.
 CLASSES = {
     "RC7101": "unknown",
     "RC7102": "misspelt",
@@ -32,13 +32,14 @@ CLASSES = {
     "RC7119": "read_only",
     "RC7120": "limited",
     "RC7121": "not_exported",
+    "RC7122": "undoes_cure",
 }
 
 
 class Remark(NamedTuple):
-    """`advice` is what to do about the token. `instead` is what to write, without a value where the author's
-    stays: None where there is no proposal. `better` is what that becomes when it is judged in its turn.
-    `literal` is what a slip of syntax is replaced by."""
+    """A remark on a token. `advice` is what to do about it. `instead` is the setting to write, without a
+    value if the author's stays; None without a proposal. `better` is what that setting becomes when it is
+    judged itself. `literal` is the text that replaces an error of syntax."""
 
     id: str
     summary: str
@@ -56,7 +57,7 @@ class Remark(NamedTuple):
 
     @property
     def remove(self) -> bool:
-        return self.advice is Advice.TAKE_OUT
+        return self.advice in (Advice.TAKE_OUT, Advice.UNNEEDED)
 
     @property
     def proposal(self) -> Spelling | None:
@@ -78,8 +79,9 @@ GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 class Spelt(NamedTuple):
-    """`text` stands in for the token: None where there is none to propose, empty where the token should go.
-    `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing."""
+    """A proposal as its place spells it. `text` replaces the token: None without a proposal, empty if the
+    token should be removed. `setting` is the same in the spelling of `--set`, empty if rocmcfg cannot set
+    it."""
 
     text: str | None = None
     setting: str = ""
@@ -91,8 +93,9 @@ class Spelt(NamedTuple):
     "replacement=spelt.text setting=spelt.setting source=remark.source",
 )
 class Finding(NamedTuple):
-    """`text` is the token as written, from `start` to `stop` of the file; `line` and `column` count from 1,
-    columns in characters. The `replacement` is None where there is none, empty where the token goes."""
+    """A finding of lint. `text` is the token as written, from `start` to `stop` of the file; `line` and
+    `column` count from 1, columns in characters. The `replacement` is None without a proposal, empty if the
+    token should be removed."""
 
     file: str
     line: int

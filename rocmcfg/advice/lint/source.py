@@ -1,7 +1,7 @@
 """A text and the places in it.
 
-Readers take quotes away and join continued lines, and still every token must be shown where it was written.
-A `Span` is such a text together with the way back to the offsets of the file.
+Readers remove quotes and join continued lines, and still every token must be shown where it was written. A
+`Span` is such a text together with a map to the offsets of the file.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ from collections.abc import Callable, Iterable, Iterator
 from rocmcfg.model.shape import NamedTuple
 
 _NO_END = 1 << 62
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such a text says what it is
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks with which such a text begins
 _LOOKED_AT = 4096  # bytes
 _CONTROLS = bytes({*range(1, 32)} - {*b"\a\b\t\n\v\f\r\x1a\x1b"})
 
 
 class Span(NamedTuple):
-    """`runs` are pairs (offset in `text`, offset in the file), ascending: from there on both count alike."""
+    """A piece of text with its places in the file. `runs` are ascending pairs (offset in `text`, offset in
+    the file); up to the next pair both offsets advance together."""
 
     text: str
     runs: tuple[tuple[int, int], ...]
 
     def at(self, offset: int) -> int:
-        """The offset in the file of a character of `text`."""
+        """Return the offset in the file of a character of `text`."""
         here, there = self.runs[bisect_right(self.runs, (offset, _NO_END)) - 1]
         return there + offset - here
 
     def range(self, start: int, stop: int) -> tuple[int, int]:
-        """Where text[start:stop] stands in the file, with whatever was written inside it."""
+        """Return the range of text[start:stop] in the file, including characters that `text` leaves out."""
         begin = self.at(start)
         return begin, self.at(stop - 1) + 1 if stop > start else begin
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where all of it stands in the file."""
+        """The range of the whole text in the file."""
         return self.range(0, len(self.text))
 
     def cut(self, start: int, stop: int | None = None) -> Span:
@@ -52,7 +53,7 @@ class Span(NamedTuple):
         return Span(self.text[start:stop], tuple(runs))
 
     def sub(self, pattern: re.Pattern[str], text: Callable[[re.Match[str]], str]) -> Span:
-        """As `re.sub`; what is put in stands where the match begins."""
+        """Replace like `re.sub`; a replacement gets the place where its match begins."""
         parts, at = [], 0
         for match in pattern.finditer(self.text):
             parts += [self.cut(at, match.start()), Span(text(match), ((0, self.at(match.start())),))]
@@ -60,7 +61,7 @@ class Span(NamedTuple):
         return joined([*parts, self.cut(at)])
 
     def lines(self, *, ends: bool = False) -> Iterator[Span]:
-        """Each line; with `ends` together with its line break, whether LF or CRLF."""
+        """Yield each line; with `ends` together with its line break, LF or CRLF."""
         start = 0
         while start <= len(self.text):
             stop = self.text.find("\n", start)
@@ -73,8 +74,8 @@ class Span(NamedTuple):
             start = stop + 1
 
     def logical_lines(self, comments: tuple[str, ...] = (), *, blanks_behind: bool = False) -> Iterator[Span]:
-        """Lines, joined where a backslash at the end continues one that is not escaped itself; with
-        `blanks_behind` also where blanks follow it. Those that begin with one of `comments` are left out,
+        """Yield logical lines: a line that ends with an unescaped backslash is joined with the next one; with
+        `blanks_behind` blanks may follow the backslash. Lines that begin with one of `comments` are left out,
         also between continued lines."""
         parts: list[Span] = []
         for line in self.lines():
@@ -116,24 +117,25 @@ class Source:
         return line, offset - self._starts[line - 1] + 1
 
     def line(self, number: int) -> tuple[int, int]:
-        """The (start, stop) of a line, its line break included."""
+        """Return the start and stop of a line, including its line break."""
         stop = self._starts[number] if number < len(self._starts) else len(self.text)
         return self._starts[number - 1], stop
 
 
 def is_binary(content: bytes) -> bool:
-    """Return whether its beginning holds more control characters than terminals and word processors leave in
-    a text. A NUL alone stands between two variables of /proc/PID/environ."""
+    """Return whether the beginning of a file has more control characters than terminals and word processors
+    leave in a text. Single NULs are no sign: they separate the variables in /proc/PID/environ."""
     head = content[:_LOOKED_AT]
     strange = len(head) - len(head.translate(None, _CONTROLS)) + head.count(b"\0\0")
     return strange * 50 > len(head) and not head.startswith(_UTF_16)
 
 
 def decode(content: bytes) -> str:
-    """The text of a file in UTF-8, or in UTF-16 where it says so; bytes that are neither become U+FFFD.
+    """Decode a file in UTF-8, or in UTF-16 if it begins with that byte order mark; invalid bytes become
+    U+FFFD.
 
-    The mark at the beginning goes: editors do not count it as a column. So does the NUL between the
-    variables of /proc/PID/environ, which stands for a line break.
+    A mark at the beginning is removed, because editors do not count it as a column. The NUL between the
+    variables of /proc/PID/environ becomes a line break.
     """
     if content.startswith(_UTF_16):
         return content.decode("utf-16", "replace").replace("\0", "\n")

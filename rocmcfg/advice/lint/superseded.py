@@ -1,5 +1,5 @@
-"""What several assignments make of each other, in one file and in the files of one host: the later one of a
-name wins, and the earlier one is dead."""
+"""Find assignments that override each other, in one file or in the files of one host: the later assignment of
+a name counts, and the earlier one has no effect."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from rocmcfg.model.spelling import Spelling, same
 
 RUNNING = "/proc/cmdline"
 _UNTIL_REBOOT = (
-    "It is what this boot has; no file here says it. If the next one has it too, the boot menu is old."
+    "The running kernel has it, but no file here sets it. If the next boot has it too, the boot menu is old."
 )
 
 
 def repeated(
     assignments: Sequence[Assignment], place: Callable[[Assignment], str]
 ) -> Iterator[tuple[Assignment, Remark]]:
-    """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
+    """Yield each assignment that is overridden, with a remark. `place` returns a phrase for the place of an
+    assignment."""
     for group in rivals(assignments):
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
         if agreed and group[0].where.turn[0] != winner.where.turn[0]:
-            winner = group[0]  # of equal ones the needful one is that which most entries get
+            winner = group[0]  # of equal assignments, keep the one that most boot entries get
         for each in group:
             argument = names.argument(each.name) if each.what is What.ARGUMENT else None
-            # the kernel reads each `iommu=` in turn: another word takes nothing from the first
+            # the kernel reads each `iommu=` in turn: a second word does not override the first
             joins = argument is not None and argument.words_join
             if each is not winner and (not joins or same(each.value, winner.value)):
                 yield each, _remark(each, winner, place(winner))
 
 
 def in_turn(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
-    # stable: equal ones stay in the text's order
+    # the sort is stable: assignments with equal turns stay in the order of the text
     return sorted(assignments, key=lambda each: each.where.turn)
 
 
 def rivals(assignments: Sequence[Assignment]) -> list[list[Assignment]]:
-    """The assignments of which the last one wins, in the order in which they are read."""
+    """Return the groups of assignments of which only the last one counts, in the order of reading."""
     groups: dict[tuple[str | int, str], list[Assignment]] = {}
     for each in in_turn(assignments):
         together = each.where.scope or each.where.listed
@@ -54,12 +55,12 @@ def rivals(assignments: Sequence[Assignment]) -> list[list[Assignment]]:
 
 
 def key(setting: Spelling) -> str:
-    """Equal for those of which the last one wins."""
+    """Return a text that is equal for settings of which only the last one counts."""
     return canonical(setting.id)
 
 
 def counts_once(each: Assignment) -> bool:
-    """Return whether it is known that a second assignment of this name takes away the effect of the first."""
+    """Return whether a second assignment of this name is known to cancel the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
@@ -69,27 +70,27 @@ def counts_once(each: Assignment) -> bool:
 
 
 def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
-    # what the recovery entries alone get is not taken out: they would change
+    # an assignment that only recovery entries get is not removed, because that would change them
     first, later = loser.where, winner.where
     recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
     if same(loser.value, winner.value):
-        summary = f"{loser.name} is set to the same value {where} as well"
+        summary = f"{loser.name} is set to the same value {where}"
         return info("RC7112", summary, advice=Advice.NOTE if recovery else Advice.TAKE_OUT)
     value = "without a value" if winner.value is None else f"to {winner.value}"
-    summary = f"{loser.name} is set {value} {where}, and that one wins"
+    summary = f"{loser.name} is set {value} {where}, which takes precedence"
     if recovery:
         why = (
-            f"GRUB puts {later.carrier} behind {first.carrier}, whatever their order in the file. Recovery "
-            f"entries get {first.carrier} alone, and with it this value."
+            f"GRUB puts {later.carrier} after {first.carrier}, whatever their order in the file. Recovery "
+            f"entries only get {first.carrier}, and so this value."
         )
         return warning("RC7111", summary, why=why)
-    why = "Of two assignments the later one counts; keep the one that you mean."
+    why = "Of two assignments the later one counts; keep the one that you want."
     return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds what the files of a host make of each other. Boot entries and /proc/cmdline came of the others,
-    and keep only the findings that none of those has."""
+    """Add findings on files of a host that override each other. Boot entries and /proc/cmdline were generated
+    from the other files, and keep only findings that those do not have."""
 
     def of(*kinds: FileKind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
@@ -113,18 +114,18 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
-    overrides has its finding already."""
+    """Add a finding to each assignment that another file of the list overrides. An assignment that a line of
+    the same file overrides has its finding already."""
     candidates: dict[str, list[tuple[tuple[bool, bool, int, bool, int], Checked, Assignment]]] = {}
-    # the last file that sets a carrier anew
+    # the last file that assigns a carrier without its earlier value
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
         # kmod reads the kernel command line after modprobe.d (libkmod-config.c)
         argument = checked.kind is not FileKind.MODPROBE
         for key, last in _last(checked):
             later, turn = last.where.turn
-            kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
-            front = turn < 0  # what is put in front of an earlier file's value is read before that value
+            kept = anew.get(last.where.carrier, number) <= number  # else a later file drops it
+            front = turn < 0  # an argument put in front of an earlier file's value is read before that value
             read = kept, argument, later, not front, -number if front else number
             candidates.setdefault(key, []).append((read, checked, last))
     for group in candidates.values():
@@ -140,7 +141,7 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
-    """By name, the assignment that counts, of those whose scope is the whole file."""
+    """Yield the last assignment of each name, of those whose scope is the whole file."""
     last: dict[str, Assignment] = {}
     for each in in_turn(checked.assignments):
         if each.where.scope == "file" and not each.opaque and counts_once(each):

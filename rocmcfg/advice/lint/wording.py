@@ -1,5 +1,5 @@
-"""The frame in which `lint` puts the words of a verdict: a class, how grave it is in a file, and how sure
-lint can be of what the author means."""
+"""Frame the words of a verdict for `lint`: its class, its severity in a file, and how certain it is what the
+author means."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from rocmcfg.advice.lint.assignment import Assignment, Trust, What
 from rocmcfg.advice.lint.remark import CLASSES, Remark, error, info, warning
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.parameters import default_mask
+from rocmcfg.judging.parameters import default_mask, reaches
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.judging.words import Advice, Words, words
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.profile import Setting
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter
 
 _TO_INIT = (
-    "The kernel hands it to the first process alone; logins have it from /etc/environment, as after an apply."
+    "The kernel passes it only to the first process; logins get it from /etc/environment, as after an apply."
 )
 _CMDLINE = (
     "kernel Documentation/admin-guide/kernel-parameters.rst; systemd-system.conf(5), ManagerEnvironment=",
@@ -32,17 +32,48 @@ _OF_A_TRAP: dict[str | None, str] = {kind: id for id, kind in CLASSES.items()}
 
 
 class Knowledge(NamedTuple):
-    """What a text is judged by. `issues` may be empty where the machine is not known. `base` is the value
-    that the host gives a parameter: None where it gives none, or where a text is not judged for a host."""
+    """The knowledge by which a text is judged. `issues` may be empty if the machine is unknown. `base`
+    returns the value that the host gives a parameter; None if it sets none, or if no host is judged.
+    `open_issues` are the issues of the machine that a setting may cure, and `of_profiles` the settings of the
+    profiles for its GPUs; both are None if no GPU is known."""
 
     catalogue: Catalogue
     machine: Machine
     issues: tuple[KnownIssue, ...] = ()
     base: Callable[[str], str | None] = lambda _: None
+    open_issues: tuple[KnownIssue, ...] | None = None
+    of_profiles: tuple[Setting, ...] | None = None
+
+    def cured_by(self, setting: Spelling) -> list[KnownIssue]:
+        """Return the issues of this machine that a setting cures. Of a mask what differs from the default
+        counts: the rest is so without it."""
+        return [
+            issue
+            for issue in self.open_issues or ()
+            if any(self._cures(cure, setting) for cure in issue.workaround.settings)
+        ]
+
+    def _cures(self, cure: Spelling, setting: Spelling) -> bool:
+        feature = self.catalogue.features.get(cure.name) if cure.kind is Kind.FEATURE else None
+        if feature is not None and setting.kind is Kind.PARAMETER:
+            usual = default_mask(self.catalogue.parameters[feature.parameter], self.machine.kernels)
+            if usual is not None and feature.is_on(usual) is cure.enabled:
+                return False
+        return reaches(cure, setting.id, setting.value, self.catalogue)
+
+    def profile_with(self, setting: Spelling) -> Setting | None:
+        """Return the setting of a profile of this machine that does the same."""
+        for own in self.of_profiles or ():
+            if not own.optional and own.multiple_of is None:
+                text = str(own.value).lower() if isinstance(own.value, bool) else str(own.value)
+                meant = Spelling(own.kind, own.name, text, own.module)
+                if reaches(meant, setting.id, setting.value, self.catalogue):
+                    return own
+        return None
 
 
 class _Case(NamedTuple):
-    """An assignment, the setting that it makes, and what it is judged by."""
+    """An assignment, the setting that it makes, and the catalogue and machine by which it is judged."""
 
     found: Assignment
     asked: Spelling
@@ -58,7 +89,7 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
         and assignment.where.trust is Trust.FILE
         and assignment.where.listed >= 0
     ):
-        summary = f"{assignment.name} is a variable, and reaches no program from the kernel's command line"
+        summary = f"{assignment.name} is a variable; no program gets it from the kernel command line"
         yield warning("RC7113", summary, _TO_INIT, advice=Advice.TAKE_OUT, sources=_CMDLINE)
         return
     trust, path = assignment.where.trust, assignment.what is What.PATH
@@ -84,14 +115,17 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
         )
         if not unsure_of_its_end:
             remark = _worded(verdict, case)._replace(sources=verdict.sources)
-            yield remark if assignment.opaque else _to_its_end(remark, case, knowledge)
+            if not assignment.opaque:
+                remark = _to_its_end(remark, case, knowledge)
+                remark = _as_the_profile(_unless_useless(remark, verdict, case, knowledge), case, knowledge)
+            yield remark
     written = catalogue.parameters.get(setting.id) if path and assignment.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)
 
 
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
-    """Judge in its turn what would be written: something else may be better still, or nothing at all."""
+    """Judge the proposal of a remark, too: something else may be better still, or nothing at all."""
     settings, value = {case.asked}, case.asked.value
     while (proposal := remark.proposal) is not None:
         target = written(proposal, knowledge)
@@ -101,32 +135,43 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
         settings.add(target)
         again = _Case(case.found, target, case.known, case.machine)
         of_target = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
-        certain = (
-            candidate for candidate in of_target if candidate.advice in (Advice.TAKE_OUT, Advice.CHANGE)
-        )
+        certain = (candidate for candidate in of_target if candidate.advice is not Advice.NOTE)
         better = next(certain, None)
         if better is None:
-            return _unless_accused(remark, of_target, case)
+            break
         why = f"{remark.why} {better.summary}.".strip()
-        remark = remark._replace(why=why, better=better.instead, advice=better.advice)
+        # what would be written is the default: then the line is still not as its author means it
+        advice = Advice.TAKE_OUT if better.advice is Advice.UNNEEDED else better.advice
+        remark = remark._replace(why=why, better=better.instead, advice=advice)
     return remark
 
 
-def _unless_accused(remark: Remark, of_target: list[Remark], case: _Case) -> Remark:
-    """Leave it to the author what to write, where lint would have more against that than against what stands
-    there."""
-    ids = {_worded(v, case).id for v in judge(case.asked, case.machine, case.known)}
-    accused = (new for new in of_target if new.severity is not Severity.INFO and new.id not in ids)
-    against = next(accused, None)
-    if against is None:
+def _unless_useless(remark: Remark, verdict: Verdict, case: _Case, knowledge: Knowledge) -> Remark:
+    """Drop the proposal for a name that nothing has or reads if the right name cures nothing here either: the
+    line did nothing so far, and no known issue needs it."""
+    target, misnamed = remark.proposal, verdict.about is About.MISNAMED and verdict.why
+    if knowledge.open_issues is None or target is None or not misnamed:
         return remark
-    why = f"{remark.why} {against.summary}.".strip()
-    return remark._replace(why=why, instead=None, better=None, advice=Advice.DOUBT)
+    target = target if target.value is not None else target._replace(value=case.asked.value)
+    if knowledge.cured_by(target) or knowledge.profile_with(target):
+        return remark
+    name = target.name if target.kind in (Kind.ENV, Kind.KARG) else target.id
+    why = f"{remark.why} {name}={target.value} does what it is meant for, and no known issue here needs that."
+    return remark._replace(why=why.strip(), instead=None, better=None, advice=Advice.TAKE_OUT)
+
+
+def _as_the_profile(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
+    """Leave what a profile of these GPUs sets as well, and say so."""
+    own = knowledge.profile_with(case.asked) if remark.advice is Advice.UNNEEDED else None
+    if own is None:
+        return remark
+    summary = f"{remark.summary}; profile {own.profile} sets it ({own.confidence})"
+    return remark._replace(summary=summary, why=f"{remark.why} {own.because}".strip(), advice=Advice.NOTE)
 
 
 def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
-    """Return what to write; a feature becomes the mask that differs in it alone from that of the host, as in
-    a plan, or from the default."""
+    """Return the setting to write. A feature becomes the mask of the host, or the default, with only that
+    feature changed, as in a plan."""
     if instead.kind is not Kind.FEATURE:
         return instead
     feature = knowledge.catalogue.features[instead.name]
@@ -140,7 +185,7 @@ def written(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
 
 
 def spelled(assignment: Assignment) -> Spelling:
-    """The setting that an assignment makes; its value is None where nobody can know it."""
+    """Return the setting that an assignment makes; its value is None if it cannot be known."""
     value = None if assignment.opaque else assignment.value
     if assignment.what in _KINDS:
         return Spelling(_KINDS[assignment.what], assignment.name, value)
@@ -149,12 +194,13 @@ def spelled(assignment: Assignment) -> Spelling:
 
 
 def _is_any(name: str) -> bool:
-    """`amdgpu.x=1`, `amdgpu.NAME=VALUE`: how documents speak of any parameter."""
+    """Return whether a name is a placeholder, as in `amdgpu.x=1` or `amdgpu.NAME=VALUE`."""
     return len(name) <= 2 or name.isupper() or name in ("name", "param", "parameter", "option", "foo", "bar")
 
 
 def _worded(verdict: Verdict, case: _Case) -> Remark:
-    """Put the words of a verdict into a remark. What the place of the setting cannot take is left out."""
+    """Return a remark with the words of a verdict. A proposal that does not fit the place of the setting is
+    left out."""
     setting = case.asked
     wording = words(verdict, setting, case.known, case.machine)
     instead, advice, why = wording.instead, wording.advice, wording.why
@@ -162,7 +208,7 @@ def _worded(verdict: Verdict, case: _Case) -> Remark:
         instead = instead._replace(value=None)
     if instead is not None and not case.found.dotted and _counts_otherwise(verdict, case):
         instead, advice = None, Advice.TAKE_OUT  # another module's, which has no place in the line
-    if advice in (Advice.DOUBT, Advice.NOTE) and wording.cure:
+    if advice is Advice.NOTE and wording.cure:
         cure = wording.cure
         why = f"{why} {cure[:1].upper()}{cure[1:]}{'' if cure.endswith('?') else '.'}".strip()
     return _framed(verdict, setting.kind, wording)._replace(why=why, instead=instead, advice=advice)
@@ -175,7 +221,7 @@ def _counts_otherwise(verdict: Verdict, case: _Case) -> bool:
 
 
 def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PLR0912  # a branch for each member
-    """Return the class of a finding, and how grave it is in a file."""
+    """Return a remark with the class and the severity of the verdict."""
     summary = wording.summary
     match verdict.about:
         case About.UNKNOWN_MODULE:
@@ -189,6 +235,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
             written = wording.instead is not None and wording.instead.kind is not Kind.FEATURE
             nothing = kind is Kind.ENV or (kind is Kind.PARAMETER and not written)
             return warning("RC7101", summary) if nothing else warning("RC7102", summary)
+        case About.ABSENT if wording.advice is Advice.UNNEEDED:
+            return info("RC7117", summary)
         case About.ABSENT:
             return _as_sure("RC7117", wording)
         case About.BUILD_ONLY:
@@ -198,7 +246,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.ILLEGAL if kind is Kind.PARAMETER and verdict.holds:
             return error("RC7103", summary)
         case About.ILLEGAL:
-            return _as_sure("RC7103", wording)
+            return warning("RC7103", summary) if verdict.strict else info("RC7103", summary)
         case About.OUT_OF_RANGE:
             return warning("RC7103", summary)
         case About.OCTAL:
@@ -210,6 +258,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.TRAP:
             id = _OF_A_TRAP[verdict.trap_kind]
             return warning(id, summary) if verdict.is_grave else info(id, summary)
+        case About.UNDOES:
+            return _as_sure("RC7122", wording)
         case About.NO_EFFECT:
             return info("RC7113", summary)
         case About.TAINTS | About.FEATURE_TAINTS:
@@ -227,13 +277,13 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
 
 
 def _as_sure(id: str, wording: Words) -> Remark:
-    """Warn where the advice leaves no doubt."""
-    sure = wording.advice in (Advice.CHANGE, Advice.TAKE_OUT)
+    """Return a warning if the advice leaves no doubt, else a note."""
+    sure = wording.advice is not Advice.NOTE
     return warning(id, wording.summary) if sure else info(id, wording.summary)
 
 
 def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
-    """Warn where somebody writes to a parameter's file in sysfs that cannot be written."""
+    """Warn of a write to a parameter's file in sysfs that cannot be written."""
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):

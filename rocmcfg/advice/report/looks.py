@@ -1,5 +1,5 @@
-"""Whether a text says anything of a host or its owner, by lists of words that say nothing and by its shape;
-and what a key says of its value: that it is a secret, a serial, a name, or nothing of interest."""
+"""Decide whether a text identifies a host or its owner, by lists of harmless words and by its shape; and what
+a key says about its value: that it is a secret, a serial, a name, or nothing of interest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def data() -> dict[str, Any]:
 
 @functools.cache
 def words(name: str) -> frozenset[str]:
-    """Words that say nothing of a host, or that say something of a key."""
+    """Return a list of words that are harmless, or that give a key its meaning."""
     return frozenset((data()["words"].get(name) or data()["keys"][name]).split())
 
 
@@ -37,7 +37,7 @@ def is_public(site: str) -> bool:
 
 
 def is_nobody(name: str) -> bool:
-    """Return whether a name of a host or account is one that many have (root, debian), wherever it stands."""
+    """Return whether a name of a host or account is a common one (root, debian)."""
     lowered = name.lower().strip().rstrip("$")
     return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
@@ -55,7 +55,7 @@ def _is_host(text: str, certain: bool) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text in the place of a secret is a value, and not a word such as "unset"."""
+    """Return whether a text in the place of a secret is a value, not a word such as "unset"."""
     bare = text.strip("\"' ,.;:()[]{}\\").lower()
     return bool(bare) and bare not in words("no_value") and not shape("no_secret").match(text)
 
@@ -65,13 +65,13 @@ def is_mixed(text: str) -> bool:
 
 
 def _random(text: str) -> bool:
-    """Keys mix digits and letters; a word of several parts holds letters and separators alone."""
+    """Return whether a text looks like a key, which mixes digits and letters."""
     return is_mixed(text) and sum(c.isalpha() for c in text) > 3
 
 
 def _drawn(text: str) -> bool:
-    """Drawn at random from letters and digits: nearly every second character is of another class than the one
-    before it. Names of functions, mangled ones too, hold words."""
+    """Return whether a text looks drawn at random from letters and digits: nearly every second character has
+    another class than the one before it. Names of functions, even mangled ones, contain words."""
     classes = [(c.isdigit(), c.isupper()) for c in text]
     changes = sum(before != after for before, after in pairwise(classes))
     return len(set(classes)) == 3 and changes >= 0.45 * (len(text) - 1)
@@ -95,10 +95,10 @@ def _serial(text: str, certain: bool) -> bool:
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:
-    """Return whether it is the address of one machine. `before` and `behind` are its neighbours in the
-    line."""
+    """Return whether a text is the address of one machine. `before` and `behind` are the texts next to it in
+    the line."""
     try:
-        # leading zeros are no octal numbers here
+        # leading zeros do not make octal numbers here
         address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=\d)", "", text))
     except ValueError:
         return False
@@ -118,7 +118,7 @@ _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
     "site": lambda text, _certain: _is_host(text, True),
     "secret": lambda text, _certain: is_value(text),
     "serial": _serial,
-    # not of one digit alone
+    # not an address of only one digit
     "mac": lambda text, _certain: len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1,
 }
 LOOKS: Mapping[str, Callable[[str], bool]] = {
@@ -131,7 +131,7 @@ LOOKS: Mapping[str, Callable[[str], bool]] = {
     "code": lambda text: 4 <= sum(c.isdigit() for c in text) <= len(text) - 2,
     "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
     "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
-    # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
+    # In a sentence any word may follow `is`; a quoted word, or one with digits, is not part of the sentence.
     "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
 }
 
@@ -146,8 +146,8 @@ _LONGEST = 80  # characters of a key that are looked at, from its end
 
 
 class Meaning(NamedTuple):
-    """The value is of this kind. `sure`: whatever the value looks like; otherwise only a value that looks
-    random and has at least `least` characters."""
+    """The kind of a key's value. `sure`: any value has that kind; otherwise only a value that looks random
+    and has at least `least` characters."""
 
     kind: str
     sure: bool = True
@@ -156,15 +156,15 @@ class Meaning(NamedTuple):
 
 @functools.cache
 def _kinds(name: str) -> dict[str, str]:
-    """Which kind each word or pair of words of a table stands for."""
+    """Return the kind for each word or pair of words of a table."""
     table = data()["keys"][name].items()
     return {key: kind for kind, keys in table for key in (keys.split() if isinstance(keys, str) else keys)}
 
 
 @functools.lru_cache(maxsize=4096)
 def meaning(key: str) -> Meaning | None:
-    """Programs spell keys in every way (`X-Api-Key`, `apiKey`, `OPENAI_API_KEY`, `--hf-token`). A key is
-    therefore split into words, and judged mostly by the last one."""
+    """Return what a key says about its value. Programs spell keys in every way (`X-Api-Key`, `apiKey`,
+    `OPENAI_API_KEY`, `--hf-token`), so a key is split into words, and mostly judged by the last one."""
     parts = [word.lower() for word in _WORDS.findall(key[-_LONGEST:])]
     if not parts or "serial8250" in key:
         return None
@@ -178,7 +178,7 @@ def meaning(key: str) -> Meaning | None:
         return Meaning(kind, key.isupper() or key.lower() not in words("perhaps"))
     while len(parts) > 1 and parts[-1] in words("suffixes"):
         parts.pop()
-    # an option or a variable is nobody's count of tokens
+    # an option or a variable does not count the tokens of a language model
     return _secret(parts, as_setting=key.startswith("--") or (key.isupper() and "_" in key))
 
 

@@ -1,4 +1,4 @@
-"""A report as Markdown for an issue tracker, and how it is packed with its logs. Pure: content and a redactor
+"""Render a report as Markdown for an issue tracker, and pack it with its logs. Pure: content and a redactor
 in, text or bytes out."""
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _TEMPLATE = os.path.join(os.path.dirname(__file__), "report.md.j2")
 
 
 def markdown(content: Mapping[str, Any], redact: Callable[[str], str]) -> str:
-    """The whole text: the template says what it is made of. What came from the host is redacted there."""
+    """Return the whole report. The template defines its parts, and redacts everything that comes from the
+    host."""
     jinja = Environment(
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -26,13 +27,13 @@ def markdown(content: Mapping[str, Any], redact: Callable[[str], str]) -> str:
 
 
 def pack(files: Mapping[str, str]) -> bytes:
-    """Texts by their names as one .tar.gz, in one folder, so that unpacking litters nothing. The same texts
-    give the same bytes: no times, no owner."""
+    """Pack texts, given by their names, into a .tar.gz with a single top-level folder. The same texts give
+    the same bytes: no times, no owner."""
     import gzip
     import tarfile
 
     packed = io.BytesIO()
-    # mtime 0 here too: gzip's header would otherwise tell when the report was made
+    # mtime 0 here too: gzip's header would otherwise contain the time of the report
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="") as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
@@ -46,12 +47,13 @@ def pack(files: Mapping[str, str]) -> bytes:
 
 
 def _fence(lines: Sequence[str]) -> str:
-    """Longer than whatever the lines hold."""
+    """Return a code fence that is longer than any run of backticks in the lines."""
     return "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
 
 
 def _inline(text: str) -> str:
-    """In running text or a table's cell: one line that opens no column and no HTML. Code spans stay code."""
+    """Return a text for running text or a table cell: one line that starts no column and no HTML. A code span
+    stays code."""
     flat = " ".join(_plain(text).split())
     if flat.startswith("`") and flat.endswith("`") and flat.count("`") == 2:
         return flat.replace("|", "\\|")

@@ -1,12 +1,11 @@
-"""Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
-`'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
-percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, `| key |
-value |` of a table, and `<add key="name" value="value"/>`, where a pair says what another one means, in the
-same line or the next.
+"""Find keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and
+Python's `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL
+(also percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, `|
+key | value |` of a table, and `<add key="name" value="value"/>`, in which one pair gives the meaning of
+another one, in the same line or the next.
 
-A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
-how it begins. Each character is looked at a bounded number of times.
-"""
+This is a scanner rather than one pattern, because the key decides whether the value matters, and the
+beginning of the value decides where it ends. Each character is looked at a bounded number of times."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ _KEY = regex(
     r"|<(?P<element>[A-Za-z][\w.:-]*)>(?=[^<\s])"
     r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
-# A pair or an element that names the key whose value its neighbour holds.
+# A pair or an element that names the key for the value of its neighbour.
 _NAMED = regex(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
@@ -42,30 +41,30 @@ _NAMED_IN_LINE = regex(
     r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"'},\s]{0,8}$"
 )
 _PERSON_BESIDE = regex(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
-_AROUND = 400  # characters in which a neighbour is looked for
+_AROUND = 400  # characters in which a neighbour is searched for
 _ENCLOSED = {"<": ">", "{": "}"}
-# What sets the variable whose name follows: of csh, Dockerfile, fish, Windows.
+# The commands before the name of a variable that is being set: of csh, Dockerfile, fish, Windows.
 _SETS = regex(r"(?:^|[\s;&|])(?:setenv|ENV|setx|set(?:[ \t]+-\w+)+)[ \t]+$")
 _SETTING = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 _ENDS = regex(r"[\"']?[ \t]*(?:$|[;&|#])")
-# Values that say themselves where they end. In a string that is itself escaped, with the next escaped quote.
+# Quoted values. In a string that is itself escaped, they end with the next escaped quote.
 _ENCLOSING = regex(
     r"(?i)(?:%22|%27|&quot;|&#34;|&#39;)(?P<encoded>(?:[^%&\s]|%(?!22|27|26)|&(?!quot;|#))*)"
     r"|[bru]{0,2}\\{1,8}[\"'`](?P<escaped>(?:[^\"'\\]|\\+[^\"'\\])*)"
     r"|[bruf]{0,2}(?:\"(?P<double>(?:[^\"\\]|\\.)*)|'(?P<single>(?:[^'\\]|\\.)*)|`(?P<back>[^`]*))"
 )
 _BRACKETS = regex(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
-# a quote within a word belongs to it; one behind it encloses it
+# a quote within a word belongs to it; a quote after it encloses it
 _BARE = regex(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = regex(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
 _BARS = ("|", "│", "┃")
 _CELL = regex(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
-_LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
+_LONG = 256  # characters: names and serials are never longer; a longer value of a secret's key is a secret
 _TUPLE = regex(r"[(\[] ?[bruBRU]?\\*[\"']$")
-_NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
+_NESTED = ("{", "[", "(", "<")  # not a value, but a structure with values, or a placeholder
 _SCHEME = regex(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?=\S)")
-# where another pair, or what encloses this one, follows in a value that has no quotes
+# in a value without quotes, the beginning of another pair, or the end of the enclosing structure
 _NEXT_PAIR = regex(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
 _OPAQUE = regex(f"[{OPAQUE}]+")
 
@@ -77,12 +76,13 @@ class _Value(NamedTuple):
 
 
 def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
-    """`before` and `after` are the lines beside it, where one may say what the value in this one is."""
+    """Yield the values in a line that are to be replaced. `before` and `after` are the neighbouring lines,
+    which may give the meaning of a value in this one."""
     if not shape("likely").search(line.lower()):
         return
     position = 0
     while (match := _KEY.search(line, position)) is not None:
-        # what stands between a key and its sign may hold a pair, too: "x (password=y): z"
+        # the text between a key and its sign may contain a pair, too: "x (password=y): z"
         position = max(map(match.end, ("key", "option", "element", "word")))
         key = match["key"] or match["option"] or match["element"] or match["word"]
         meant = meaning(key) or _meant_beside(line, match, key.lower(), before, after)
@@ -90,7 +90,7 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
             continue
         value = _value(line, match, meant)
         if value is None or (match["sign"] in _BARS and not (meant.sure and line.rstrip().endswith(_BARS))):
-            continue  # a bar that is no table's is a pipe between commands
+            continue  # a bar outside a table is a pipe between commands
         text = line[value.start : value.end]
         prose = _is_prose(line, match, value)
         if prose and key.lower() == "login":  # "Last login: Fri"
@@ -105,13 +105,15 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
 
 
 def _is_listed(line: str, match: re.Match[str], meant: Meaning) -> bool:
-    """["--key", "value"] and ('key', 'value'), as Python shows headers; no list of words."""
+    """Return whether the key and its value are a pair of a list, such as ["--key", "value"] or
+    ('key', 'value'), and not two words of a list."""
     in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, match.start() - 12), match.start())
     return match["key"].startswith("--") or bool(in_tuple)
 
 
 def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
-    """Return what another attribute of the same element or object says of this one, in either order."""
+    """Return the meaning that another attribute of the same element or object gives to this one, in either
+    order."""
     if key == "name" and match["sign"] == "=" and _begins(line, match):
         return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
     if key not in words("values") or match["word"]:
@@ -126,7 +128,7 @@ def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after:
     end = line.find(_ENCLOSED[line[begin]], match.end(), limit) if begin >= 0 else -1
     named = _NAMED.search(line, begin, limit if end < 0 else end) if begin >= 0 else None
     if named is None and end < 0:
-        # with a dash or a brace an item begins: what stands before it belongs to another one
+        # a dash or a brace begins an item: the line before it belongs to another one
         first = () if line.lstrip().startswith(("-", "{")) else (before,)
         beside = (_NAMED_IN_LINE.search(neighbour[-_AROUND:]) for neighbour in (*first, after))
         named = next(filter(None, beside), None)
@@ -134,8 +136,8 @@ def _meant_beside(line: str, match: re.Match[str], key: str, before: str, after:
 
 
 def _tells_behind_a_blank(line: str, match: re.Match[str], meant: Meaning, value: _Value) -> bool:
-    """Return whether `KEY value` gives a value away. Most words are followed by a word that is no value: it
-    is one where KEY is being set, where the word is quoted, or where it looks like a secret."""
+    """Return whether `KEY value` gives a value away. The word after most words is not a value. It is one if
+    KEY is being set, if the word is quoted, or if it looks like a secret."""
     key, start = match["word"], match.start()
     text = line[value.start : value.end]
     if meant.kind != "secret":
@@ -183,7 +185,7 @@ def _bare(line: str, match: re.Match[str], meant: Meaning) -> _Value | None:
         elif line[start : start + 6].lower() == "digest":
             form, quoted = _TO_END, True
         elif meant.sure and sign == ":" and _begins(line, match):
-            form = _TO_END  # a line of YAML or of a dialogue of its own: a passphrase has blanks
+            form = _TO_END  # a line of YAML or of a dialogue: a passphrase may have blanks
     elif meant.kind in ("network", "label", "name") and (sign == ":" or (sign == "=" and key == "name")):
         form = _TO_COMMA
     value = form.match(line, start, limit)
@@ -204,14 +206,14 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
 
 
 def _is_prose(line: str, match: re.Match[str], value: _Value) -> bool:
-    """`word: value` in running text, where a key may be a word like any other."""
+    """Return whether `word: value` is running text, in which a key may be an ordinary word."""
     if match["closing"] or value.quoted or match["sign"] not in (":", "->"):
         return False
     return not re.search(r"[-_]", match["key"]) and not _begins(line, match)
 
 
 def _begins(line: str, match: re.Match[str]) -> bool:
-    """Return whether nothing but an indentation stands before the key."""
+    """Return whether only indentation comes before the key."""
     return match.start() < 40 and not line[: match.start()].strip(" \t-{")
 
 

@@ -1,10 +1,10 @@
-"""Takes out of a text what tells who and where (names, serials, addresses, ids, secrets), as far as a rule
-knows their form. It is no proof that nothing is left.
+"""Redact a text: replace names, serials, addresses, ids and secrets, as far as a rule knows their form. This
+does not prove that nothing is left.
 
-Each pass says what it found as places in a line: blocks (what only neighbouring lines give away), pairs (what
-a key says of its value), texts that this host is known by, rules (what programs write), and names that were
-learnt from any of these. The same thing gets the same placeholder throughout one report: `<uuid-1>` is one
-file system wherever it is named.
+Each pass returns places in a line: blocks (texts that only neighbouring lines give away), pairs (values whose
+key gives them away), texts that identify this host, rules (texts that programs write), and names learnt from
+any of these. The same text gets the same placeholder throughout one report: `<uuid-1>` is one file system
+wherever it is mentioned.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ _COLOURS = regex(
     r"(?:\x1b|\x9b|#033|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\N{SYMBOL FOR ESCAPE})\[[0-9;:?]{0,40}[A-Za-z]"
     r"|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_=>]"
 )
-# What is not seen must not part a name: NUL (also of UTF-16), soft hyphens, joiners, marks of direction.
+# Invisible characters must not split a name: NUL (also of UTF-16), soft hyphens, joiners, marks of direction.
 _UNSEEN = regex("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _PRIVATE_USE = regex(f"[{OPAQUE}]")
 _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 _LINE = regex("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _HIDDEN = regex("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
-# Networks of many owners: the name of one of their machines does not make them somebody's own.
+# Domains that many owners share: the name of a machine in them does not identify its owner.
 _SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
-# "_" and "-" end a word here: "tower--vg-root" is a volume of the host tower
+# "_" and "-" separate words here: "tower--vg-root" is a volume of the host tower
 _WORD = regex(r"[^\W_]+")
-# What systemd (\x2d), JSON (\n, \u001b) and URLs (%2F) write for a character ends before the word begins.
+# An escape of systemd (\x2d), JSON (\n, \u001b) or a URL (%2F) is not part of the word that follows it.
 _ESCAPED = regex(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
 _LONGEST = 200  # characters of a name; as many lengths at most are tried at each word of the text
 
 
 class Names:
-    """Names that are known to tell something, found as whole words in time linear in the text, however many.
+    """Names that identify someone or something, found as whole words in time linear in the text, however
+    many.
 
-    Names are known by their first word, and then by their length. `tower7.example.org` is found in
+    Names are indexed by their first word, and then by their length. `tower7.example.org` is found in
     `tower7.example.org:/srv` and in `TOWER7.EXAMPLE.ORG`, not in `mytower7.example.org`.
     """
 
@@ -54,7 +55,8 @@ class Names:
         self._lengths: dict[str, set[int]] = {}
 
     def add(self, name: str, kind: str) -> None:
-        """The first kind that a name was given stays. One without a letter or digit, or too long, is none."""
+        """Add a name. It keeps the kind with which it was first added. A name without a letter or digit, or
+        one that is too long, is ignored."""
         lowered = _lower(name).strip()
         first = _WORD.search(lowered)
         if first is not None and len(lowered) <= _LONGEST:
@@ -77,7 +79,7 @@ class Names:
                 done = place.end
 
     def _at(self, text: str, start: int, end: int) -> Found | None:
-        """The longest name that begins here; the first word of it ends at `end`."""
+        """Return the place of the longest name that begins at `start`; its first word ends at `end`."""
         for length in sorted(self._lengths.get(text[start:end], ()), reverse=True):
             name = text[start : start + length]
             kind, end = self._kinds.get(name), start + len(name)
@@ -87,15 +89,15 @@ class Names:
 
 
 def _lower(text: str) -> str:
-    """In lower case, with every character at its place: the Turkish I alone would become two. A Greek sigma
-    looks different at the end of a word."""
+    """Return a text in lower case, with every character at its place: the Turkish I would become two
+    characters, and a Greek sigma differs at the end of a word."""
     lowered = text.replace("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", "i").lower()
     return lowered.replace("\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}")
 
 
 class Redactor:
-    """`hosts` and `users` are the names of this machine and of its accounts, `secrets` other texts that must
-    not appear (serials that could be read), each with the kind that its placeholder names."""
+    """A redactor. `hosts` and `users` are the names of this machine and its accounts, `secrets` other texts
+    that must not appear (serials that could be read), each with the kind for its placeholder."""
 
     def __init__(
         self,
@@ -119,8 +121,8 @@ class Redactor:
             self._anywhere = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
     def learn(self, text: str) -> None:
-        """Take the names, serials and secrets that a text gives away for certain, so that they go from all
-        other places as well."""
+        """Learn the names, serials and secrets that a text certainly gives away, so that they are replaced
+        everywhere."""
         lines = _LINE.split(self._clean(text))
         for number, place in _blocks(lines).items():
             self._learn_all(lines[number], [place])
@@ -164,7 +166,7 @@ class Redactor:
                 self._learn(place.kind, line[place.start : place.end])
 
     def _learn(self, kind: str, name: str, *, certain: bool = False) -> None:
-        """`certain`: given by the host itself, which knows best what it is called."""
+        """Learn a name. `certain`: it comes from the host itself."""
         for part in _names_of_host(name) if kind == "host" else (name,):
             word = _lower(part.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
@@ -173,7 +175,8 @@ class Redactor:
                 self._names.add(word, kind)
 
     def _hide(self, kind: str, hidden: str) -> str:
-        """Two characters that no rule matches, which stand for the placeholder until the text is done."""
+        """Return two characters that no rule matches, which represent the placeholder until all passes are
+        done."""
         key = (kind, _lower(hidden))
         if key not in self._seen:
             self._counts[kind] += 1
@@ -187,7 +190,8 @@ class Redactor:
         return code
 
     def _clean(self, text: str) -> str:
-        """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
+        """Return a text without colours and invisible characters. Placeholders of an earlier redaction are
+        kept."""
         text = _UNSEEN.sub("", _COLOURS.sub("", text))
         text = _PRIVATE_USE.sub("\N{REPLACEMENT CHARACTER}", text)
         return _placed().sub(lambda placed: self._code(placed[0]), text)
@@ -198,7 +202,7 @@ def _with_neighbours(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _names_of_host(name: str) -> Iterator[str]:
-    """The name, its first label, and the domain where that is somebody's own."""
+    """Yield the name, its first label, and its domain unless many owners share it."""
     first, _, domain = name.strip().strip(".").partition(".")
     if first.isdigit() and domain.replace(".", "").isdigit():
         return
@@ -214,7 +218,8 @@ def _placed() -> re.Pattern[str]:
 
 
 def redactor_of(view: HostView, environment: Mapping[str, str]) -> Redactor:
-    """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
+    """Return a redactor that knows the names of this host, of its accounts and of the caller, and the serials
+    that can be read."""
 
     def text(path: str) -> str:
         return text_or_empty(view, path).strip()
@@ -239,7 +244,7 @@ _HEADER = regex(
 )
 _COLUMN = regex(r"\S+")
 _ACCOUNT = regex(r"([A-Za-z_][\w.-]{0,63}\$?)\+?$")
-# What stands in the other columns of a row; a line with anything else ends the table.
+# The form of the other columns in a row; a line with anything else ends the table.
 _OTHERS = {
     **dict.fromkeys(("PID", "PPID", "UID"), re.compile(r"\d+$")),
     "TTY": re.compile(rf"(?:tty|pts|console|hvc|:\d|[-?{OPAQUE}])"),
@@ -258,7 +263,7 @@ _NESTED = regex(r":(?:\s|$)|^\s*-")
 
 
 def _blocks(lines: list[str]) -> dict[int, Found]:
-    """Return what was found, by the number of its line."""
+    """Return the places that blocks of lines give away, by the number of the line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
 
 
@@ -281,7 +286,7 @@ def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
     for number, line in enumerate(lines):
         if ("USER" in line or "UID" in line) and _HEADER.search(line):
             names = [word[0] for word in _words(line)]
-            column = names.index("USER" if "USER" in names else "UID")  # which is what `ps -f` calls it
+            column = names.index("USER" if "USER" in names else "UID")  # `ps -f` calls the column UID
             forms = {n: _OTHERS[name] for n, name in enumerate(names) if name in _OTHERS and n != column}
         elif column is not None and line.strip():
             words = _words(line)
@@ -297,8 +302,8 @@ def _words(line: str) -> list[re.Match[str]]:
 
 
 def _keys(lines: list[str]) -> dict[int, Found]:
-    """The bodies of PEM blocks, also of blocks whose first or last line is missing. A log may have put a time
-    stamp before each line."""
+    """Return the bodies of PEM blocks, also of blocks without their first or last line. A log may have put a
+    time stamp before each line."""
     bodies: dict[int, Found] = {}
     for number, line in enumerate(lines):
         if "-----" in line and _BEGINS.search(line):
@@ -309,7 +314,7 @@ def _keys(lines: list[str]) -> dict[int, Found]:
 
 
 def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
-    """Adds the lines of a key's body to `bodies`, up to the first of `numbers` that is no line of a body.
+    """Add the lines of a key's body to `bodies`, up to the first of `numbers` that is not a line of a body.
     Only the last line of a body is short."""
     for number in numbers:
         if number in bodies:

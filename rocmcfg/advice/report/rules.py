@@ -1,4 +1,4 @@
-"""The rules of data/redaction.toml, and what one finds in a line. How a rule is written stands there."""
+"""Apply the rules of data/redaction.toml to a line. That file describes how a rule is written."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rocmcfg.advice.report.looks import LOOKS, data, is_ip, tells
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-# What was replaced is one opaque character pair while the rules run, so that no rule finds anything in it.
+# While the rules run, a replaced text is one pair of opaque characters, in which no rule finds anything.
 OPAQUE = "\U000f0000-\U0010ffff"
 _GONE = regex(f"[{OPAQUE}]+")
 _FORM = regex(r"\{([A-Z]\w*)\}")
 _HOLE = regex(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
 _PLAIN = {"user": "{ACCOUNT}", "host": "{HOST}", "site": "{HOST}"}
-_AROUND = 32  # characters of its neighbours that say whether four numbers are an address
+_AROUND = 32  # characters before and after four numbers that show whether they are an address
 
 
 class Found(NamedTuple):
-    """Where something stands that goes. `taught`: certain enough to go from all other places as well."""
+    """The place of a text to replace. `taught`: the find is certain enough to replace the text everywhere."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """`holes` are the kinds of the groups h0, h1 … of the pattern, each with how far it can be trusted."""
+    """A rule. `holes` are the kinds of the groups h0, h1 … of the pattern, each with its degree of trust."""
 
     written: str
     holes: tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ class Rule(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when a line first asks for it: most texts meet few rules."""
+        """The compiled pattern; it is compiled on first use, because most texts need few rules."""
         return _compiled(self.written)
 
     def found(self, line: str) -> Iterator[Found]:
@@ -76,7 +76,7 @@ def _by_text() -> dict[str, list[int]]:
 
 
 def rules_of(line: str) -> list[Rule]:
-    """In their order, those that something in the line speaks for."""
+    """Return the rules that may apply to the line, in their order."""
     lowered = line.lower()
     numbers = {number for text, theirs in _by_text().items() if text in lowered for number in theirs}
     return [rules()[number] for number in sorted(numbers)]

@@ -1,1 +1,2 @@
-"""From what somebody asks for to a plan, which is a value: resolve it, then what is ours to write. Pure."""
+"""Turn a request into a plan, which is a value: resolve the settings, then list the files that rocmcfg must
+write. Pure."""

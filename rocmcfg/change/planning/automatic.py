@@ -1,4 +1,4 @@
-"""What `--profile auto` stands for on a host."""
+"""Expand `--profile auto` into the profiles that fit a host."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rocmcfg.model.request import Request
 def expand_auto(
     view: HostView, request: Request, gpus: Sequence[Gpu]
 ) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
-    """The names of the profiles that are asked for, with those that `auto` stands for on a host with these
-    GPUs, and what is to be said of its choice. Raises RocmcfgError where it finds none."""
+    """Return the names of the requested profiles, with `auto` replaced by the profiles that fit a host with
+    these GPUs, and a remark on the choice. Raise RocmcfgError if no profile fits."""
     if "auto" not in request.profiles:
         return request.profiles, ()
-    # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
+    # Module parameters apply to every GPU. Nobody computes on an iGPU that sits next to a graphics card.
     named_gpus = [gpu for gpu in gpus if gpu.gfx]
     computed_on = computing(named_gpus)
     gfx = tuple(dict.fromkeys(gpu.gfx for gpu in computed_on if gpu.gfx))
@@ -26,13 +26,13 @@ def expand_auto(
     chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in computed_on for name in names))
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
-        summary = f"--profile auto finds no profile for this host ({seen})"
-        raise fail("RC2024", summary, hint="`rocmcfg profile list` shows the profiles; name one")
+        summary = f"--profile auto found no profile for this host ({seen})"
+        raise fail("RC2024", summary, hint="choose one yourself; `rocmcfg profile list` shows all of them")
     none = dict.fromkeys(gpu.gfx or "" for gpu, names in fitting if gpu not in computed_on or not names)
     others = dict.fromkeys(
         f"--profile {name}" for _, names in fitting for name in names if name not in chosen
     )
-    hint = f"if you compute on it too, add {' '.join(others)}" if others else "no shipped profile is for it"
+    hint = f"if you compute on it too, add {' '.join(others)}" if others else "no shipped profile supports it"
     served = ", ".join(target for target in gfx if target not in none)
     remark = info(
         "RC2025",

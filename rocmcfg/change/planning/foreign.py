@@ -1,4 +1,4 @@
-"""What others have configured that stops the driver, whatever rocmcfg adds."""
+"""Find values that someone else configured and that stop the driver whatever rocmcfg adds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rocmcfg.state.values import Configured
 
 
 def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Yield an error for each value of others that would stop the driver: one bad value fails the load even
-    if ours comes later."""
+    """Yield an error for each foreign value that would stop the driver. One bad value makes loading fail even
+    if rocmcfg's value comes later."""
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():
         module, dot, _ = karg.key.partition(".")
@@ -25,5 +25,5 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
                     f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
                     + kernel.reasons(karg.value)[0],
                     location=karg.source,
-                    hint="mend or remove it there: a right value later does not help",
+                    hint="fix or remove it there: a valid value later does not help",
                 )

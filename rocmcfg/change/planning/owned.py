@@ -1,4 +1,5 @@
-"""The files that are ours alone: what each shall hold, and whether somebody else has been at it."""
+"""List the files that belong to rocmcfg alone, with the content that each must have, and detect whether
+someone else changed them."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import edits
 
-MARK = b"rocmcfg"  # in the first lines of every file that we write
+MARK = b"rocmcfg"  # in the first lines of every file that rocmcfg writes
 
 
 class OwnedFile(NamedTuple):
-    """A file that is ours alone. `content` is what the file shall hold, None where there shall be none. With
-    an `editor` the file is somebody else's, and `content` is the part of it that shall be ours."""
+    """A file that belongs to rocmcfg alone. `content` is its wanted content, or None if it must not exist. A
+    file with an `editor` belongs to another program; its `content` is the part that rocmcfg must have in
+    it."""
 
     path: str
     content: bytes | None
@@ -41,40 +43,42 @@ def owned_files(
     on_line: Sequence[DesiredSetting],
     env_targets: Sequence[str] = (),
 ) -> list[OwnedFile]:
-    """`loader` is the backend that gets the arguments; what another one of ours had is taken away, and so is
-    what readers of variables had that are not among `env_targets`."""
+    """Return the files that rocmcfg must have, or must not have, for these settings. `loader` is the backend
+    that gets the arguments; those of every other loader are removed, and so are the variables of every reader
+    that is not in `env_targets`."""
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
-    written = registry.entry_writer(loader) is not None  # later entries get the arguments by the hook
+    # The kernel hook writes the arguments into entries that are created later.
+    written = registry.entry_writer(loader) is not None
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
         for path, content in backend.propose(view, on_line if loader == backend.NAME else ()).items():
-            on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
+            on_boot[path] = content or on_boot.get(path)  # two loaders may read the same file
     owned = [OwnedFile(path, on_boot[path], why) for path in on_boot]
-    owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
+    owned += [OwnedFile(path, None, "the trial is over: this makes it permanent") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
     generator = initramfs.backend(initramfs.detect(view)) if options else None
     for candidate in initramfs.backends():
         copied = candidate.propose(wanted=candidate is generator)
         owned += [
-            OwnedFile(path, copied[path], f"has {candidate.NAME} copy {modprobe.PATH}") for path in copied
+            OwnedFile(path, copied[path], f"makes {candidate.NAME} copy {modprobe.PATH}") for path in copied
         ]
     owned += _targets(view, env_targets, variables)
     checked = driver or (written and bool(on_line))
     hooks = kernel_hook.propose(view, wanted=checked, after_entries=written)
-    later = "checks the applied values against each kernel that is installed later"
+    later = "checks the applied values against each kernel installed later"
     owned += [OwnedFile(path, hooks[path], later, kernel_hook.MODE) for path in hooks]
     kept = keep_list.propose(
         view, (file.path for file in owned if file.content is not None and not file.editor)
     )
-    return [*owned, OwnedFile(keep_list.PATH, kept, "has an update of the system keep the files above")]
+    return [*owned, OwnedFile(keep_list.PATH, kept, "makes a system update keep the files listed above")]
 
 
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
     targets = environment_targets.chosen(names)
-    gone = "variables that this service gets no more"
+    gone = "variables that this service no longer gets"
     owned: dict[str, OwnedFile] = {}
     for target in (*environment_targets.EVERY, *targets):
         content = environment_targets.propose(target, variables) if target in targets else None
@@ -87,18 +91,19 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
 
 
 def _ids(settings: Sequence[DesiredSetting]) -> str:
-    return ", ".join(dict.fromkeys(s.id for s in settings)) or "nothing any more"
+    return ", ".join(dict.fromkeys(s.id for s in settings)) or "no settings left"
 
 
 def kernel_paths() -> tuple[str, ...]:
-    """The paths of ours that decide which arguments and module options the next kernel gets."""
+    """Return the paths of rocmcfg's files that determine which arguments and module options the next kernel
+    gets."""
     by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
     copied = (path for generator in initramfs.backends() for path in generator.propose(wanted=False))
     return (*by_loader, modprobe.PATH, *copied)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
-    """Say whether the changes take something away that the running kernel may have been booted with."""
+    """Return whether the changes remove something that the running kernel may have been booted with."""
     paths = kernel_paths()
     return any(
         change.path in paths and change.before is not None and (change.edit is None or change.edit.removed)
@@ -107,8 +112,8 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 
 def owned_paths() -> tuple[str, ...]:
-    """Every path that we may write on a host, as a whole or in part, apart from our own state. One is a
-    pattern, as a shell expands it: the drop-ins of services."""
+    """Return every path that rocmcfg may write on a host, as a whole or in part, except its own state. One of
+    them is a shell pattern: the drop-ins of services."""
     return (
         *kernel_paths(),
         *trial_paths(),
@@ -120,13 +125,14 @@ def owned_paths() -> tuple[str, ...]:
 
 
 def owned_on(view: HostView) -> tuple[str, ...]:
-    """The same for one host: the drop-ins of services that it has, in place of the pattern."""
+    """Return the same paths for one host, with the drop-ins of services that exist there in place of the
+    pattern."""
     fixed = (path for path in owned_paths() if path != environment_targets.UNIT_FILES)
     return (*fixed, *environment_targets.unit_files(view))
 
 
 def trial_paths() -> tuple[str, ...]:
-    """The paths of ours that are on a host during a trial only."""
+    """Return the paths of rocmcfg's files that exist only during a trial."""
     return tuple(dict.fromkeys(path for trial in registry.trials().values() for path in trial.FILES))
 
 
@@ -140,12 +146,12 @@ def changes_to(
 
 
 def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
-    """Return the change that makes a file what it shall be, or what stands in the way; None where it is so
-    already."""
+    """Return the change that gives a file its wanted content, or the error that prevents it, or None if the
+    file already has that content."""
     if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
-        summary = f"{file.path} is a symbolic link, and rocmcfg writes no file through one"
+        summary = f"{file.path} is a symbolic link, and rocmcfg does not write through symbolic links"
         return error(
             "RC4001", summary, location=file.path, hint="remove the link, then run the command again"
         )
@@ -154,7 +160,7 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
     except Unreadable as problem:
         return problem.diagnostics[0]
     if file.editor is not None and before is None:
-        return None  # a file of others is not ours to make
+        return None  # rocmcfg does not create a file that belongs to another program
     current = edits.own_part(file.path, before.content if before else None)
     foreign = None if current is None else _not_ours(file, current, recorded)
     if foreign is not None:
@@ -168,8 +174,9 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
-    """Say whether there is something to take away, as far as it can be seen: of a file that others own, our
-    part. A folder that only root may look into, as that of an EFI system partition, hides what is there."""
+    """Return whether there is something to remove, as far as the user may see: in a file that belongs to
+    another program, rocmcfg's part. A folder that only root may read, such as the EFI system partition, hides
+    its files."""
     if file.editor is None:
         return view.exists(file.path) or view.is_symlink(file.path)
     try:
@@ -180,7 +187,7 @@ def _holds_ours(view: HostView, file: OwnedFile) -> bool:
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
-    """Return the error where somebody else's work would be lost by writing over a file at our path."""
+    """Return an error if writing the file would lose someone else's work."""
     if recorded:
         if recorded == journal.digest(content) or content == file.content:
             return None
@@ -188,10 +195,10 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             "RC4002",
             f"{file.path} was edited since rocmcfg wrote it",
             location=file.path,
-            hint="move your changes elsewhere and delete what rocmcfg wrote, then run the command again; "
-            "or drop the edit with `rocmcfg rollback --force`",
+            hint="move your changes to another file and delete the lines that rocmcfg wrote, then run the "
+            "command again; or discard the edit with `rocmcfg rollback --force`",
         )
     if content == file.content or MARK in content[:400]:
         return None
     summary = f"{file.path} exists and rocmcfg did not write it"
-    return error("RC4003", summary, location=file.path, hint="rename it, then run the command again")
+    return error("RC4003", summary, location=file.path, hint="rename the file, then run the command again")

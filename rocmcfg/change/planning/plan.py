@@ -1,4 +1,5 @@
-"""Makes the plan: what leads from the configured state to the desired one. Pure over a read-only view."""
+"""Make the plan: the changes that lead from the configured state to the desired one. Pure over a read-only
+view."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ from rocmcfg.state.values import Configured, Effective, read_configured
 
 
 class Known(NamedTuple):
-    """What a plan is made from, besides the request: `receipt` is what is applied."""
+    """The inputs of a plan, besides the request. `receipt` says what is applied."""
 
     facts: Facts
     catalogue: Catalogue
@@ -49,13 +50,13 @@ class Known(NamedTuple):
 
 
 def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, basis: Known) -> Plan:
-    """The plan, with every diagnostic. One that holds errors must not be carried out."""
+    """Return the plan with every diagnostic. A plan that holds errors must not be carried out."""
     observed = read_configured(view, basis.facts)
     resolution = resolve(profiles, request, basis.facts, basis.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
     had = basis.receipt.settings if basis.receipt is not None else ()
-    ours = any(s.channel is Channel.CMDLINE for s in had)  # only its own loader can take them back
+    ours = any(s.channel is Channel.CMDLINE for s in had)  # only the loader that has them can remove them
     if basis.facts.boot.left_to_user and not ours and 0 < len(by_hand) < len(resolution.desired):
         resolution = _without(resolution, by_hand, basis.facts.boot.loader)
     else:
@@ -68,18 +69,18 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, bas
 def _without(
     resolution: Resolution, by_hand: Sequence[DesiredSetting], loader: Detection | None
 ) -> Resolution:
-    """Return what can be done where rocmcfg does not configure the boot loader: all but the kernel's
+    """Return what can be done if rocmcfg does not configure the boot loader: everything except the kernel
     arguments."""
     kargs = tuple(Karg(s.karg) for s in unique_kargs(by_hand))
     why = f"the boot loader of this host is {loader.title}, {loader.refusal}" if loader else NO_LOADER
     yours = warning(
         "RC3030",
-        f"{why}; the kernel's arguments are yours to add: {join(kargs)}",
+        f"{why}; add these kernel arguments yourself: {join(kargs)}",
         detail=detection.manual_lines(loader, kargs) if loader else "",
-        hint="put them on the kernel's line in the loader's configuration and reboot; "
-        "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
+        hint="put them on the kernel line in the configuration of the boot loader and reboot; `rocmcfg "
+        "verify --profile NAME` then checks them. rocmcfg does the rest",
     )
-    left = (Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand)
+    left = (Skipped(s.id, "add it yourself, see RC3030", s.profile) for s in by_hand)
     return resolution._replace(
         desired=tuple(s for s in resolution.desired if s not in by_hand),
         skipped=(*resolution.skipped, *left),
@@ -90,8 +91,8 @@ def _without(
 def plan_of_approved(
     view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], basis: Known, request: Request
 ) -> Plan:
-    """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
-    this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
+    """Return a plan for exactly the settings on record. If nobody can be asked, only these settings may be
+    planned: a profile may have changed since, and whoever can write to one has not approved anything."""
     problems = tuple(refused(settings, basis.facts, basis.catalogue))
     observed = read_configured(view, basis.facts)
     return _plan(view, names, Resolution(tuple(settings), (), problems), observed, basis, request)
@@ -146,7 +147,7 @@ def _plan(
         activations=(
             *images,
             *(_menu(view, loader, desired, kargs, boot, changed) if boot is not None else ()),
-            *environment_targets.activations(view, changed, "it reads variables that are changed here"),
+            *environment_targets.activations(view, changed, "it reads variables that this plan changes"),
         ),
         rows=tuple(_row(setting, observed, later) for setting in desired),
         skipped=resolution.skipped,
@@ -160,8 +161,8 @@ def _plan(
 
 
 def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
-    """An argument that the user's own command line already has with this value is not written twice, and is
-    looked for as the user wrote it."""
+    """Return the setting as an argument of the user's if the user's own command line already has it with this
+    value: it is then not written a second time, and is looked for as the user wrote it."""
     if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
     if setting.parameter:
@@ -178,8 +179,9 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
 def _images(
     view: HostView, entries: Sequence[Entry], changed: Set[str], basis: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
-    """Return what builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d
-    acts. Return also which images would not come right, or could not be proven to."""
+    """Return the steps that rebuild the initramfs, and a problem for each image that would be wrong
+    afterwards or that could not be checked. The copy of modprobe.d in an image matters only if the image also
+    contains the driver."""
     generator = initramfs.backend(basis.facts.boot.initramfs)
     left = basis.receipt.activations if basis.receipt else {}
     if modprobe.PATH not in changed and (
@@ -187,17 +189,19 @@ def _images(
     ):
         return [], []
     if generator is None:
-        reason = "this host has none: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
+        reason = (
+            "this host has none: amdgpu is loaded from the root file system and reads /etc/modprobe.d there"
+        )
         return [Activation("initramfs", (("initramfs",),), reason, state=ActivationState.SKIPPED)], []
     images = generator.images(view, entries)
     carrying = [image.path for image in images if image.carries]
     state = ActivationState.PLANNED
     if carrying:
-        reason = f"{', '.join(carrying)} carries amdgpu, and reads its own copy of modprobe.d"
+        reason = f"{', '.join(carrying)} contains amdgpu, which reads the copy of modprobe.d in the image"
     elif any(image.carries is None for image in images):
-        reason = "whether an image carries amdgpu could not be seen, so all are rebuilt"
+        reason = "it could not be determined whether an image contains amdgpu, so all are rebuilt"
     else:
-        reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
+        reason = "no image contains amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
     looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
@@ -215,13 +219,16 @@ def _menu(
     boot: Observed,
     changed: Set[str],
 ) -> Iterable[Activation]:
-    """Yield what generates the boot menu anew: where its sources change, or it does not hold what they say,
-    those of the user as far as they are asked for."""
+    """Yield the steps that regenerate the boot menu, if its sources change or if it does not hold what they
+    say. Of the user's own sources, only the requested settings count."""
     source = boot.menu.carrier if edits.editor_of(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
         reason = f"the boot menu is generated from {source}"
         if registry.entry_writer(loader) is not None:
-            reason = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
+            reason = (
+                f"rocmcfg writes the arguments in {boot.menu.carrier} into the normal entries "
+                f"({len(boot.menu.normal)} now)"
+            )
     else:
         gone = [k.text for k in boot.ours if k.text not in kargs and not contains(boot.foreign, k.text)]
         expected = [(source, kargs, gone)] if boot.ours else []
@@ -229,7 +236,7 @@ def _menu(
         lacking = [origin for origin, *texts in expected if any(menus.check(boot.menu, *texts))]
         if boot.menu.unreadable or not lacking:
             return
-        reason = f"the boot menu does not hold what {lacking[0]} says"
+        reason = f"the boot menu does not match {lacking[0]}"
     backend = registry.backend(loader)
     changes = backend.entry_changes(view, kargs)
     for step in backend.activations(view, reason):
@@ -243,12 +250,12 @@ def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
-    """Return what the host has without us, and whether somebody else still wins after us: of `variables`,
-    those that are read after ours."""
+    """Return what the host would have without rocmcfg, and whether another value still wins after rocmcfg's.
+    `variables` are those that are read after rocmcfg's."""
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     later = variables.get(setting.name) if setting.kind is Kind.ENV else _later_writer(setting, observed)
-    if setting.kind is Kind.ENV and later is not None and later.value is None:  # a diagnostic tells of it
+    if setting.kind is Kind.ENV and later is not None and later.value is None:  # a diagnostic reports it
         later = None
     equal = same if setting.parameter else eq
     if later is not None and not equal(later.value, setting.text):
@@ -262,7 +269,7 @@ def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, 
 
 
 def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
-    """The last foreign writer that comes after the place where we write."""
+    """Return the last foreign argument or option that comes after the place where rocmcfg writes."""
     if setting.channel is Channel.CMDLINE:
         later = observed.boot.later if observed.boot is not None else ()
         beats = setting.parameter or not adds_up(setting.name)
@@ -276,7 +283,8 @@ def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
 
 
 def stale(before: Plan, now: Plan) -> Iterable[str]:
-    """The paths and tools in which two plans for one request differ: the host changed in between."""
+    """Yield the paths and tools in which two plans for the same request differ because the host changed in
+    between."""
     yield from sorted({change.path for change in {*before.changes} ^ {*now.changes}})
     old, new = ([*(a.commands for a in plan.due), *(t.argv for t in plan.tools)] for plan in (before, now))
     if old != new:

@@ -1,4 +1,5 @@
-"""What people call profiles and GPUs: a product, a code name or a target, in any case."""
+"""Find profiles and GPUs by the names that people use: a product, a code name or a target, in upper or lower
+case."""
 
 from __future__ import annotations
 
@@ -13,16 +14,16 @@ from rocmcfg.model.facts import Gpu
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import closest
 
-# Before what tells one GPU from another: "AMD Radeon RX 7900 XTX" is also "7900xtx".
+# The words in front of the part that distinguishes GPUs: "AMD Radeon RX 7900 XTX" is also "7900xtx".
 _MAKERS = regex(r"^(?:amd|ati|radeon|instinct|firepro|ryzen|ai|pro|rx)+(?=.)|graphics$")
-_FEWEST = 3  # characters of the beginning of a name
-# The command to be typed in the place of this one, where an old word of it becomes a new one.
+_FEWEST = 3  # characters that the beginning of a name must have
+# Returns the command to type instead of this one: with the old word replaced by the new one.
 Instead = Callable[[str, str], str]
 
 
 def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
-    """The profiles that a name stands for. Raises RocmcfgError where it fits none, or several GPUs whose
-    profiles differ."""
+    """Return the profiles that a name stands for. Raise RocmcfgError if it fits none, or several GPUs with
+    different profiles."""
     names = ("auto", *profiles.names(view))
     if name in names or profiles.is_path(name) or not _plain(name):
         return (name,)
@@ -46,12 +47,14 @@ def profile(view: HostView, name: str, instead: Instead) -> tuple[str, ...]:
     none = "no profile is for " + ", ".join(fitting[()]) if () in fitting else ""
     if not choices:
         raise profiles.NoSuchProfile(name, names[1:], reason=none)
-    raise fail("RC1019", f"{name!r} fits GPUs of different profiles", detail=none, hint="\n".join(choices))
+    raise fail(
+        "RC1019", f"{name!r} matches GPUs with different profiles", detail=none, hint="\n".join(choices)
+    )
 
 
 def gpus(text: str, *, whole: bool = False) -> list[GpuModel]:
-    """Return the GPUs that go by a name: a product, a code name, a target or a family, or the beginning of
-    one where it need not be `whole`."""
+    """Return the GPUs with this name: a product, a code name, a target or a family, or the beginning of one
+    unless the name must be `whole`."""
     wanted = _plain(text)
     named = [(m, {*map(_plain, (m.gfx, m.family, *_called(m)))}) for m in catalogue.gpu_models()]
     models = [model for model, of in named if wanted and wanted in of]

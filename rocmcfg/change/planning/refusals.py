@@ -1,5 +1,5 @@
-"""Why a host cannot be configured, or not safely: containers, loaders, generators, other people's values; and
-which settings on record a kernel refuses."""
+"""Find out why a host cannot be configured, or not safely: containers, boot loaders, image generators,
+foreign values; and which settings on record a kernel refuses."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def host_problems(
     entries: Sequence[Entry],
     request: Request,
 ) -> Iterable[Diagnostic]:
-    """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
-    of."""
+    """Yield what prevents this host from getting the settings. `entries` are those of the boot menu, as far
+    as it can be read; `request` is what the settings come from."""
     if facts.container:
-        summary = "this is a container: the kernel belongs to the machine outside"
-        hint = "run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`"
+        summary = "this is a container: the kernel belongs to the host outside it"
+        hint = "run rocmcfg on that host; for variables alone, use `rocmcfg env` or `rocmcfg run`"
         yield error("RC3010", summary, location=facts.container, hint=hint)
         return
     ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
     if ours and facts.kernels and not facts.driven:
         detail = "kernels: " + ", ".join(kernel.release for kernel in facts.kernels)
-        hint = "install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first"
+        hint = "first install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver"
         yield error("RC3011", "no installed kernel has an amdgpu driver", detail=detail, hint=hint)
     if any(s.parameter for s in desired) and not facts.kernels:
         summary = "no installed kernel was found, so no value could be checked against one"
@@ -55,7 +55,7 @@ def host_problems(
     if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
         yield info(
             "RC3013",
-            "the catalogue stands in for modinfo, which could not be asked about "
+            "the catalogue is used instead of modinfo, which reported nothing about kernel "
             + ", ".join(kernel.release for kernel in facts.driven if not kernel.parameters),
         )
     if any(s.channel is Channel.CMDLINE for s in desired):
@@ -68,7 +68,8 @@ def host_problems(
 def swallowed(
     view: HostView, facts: Facts, desired: Sequence[DesiredSetting], boot: Observed | None
 ) -> Iterable[Diagnostic]:
-    """Module parameters that nobody would read, because of what others wrote before them."""
+    """Yield an error for module parameters that would not be read because of what comes before them in
+    foreign files or on the kernel command line."""
     modules = {s.parameter.partition(".")[0].replace("-", "_") for s in desired if s.parameter}
     yield from modprobe.unfit(view, modules)
     built_in = any(kernel.driver is Driver.BUILTIN for kernel in facts.kernels)
@@ -79,11 +80,12 @@ def swallowed(
 
 
 def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
-    """After an update without a reboot, the boot that brings the settings brings another kernel as well."""
+    """Yield a remark if a newer kernel is installed: the boot that applies the settings would also start that
+    kernel."""
     if facts.newer_kernel is not None:
         release = facts.newer_kernel.release
-        summary = f"kernel {release} is newer than the one that runs: the next boot may bring it along"
-        yield info("RC3027", summary, hint="to change one thing at a time, reboot before you apply")
+        summary = f"kernel {release} is newer than the running kernel: the next boot may start it"
+        yield info("RC3027", summary, hint="to change only one thing at a time, reboot before you apply")
 
 
 def _loader_problems(
@@ -100,11 +102,12 @@ def _loader_problems(
         yield error(
             "RC3014",
             facts.boot.refusal,
-            detail=seen or f"add these arguments to your boot loader by hand: {join(kargs)}",
-            hint="say which one boots: --boot-backend " + " or ".join(c.name for c in facts.boot.candidates)
+            detail=seen or f"add these arguments to your boot loader's configuration manually: {join(kargs)}",
+            hint="say which one boots this host: --boot-backend "
+            + " or ".join(c.name for c in facts.boot.candidates)
             if several
-            else "or keep to modprobe.d where it serves: --via modprobe. Variables need none of it: "
-            "`rocmcfg run --profile NAME -- PROGRAM`",
+            else "use modprobe.d instead, where that is possible: --via modprobe. Variables need "
+            "no boot loader: `rocmcfg run --profile NAME -- PROGRAM`",
         )
     elif not loader.supported:
         yield _by_hand("RC3015", loader, detection.manual_lines(loader, kargs), "the boot loader", request)
@@ -120,9 +123,9 @@ def _generator_problems(
         evidence = [f"{generator.name}: {', '.join(generator.evidence)}" for generator in generators]
         yield error(
             "RC3205",
-            f"{programs} are both here, and nothing proves which one makes the images",
+            f"{programs} are both installed, and it cannot be determined which one builds the images",
             detail="\n".join(evidence),
-            hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
+            hint="remove the one that is not used; or use the kernel command line instead: --via cmdline",
         )
     elif generators and not generators[0].supported:
         manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {generators[0].manual}"
@@ -130,47 +133,50 @@ def _generator_problems(
     names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
     images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
     if images and not generators:
-        summary = "there are initramfs images, and no generator that rocmcfg knows"
-        detail = f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}"
-        hint = "keep to the kernel command line: --via cmdline"
+        summary = "there are initramfs images, but no generator that rocmcfg knows"
+        detail = f"the copy of modprobe.d in them would not be updated; by hand:\n{lines}"
+        hint = "use the kernel command line instead: --via cmdline"
         yield error("RC3018", summary, location=images[0], detail=detail, hint=hint)
 
 
 def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:
-    """Yield why images would not get our options, or nobody could tell, before anything is written."""
+    """Yield, before anything is written, a problem for each image that would not get rocmcfg's options, or
+    that could not be checked for them."""
     for image in images:
         if image.carries is None:
             yield error(
                 "RC3019",
-                f"{image.path} cannot be looked into, so that nothing could prove that it was built anew",
+                f"{image.path} cannot be read, so it could not be checked that it was rebuilt",
                 location=image.path,
-                hint=f"see what `{generator.LOOKS} {image.path}` says; build it anew ({generator.MANUAL}), "
-                "or remove it where no kernel uses it; or keep to the kernel command line: --via cmdline",
+                hint=f"see what `{generator.LOOKS} {image.path}` says; rebuild it ({generator.MANUAL}), or "
+                "remove it if no kernel uses it; or use the kernel command line instead: --via cmdline",
             )
         elif image.carries and not image.built:
             yield error(
                 "RC3207",
-                f"{image.path} carries amdgpu, and is none that {generator.NAME} is known to write",
+                f"{image.path} contains amdgpu, but was not written by {generator.NAME} as far as rocmcfg "
+                "can tell",
                 location=image.path,
-                detail="its copy of modprobe.d would stay as it is: it was copied or named by another "
-                "program, or the modules of its kernel are gone",
-                hint="keep to the kernel command line: --via cmdline; or remove the entry that boots it, "
-                "where it is a leftover",
+                detail="its copy of modprobe.d would not change: another program copied or named the image, "
+                "or the modules of its kernel are gone",
+                hint="use the kernel command line instead: --via cmdline; or, if the image is a leftover, "
+                "remove the entry that boots it",
             )
     yield from generator.preflight(view, [image for image in images if image.carries])
 
 
 def no_way_back(view: HostView, paths: Sequence[str]) -> Iterable[Diagnostic]:
-    """Yield a warning where images that are made anew cannot be copied before."""
+    """Yield a warning if there is no room to copy the images before they are rebuilt."""
     size = sum(map(view.size, paths))
     if not journal.has_room(view, size):
         had, need, free = (n >> 20 for n in (size, 3 * size, view.free(STATE_DIR)))
         yield warning(
             "RC3208",
-            "there is no way back to today's images: they cannot be copied before they are made anew",
+            "today's images cannot be restored: there is no room to copy them before they are rebuilt",
             location=STATE_DIR,
-            detail=f"they have {had} MiB, and twice as much is to stay free: {free} MiB of {need} are free",
-            hint="free that much, or keep another image that boots; or keep to the kernel command line: "
+            detail=f"they take {had} MiB, and twice as much must stay free: of the {need} MiB needed, {free} "
+            "MiB are free",
+            hint="free that much, or keep another image that boots; or use the kernel command line instead: "
             "--via cmdline",
         )
 
@@ -180,19 +186,19 @@ def _by_hand(
 ) -> Diagnostic:
     profiles = " --profile ".join((request and request.profiles) or ("NAME",))
     proves = f"`rocmcfg verify --profile {profiles}` then checks"
-    back = "mount its partition, or put it back from its package or a copy; or " if program.lacks else ""
+    back = "mount its partition, or restore it from its package or a copy; or " if program.lacks else ""
     summary = f"{what} of this host is {program.title}, {program.refusal}"
-    hint = f"{back}add the lines by hand as shown; {proves} them"
+    hint = f"{back}add the lines manually as shown; {proves} them"
     if program.renders and request is not None:
-        summary = f"this host is {program.title}: its own configuration says which arguments it boots with"
-        hint = f"`{render_line(request, program.renders)}` prints it in its words; {proves} the host"
-    return error(id, summary, detail=f"seen: {', '.join(program.evidence)}\nby hand: {manual}", hint=hint)
+        summary = f"this host is {program.title}: the kernel arguments come from its own configuration"
+        hint = f"`{render_line(request, program.renders)}` prints the text for it; {proves} the host"
+    return error(id, summary, detail=f"found: {', '.join(program.evidence)}\nmanually: {manual}", hint=hint)
 
 
 def _told(
     settings: Iterable[DesiredSetting], machine: Machine, catalogue: Catalogue
 ) -> Iterator[tuple[DesiredSetting, Verdict, Diagnostic]]:
-    """Yield what there is to say of settings that were resolved before, on the kernels of a machine."""
+    """Yield each remark on settings that were resolved earlier, judged for the kernels of a machine."""
     for setting in settings:
         if setting.parameter and setting.text is not None and machine.kernels:
             spelling = parameter(setting.parameter, setting.text)
@@ -203,20 +209,20 @@ def _told(
 
 
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> list[Diagnostic]:
-    """Return which values would keep the driver of a kernel that is installed now from loading."""
+    """Return an error for each value that would keep the driver of an installed kernel from loading."""
     judged = _told(settings, facts.machine, catalogue)
     return [diagnostic for _, verdict, diagnostic in judged if verdict.about in REFUSED and verdict.holds]
 
 
 def judged_on(kernel: Kernel, receipt: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
-    """Return what a kernel that was just installed makes of the settings: what is to be said of them, and the
-    ids of those that are to be withdrawn."""
+    """Return the remarks on the settings for a kernel that was just installed, and the ids of the settings
+    that must be withdrawn."""
     settings = (setting._replace(location="") for setting in receipt.settings)
     remarks: list[Diagnostic] = []
     harmful: list[str] = []
     for setting, verdict, diagnostic in _told(settings, Machine((kernel,)), catalogue):
         if verdict.about is About.ABSENT:
-            lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there"
+            lacks = f"kernel {kernel.release} has no {setting.parameter}: {setting.id} has no effect there"
             hint = f"drop it with `rocmcfg apply … --without {setting.id}`"
             remarks.append(warning("RC4041", lacks, hint=hint))
         elif verdict.about is About.ILLEGAL and verdict.holds:
@@ -226,7 +232,7 @@ def judged_on(kernel: Kernel, receipt: Receipt, catalogue: Catalogue) -> tuple[l
 
 
 def request_without(receipt: Receipt, harmful: Sequence[str]) -> Request:
-    """Return what was asked for, as the user would have asked for it without these settings."""
+    """Return the request as the user would have made it without these settings."""
     request = receipt.request
     by_hand = {setting.id for setting in receipt.settings if not setting.profile}
     return request._replace(

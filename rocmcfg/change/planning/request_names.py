@@ -1,4 +1,5 @@
-"""A request in the names that rocmcfg has for profiles and settings; a name that is right stays as it is."""
+"""Translate a request into rocmcfg's names for profiles and settings. A name that is already right does not
+change."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ def instead_in(command: Sequence[str]) -> Instead:
 def understood(
     view: HostView, request: Request, instead: Instead, *, alone: bool = True
 ) -> tuple[Request, list[Diagnostic]]:
-    """The request in names of ours, and how each was understood. Where it is `alone` and names no profile,
-    nor anything that stands without one, `auto` is meant. Raises RocmcfgError for what cannot be told."""
+    """Return the request in rocmcfg's names, and a remark on each name that was translated. If the request
+    stands `alone`, and names neither a profile nor a setting that works without one, use `auto`. Raise
+    RocmcfgError for a name that fits nothing, or several things."""
     settings = [setting(view, text, instead) for text in request.set]
     wrong = [parsed for parsed in map(parse, settings) if isinstance(parsed, Diagnostic)]
     if any(problem.id == "RC2001" for problem in wrong):

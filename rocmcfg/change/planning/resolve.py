@@ -1,4 +1,5 @@
-"""Profiles, options of the command line, catalogue and facts in; desired settings and all problems out."""
+"""Resolve profiles, command-line options, catalogue and facts into the desired settings, and collect all
+problems."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
+from rocmcfg.judging.words import words
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
@@ -32,7 +34,7 @@ class Resolution(NamedTuple):
 
 
 class _Work:
-    """The state of one resolution; it never leaves this module."""
+    """The state of one resolution. It never leaves this module."""
 
     def __init__(
         self,
@@ -50,13 +52,15 @@ class _Work:
         self.desired: list[DesiredSetting] = []
 
     def types(self, id: str) -> set[str]:
-        """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
+        """Return the types that a parameter has on the kernels of the host, or an empty set if they are
+        unknown."""
         kernels = declarations(id, self.facts.machine, self.catalogue)
         return {type for kernel in kernels for type in kernel.types}
 
 
 def modules_of(settings: Iterable[Setting | DesiredSetting]) -> tuple[str, ...]:
-    """The modules whose parameters a set of settings touches; modinfo is asked about these and no others."""
+    """Return the modules whose parameters these settings set. modinfo is asked about these modules and no
+    others."""
     return tuple(dict.fromkeys(["amdgpu", *(s.module for s in settings if s.module)]))
 
 
@@ -67,7 +71,8 @@ def resolve(
     catalogue: Catalogue,
     base: Callable[[str], Effective],
 ) -> Resolution:
-    """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
+    """Return the desired settings, the skipped ones and the problems. `base(parameter)` is the value that the
+    host would have without rocmcfg; the bits of features are changed in that value."""
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
     combined, numbers, problems = combine(profiles, request, catalogue)
@@ -92,7 +97,8 @@ def resolve(
 
 
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
-    """Says what there is to say of a setting with the text to be written. False where it is refused."""
+    """Collect the verdicts on a setting with the text to be written. Return False if the setting is
+    refused."""
     spelling = Spelling(setting.kind, setting.name, text, setting.module)
     machine = work.facts.machine
     taken = True
@@ -108,7 +114,8 @@ def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[
 
 
 def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
-    """Leaves out what is optional and not asked for, what --without names, and what is not needed."""
+    """Return the settings to apply: without optional ones that were not requested, those that --without
+    names, and those that this host does not need."""
     request = work.request
     _check_names(work, "--with", request.with_, settings)
     _check_names(work, "--without", request.without, settings)
@@ -123,14 +130,32 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
             work.skipped.append(Skipped(setting.id, why, setting.profile))
         elif decision.holds is False:
             work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
+        elif harm := _harm_of_auto(work, setting):
+            work.skipped.append(Skipped(setting.id, harm, setting.profile))
         else:
             chosen.append(setting)
             if decision.holds is None:
-                summary = f"{setting.id} is applied because it cannot be told whether it is needed"
+                summary = f"{setting.id} is applied because it is unknown whether it is needed"
                 hint = f"leave it out with --without {setting.id}"
                 remark = info("RC2012", summary, location=setting.location, detail=decision.why, hint=hint)
                 work.problems.append(remark)
     return chosen
+
+
+def _harm_of_auto(work: _Work, setting: Setting) -> str:
+    """Say what a setting of a profile that `auto` chose for one GPU would break on another GPU of the host;
+    empty where nothing is known to break, or where the user named the profile."""
+    request = work.request
+    by_auto = "auto" in request.profiles and setting.profile not in request.profiles
+    if not by_auto or setting.profile not in work.shipped or isinstance(setting.value, tuple | Multiple):
+        return ""
+    text = str(setting.value).lower() if isinstance(setting.value, bool) else str(setting.value)
+    spelling, machine = Spelling(setting.kind, setting.name, text, setting.module), work.facts.machine
+    for verdict in judge(spelling, machine, work.catalogue):
+        if verdict.holds and (verdict.about in (About.LOSES, About.UNDOES) or verdict.is_grave):
+            summary = words(verdict, spelling, work.catalogue, machine).summary
+            return f"{summary}; `--set {spelling}` sets it all the same"
+    return ""
 
 
 def _decision(work: _Work, setting: Setting) -> Decision:
@@ -146,8 +171,8 @@ def _check_names(work: _Work, option: str, names: Sequence[str], settings: Seque
     for name in names:
         if not any(named(setting.id, [name]) for setting in settings):
             near = closest(name, ids) or ids
-            summary = f"{option} {name}: the profile has no such setting"
-            hint = "it has " + ", ".join(near) if near else "it has none"
+            summary = f"{option} {name}: the requested profiles have no such setting"
+            hint = "choose from: " + ", ".join(near) if near else "there is none"
             work.problems.append(error("RC2013", summary, hint=hint))
 
 
@@ -163,21 +188,23 @@ def _channel(work: _Work, setting: Setting) -> Channel:
     builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
     of_the_driver = setting.kind is Kind.FEATURE or setting.module in work.catalogue.modules()
     if wanted is Channel.MODPROBE and builtin and of_the_driver:
-        summary = f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d"
+        summary = (
+            f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in, so it never reads modprobe.d"
+        )
         work.problems.append(error("RC2014", summary, location=setting.location, hint="use --via cmdline"))
     return wanted
 
 
 def _parameter(work: _Work, setting: Setting) -> None:
     if isinstance(setting.value, tuple | Multiple):
-        return  # the profile loader refuses lists here, and a multiple has its number by now
+        return  # the profile loader refuses lists here, and the number of a multiple is already filled in
     entry = work.catalogue.parameters.get(setting.id)
     try:
         text = _text(setting.value, entry, work.types(setting.id))
     except IllegalValue as problem:
         if _judged(work, setting, None, only=OF_THE_NAME):
             wrong = f"{setting.id}: {problem}"
-            work.problems.append(error("RC2104", wrong, location=setting.location, hint="write the number"))
+            work.problems.append(error("RC2104", wrong, location=setting.location, hint="write a number"))
         return
     if _judged(work, setting, text):
         desired = _base(work, setting, text, _channel(work, setting))
@@ -186,25 +213,27 @@ def _parameter(work: _Work, setting: Setting) -> None:
 
 
 def _text(value: str | int | bool, entry: Parameter | None, types: Set[str]) -> str:
-    """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
+    """Return a TOML value as the text after the `=`. Raise IllegalValue if true or false does not fit the
+    type."""
     switch = {ParamType.BOOL.value, ParamType.BINT.value}
     if isinstance(value, bool):
         if types and types <= switch:
             return "Y" if value else "N"
         if ParamType.BOOL in types:
-            return "1" if value else "0"  # bool on one kernel, int on another: both read 1 and 0
-        raise IllegalValue(f"true and false are for bool parameters; write {int(value)}")
+            return "1" if value else "0"  # bool on one kernel, int on another: both accept 1 and 0
+        raise IllegalValue(f"only bool parameters take true and false; write {int(value)}")
     if isinstance(value, int):
         hexadecimal = entry is not None and entry.mask and value >= 0
         return (hexint(value) if ParamType.HEXINT in types else hex(value)) if hexadecimal else str(value)
     if types and types <= switch:
-        # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
+        # Kernels understand `true` and `false` only from about 5.19 on; every kernel understands Y and N.
         return {"true": "Y", "false": "N"}.get(value.lower(), value)
     return value
 
 
 def _as_written(work: _Work, setting: Setting, channel: Channel) -> None:
-    """A kernel argument, which may have several values and stand without one, or a variable."""
+    """Add a kernel argument, which may have several values or none, or a variable, with the text that the
+    user or the profile wrote."""
     for value in setting.value if isinstance(setting.value, tuple) else (setting.value,):
         text = None if value is True else str(value)
         if _judged(work, setting, text):
@@ -222,7 +251,8 @@ def _features(work: _Work, settings: Sequence[Setting]) -> None:
 
 
 def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -> None:
-    """The mask that the host would have without us, with our bits changed and every other bit kept."""
+    """Compose the features of one mask: take the value that the host would have without rocmcfg, change the
+    bits of these features, and keep every other bit."""
     own = next((d for d in work.desired if d.parameter == id), None)
     if own is not None:
         start, source = as_number(own.text), own.location
@@ -244,8 +274,8 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         work.desired.remove(own)
         work.desired.append(own._replace(text=text))
     if len(channels) > 1:
-        summary = f"the features of {id} share one mask and cannot go to two places"
-        hint = "give all of them the same `via`"
+        summary = f"the features of {id} share one mask, which cannot be written to two places"
+        hint = "use the same `via` for all of them"
         work.problems.append(error("RC2021", summary, location=members[0][0].location, hint=hint))
         return
     for setting, feature in members:

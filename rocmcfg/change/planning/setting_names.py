@@ -1,4 +1,5 @@
-"""What people call settings: a name without its module or scope, in any case, and a size with its unit."""
+"""Find settings by the names that people use: without the module or scope, in upper or lower case, and with a
+size that has a unit."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ _SIZE = regex(r"([0-9]{1,9})([kmgt])(?:i?b)?", re.IGNORECASE)
 
 
 def setting(view: HostView, text: str, instead: Instead) -> str:
-    """One setting as `--set` takes it; one with a scope may still be wrong. Raises RocmcfgError where a name
-    without a scope is known of several things, or of none."""
+    """Return one setting in the spelling of `--set`. A name with a scope may still be wrong. Raise
+    RocmcfgError if a name without a scope fits several things, or none."""
     key, equals, value = text.partition("=")
     scope, dot, _ = key.partition(".")
-    scoped = scope.lower() in ("feature", "features", "profile")  # a profile writes features.NAME
+    scoped = scope.lower() in ("feature", "features", "profile")  # profiles write features.NAME
     if dot and (scoped or canonical(key).lower() in catalogue.load().parameters):
         key = re.sub(r"^features\.", "feature.", key.lower())
     elif not dot and key:
@@ -42,7 +43,8 @@ def setting(view: HostView, text: str, instead: Instead) -> str:
 
 
 def plain_setting(view: HostView, text: str) -> str:
-    """As `setting`, of what somebody only asks about: left as it is where it may be several, or none."""
+    """Return a setting as `setting` does, for a question about it. Return the text unchanged if it fits
+    several settings, or none."""
     try:
         return setting(view, text, lambda _, new: new)
     except RocmcfgError:
@@ -50,7 +52,7 @@ def plain_setting(view: HostView, text: str) -> str:
 
 
 def called(view: HostView, name: str) -> list[str]:
-    """The ids of all that goes by a name without a scope, in any case."""
+    """Return the ids of everything that has this name, apart from its scope and in upper or lower case."""
     knowledge, plain = catalogue.load(), canonical(name).lower()
     ids = [p.id for p in knowledge.parameters.values() if p.name == plain]
     ids += [f"feature.{f}" for f in knowledge.features if canonical(f) == plain]
@@ -82,7 +84,7 @@ def _not_one(view: HostView, text: str, ids: Sequence[str], instead: Instead) ->
     key, equals, value = text.partition("=")
     if ids:
         choices = (instead(text, f"{id}{equals}{value}") for id in ids)
-        return error("RC2001", f"--set {text!r} fits several settings", hint="\n".join(choices))
+        return error("RC2001", f"--set {text!r} matches several settings", hint="\n".join(choices))
     knowledge = catalogue.load()
     every = [*numbers(view), *(p.name for p in knowledge.parameters.values())]
     near = closest(

@@ -1,5 +1,5 @@
-"""The frame in which `plan` puts the words of a verdict: an id, and how grave it is for a plan. Shipped
-profiles say in their own texts what a setting of theirs really does."""
+"""Turn verdicts into the diagnostics of a plan: add an id, and how serious the verdict is for a plan. What a
+setting of a shipped profile does is described in the profile's own texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocmcfg.model.facts import Machine
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
-# What a setting of the user's own really does.
+# Verdicts that say what a setting of the user's own really does.
 _CAUTIONS = frozenset(
     {About.BUILD_ONLY, About.OCTAL, About.TRAP, About.NO_EFFECT, About.FEATURE_TAINTS, About.SIDE_EFFECT}
 )
@@ -35,22 +35,23 @@ error, warning, info = (partial(_Frame, severity) for severity in Severity)
 def worded(
     verdict: Verdict, setting: Spelling, location: str, catalogue: Catalogue, machine: Machine
 ) -> Diagnostic | None:
-    """Return None for what nobody who plans needs to be told, such as a default."""
+    """Return the diagnostic for a verdict, or None for one that does not matter for a plan, such as a default
+    value."""
     frame = _framed(verdict, setting.kind, words(verdict, setting, catalogue, machine))
     if frame is None:
         return None
     wording = frame.wording
     hint = wording.cure
     if frame.id == "RC2103":
-        hint = f"take it out of the profile, or name it with --without {setting.id}"
+        hint = f"remove it from the profile, or leave it out with --without {setting.id}"
     return Diagnostic(frame.severity, frame.id, wording.summary, wording.why, location, hint)
 
 
 def is_caution(verdict: Verdict, setting: Spelling) -> bool:
-    """Say whether a verdict tells what a setting really does, or guesses what is meant: it is told of the
-    user's own settings alone."""
+    """Return whether a verdict says what a setting really does, or guesses what was meant. Cautions are shown
+    only for the user's own settings."""
     if verdict.about in _CAUTIONS:
-        return verdict.trap_kind != "limited"  # a profile does not know the kernel that it comes to
+        return verdict.trap_kind != "limited"  # a profile does not know on which kernel it will be used
     if setting.kind is Kind.KARG and verdict.about is About.MISNAMED:
         return not verdict.why
     guesses = (About.UNKNOWN, About.UNKNOWN_MODULE, About.DEPRECATED)
@@ -71,7 +72,9 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.ABSENT:
             return error("RC2103", wording)
         case About.DEPRECATED:
-            return warning("RC2108", wording) if kind is Kind.PARAMETER else info("RC2050", wording)
+            if kind is not Kind.PARAMETER:
+                return info("RC2050", wording)
+            return info("RC2108", wording) if wording.advice is Advice.NOTE else warning("RC2108", wording)
         case About.ILLEGAL:
             return _illegal(verdict, kind, wording)
         case About.OUT_OF_RANGE:
@@ -81,6 +84,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.TRAP:
             grave = verdict.is_grave or verdict.trap_kind == "limited"
             return warning("RC2050", wording) if grave else info("RC2050", wording)
+        case About.UNDOES:
+            return info("RC2060", wording) if unsure else warning("RC2060", wording)
         case About.LOSES:
             return info("RC2050", wording) if unsure else warning("RC2050", wording)
         case About.TAINTS:
@@ -102,7 +107,9 @@ def _of_the_name(verdict: Verdict, kind: Kind, wording: Words) -> _Frame:
         case Kind.FEATURE:
             return error("RC2020", wording)
         case Kind.KARG:
-            return error("RC2015", wording) if misnamed and verdict.why else warning("RC2050", wording)
+            if misnamed and verdict.why:
+                return error("RC2015", wording)
+            return info("RC2050", wording) if wording.advice is Advice.NOTE else warning("RC2050", wording)
         case Kind.ENV if misnamed:
             return error("RC2016", wording)
         case Kind.ENV:

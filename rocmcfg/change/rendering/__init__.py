@@ -1,1 +1,2 @@
-"""Settings as the configuration of a system that is built and not changed: NixOS, images, cloud instances."""
+"""Render settings as the configuration of a system that is built rather than changed: NixOS, images, cloud
+instances."""

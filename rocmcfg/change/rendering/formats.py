@@ -1,8 +1,8 @@
-"""The formats: which there are, what reads each, and what a rendering gives them.
+"""List the formats, what reads each of them, and the values that a template gets.
 
-A format is a template in `templates/` and its row here. What `rocmcfg apply` writes on a host has other names
-than the files of a rendering, so that both can be on one host: ours on the host are read later, and win.
-"""
+A format is a template in `templates/` and its row here. The files of a rendering have other names than the
+files that `rocmcfg apply` writes, so both can exist on one host; those of `rocmcfg apply` are read later, and
+win."""
 
 from __future__ import annotations
 
@@ -21,49 +21,52 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Format(NamedTuple):
-    """`template` is in `templates/`. `reader` takes the text, `use` is what to do with it; a line that the
-    reader passes over begins with `comment`. `special` is what a kernel argument must not hold, since what
-    boots the system would not hand it on as it is."""
+    """One format. `template` is its file in `templates/`. `reader` is the program that reads the text, and
+    `use` says what to do with it. A line that the reader ignores begins with `comment`. `special` lists what
+    a kernel argument must not contain because the boot loader of the system would not pass it on
+    unchanged."""
 
     template: str
     reader: str
     use: str
     comment: str = "#"
-    special: tuple[Special, ...] = GRUB  # of all loaders that the system may have, the one that reads most
+    special: tuple[Special, ...] = GRUB  # of all possible loaders, the one that interprets most characters
 
 
 FORMATS = {
     "nixos": Format(
-        "nixos.nix", "NixOS", "save it beside configuration.nix, add it to `imports`, then nixos-rebuild boot"
+        "nixos.nix",
+        "NixOS",
+        "save it next to configuration.nix, add it to `imports`, then nixos-rebuild boot",
     ),
     "guix": Format(
         "guix.scm",
         "Guix System",
-        "save it as rocmcfg.scm beside the configuration and use its two variables as it says, then "
-        "guix system reconfigure -L .",
+        "save it as rocmcfg.scm next to the configuration, use its two variables as its "
+        "comments say, then guix system reconfigure -L .",
         ";;",
     ),
     "bootc": Format(
         "Containerfile",
         "podman build for bootc",
-        "add the lines to the image's Containerfile, build, bootc upgrade",
+        "add the lines to the image's Containerfile, build the image, then bootc upgrade",
     ),
-    "ignition": Format("ignition.json", "Ignition", "merge it into the configuration of the machine", ""),
+    "ignition": Format("ignition.json", "Ignition", "merge it into the machine's configuration", ""),
     "butane": Format("butane.yaml", "Butane for Fedora CoreOS", "merge it, then butane --strict"),
     "machineconfig": Format(
         "machineconfig.yaml",
         "the Machine Config Operator",
-        "oc apply -f FILE; its pool then reboots node by node",
+        "oc apply -f FILE; the pool then reboots node by node",
     ),
     "cloud-init": Format(
-        "cloud-init.yaml", "cloud-init", "give it as user-data; it reboots the new instance once"
+        "cloud-init.yaml", "cloud-init", "pass it as user-data; it reboots the new instance once"
     ),
-    # snapd, gadget/gadget.go (KernelCmdline): what a gadget appends; module options are arguments there
+    # snapd, gadget/gadget.go (KernelCmdline): the arguments that a gadget appends, module options among them
     "ubuntu-core": Format(
         "gadget.yaml",
         "snapd for Ubuntu Core",
         "merge it into meta/gadget.yaml, then build and refresh the gadget snap",
-        special=(),  # its grub.cfg has the arguments in a variable, and GRUB reads no script in one
+        special=(),  # its grub.cfg has the arguments in a variable, whose value GRUB does not interpret
     ),
     "kickstart": Format("kickstart.ks", "Anaconda", "%include it in the kickstart file"),
 }
@@ -75,8 +78,9 @@ class File(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """`kargs` are arguments of the kernel, `options` the module options beside them, `variables` those of the
-    environment: each a (setting, text). `files` hold options and variables where a system takes files."""
+    """The values that a template renders. `kargs` are kernel arguments, `options` module options and
+    `variables` environment variables; the first two are pairs of setting and text. `files` hold the options
+    and variables for a system that takes files."""
 
     kargs: tuple[tuple[DesiredSetting, str], ...]
     options: tuple[tuple[DesiredSetting, str], ...]
@@ -85,7 +89,7 @@ class Rendering(NamedTuple):
 
 
 def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
-    """Return what a system has to be given to have the settings."""
+    """Return what a system needs in order to have these settings."""
     on_line = unique_kargs([s for s in settings if s.channel is Channel.CMDLINE])
     options = {modprobe.line(s): s for s in settings if s.channel is Channel.MODPROBE}
     variables = tuple(s for s in settings if s.kind is Kind.ENV)
@@ -103,13 +107,13 @@ def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
 
 
 def render(format: str, rendering: Rendering, head: Sequence[str]) -> str:
-    """The text for a system; `head` says where it comes from, a line each."""
+    """Return the text for a system. `head` says where the text comes from, one line per element."""
     from jinja2 import Environment, StrictUndefined
 
     system = FORMATS[format]
     folder = os.path.join(os.path.dirname(__file__), "templates")
     source = read_own_file(os.path.join(folder, f"{system.template}.j2")).decode()
-    # no HTML is escaped: each template quotes as its reader unquotes
+    # No HTML is escaped: each template quotes values the way its reader unquotes them.
     jinja = Environment(
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -119,19 +123,20 @@ def render(format: str, rendering: Rendering, head: Sequence[str]) -> str:
 
 
 def _nix(text: str) -> str:
-    """A string of Nix: backslash, quote and the dollar before a brace mean something (Nix manual, Values)."""
+    """Return the text as a Nix string, in which backslash, quote and the dollar before a brace are special
+    (Nix manual, Values)."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("${", "\\${") + '"'
 
 
 def _because(setting: DesiredSetting) -> str:
-    """One line for a comment, in which nothing but text stands."""
+    """Return the reason for a setting as one line of printable characters, for a comment."""
     words = f"{setting.id}: {setting.because}".split()
     return "".join(c for c in " ".join(words) if c.isprintable()).rstrip(": \\")
 
 
 _QUOTES: dict[str, Callable[..., str]] = {
     "nix": _nix,
-    # YAML 1.2, TOML and Scheme read the strings of JSON, as long as there is nothing but ASCII in them
+    # YAML 1.2, TOML and Scheme read JSON strings, as long as these hold only ASCII
     "quoted": json.dumps,
     "data_url": lambda text: "data:," + quote(text),
     "shell": shlex.quote,

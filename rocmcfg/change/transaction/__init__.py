@@ -1,1 +1,1 @@
-"""Carries a plan out, and takes it back: the only holders of a `Host` that writes."""
+"""Carry out a plan, and undo it. Only these modules hold a `Host` that writes."""

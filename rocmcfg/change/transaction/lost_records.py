@@ -1,4 +1,4 @@
-"""Files of ours without a record of them: the state directory, or the receipt in it, was lost."""
+"""Find files of rocmcfg that have no record because the state directory, or the receipt in it, was lost."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rocmcfg.records.steps import JournalState
 
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark; a file that is there and cannot be read counts by its
-    place, and one in a folder of root's alone, as most EFI system partitions are, does not. Files of a trial
-    do not count while the trial is on record."""
+    """Return the files that are rocmcfg's by path and by mark. A file that cannot be read counts by its path;
+    a file in a folder that only root may read, like most EFI system partitions, does not count. A trial's
+    files do not count while the trial is on record."""
     trial_files = trial_paths() if view.exists(journal.TRIAL) else ()
     return tuple(path for path in undo_script.ours_on(view) if path not in trial_files)
 
 
 def record_due(view: HostView) -> bool:
-    """Say whether an apply must write a receipt although every file may be as wanted."""
+    """Return whether an apply must write a receipt even if every file may already be as wanted."""
     try:
         record = receipt.load(view)
     except receipt.BadReceipt:
@@ -33,34 +33,37 @@ def record_due(view: HostView) -> bool:
 
 
 def record_lost(view: HostView) -> Diagnostic | None:
-    """Return what a reader of a host without a receipt is told where files of ours are on it."""
+    """Return the error to show on a host that has files of rocmcfg but no receipt."""
     left = files_without_record(view)
     if not left:
         return None
-    reason = "and no record says what they shall be"
-    hint = "`rocmcfg apply` with your profile puts them on record; "
+    reason = "but there is no record of what they should contain"
+    hint = "put them on record with `rocmcfg apply` and your profile; "
     if view.hidden(journal.TRANSACTIONS):
-        reason, hint = "and the record is missing or root's alone", "run the command as root, who can tell"
+        reason, hint = (
+            "but the record is missing, or only root may read it",
+            "run the command as root to find out",
+        )
     elif any(record.state is JournalState.COMMITTED for record in journal.read_all(view)):
         hint += "`rocmcfg rollback` undoes the last transaction"
     else:
-        hint += "to be rid of them: " + by_hand(view)
-    summary = f"files of rocmcfg are here, {reason}"
+        hint += "or remove them: " + by_hand(view)
+    summary = f"files written by rocmcfg were found, {reason}"
     return error("RC4027", summary, detail="\n".join(left), location=receipt.PATH, hint=hint)
 
 
 def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
-    """Return why a rollback cannot, or did not, take these files away, and how a user does."""
-    summary = "files of rocmcfg are here, and no record of what was before them"
-    hint = f"take them away by hand: {by_hand(view)}"
+    """Return the error that a rollback cannot remove these files, or did not, with the command that does."""
+    summary = "files written by rocmcfg were found, but there is no record of what they replaced"
+    hint = f"remove them manually: {by_hand(view)}"
     return error("RC4026", summary, detail="\n".join(left), location=STATE_DIR, hint=hint)
 
 
 def by_hand(view: HostView) -> str:
-    """The command that takes these files and what was generated from them away, also of a host that is not
-    the one that runs."""
+    """Return the command that removes these files and what was generated from them, also for a host other
+    than the running one."""
     root = view.root.rstrip("/")
     script = next(filter(view.exists, (undo_script.PATH, undo_script.COPY)), "")
     if script:
         return f"sudo sh {shlex.quote(root + script)}"
-    return f"`rocmcfg apply` with your profile writes a script for it: sudo sh {root}{undo_script.PATH}"
+    return f"`rocmcfg apply` with your profile writes a script that does it: sudo sh {root}{undo_script.PATH}"

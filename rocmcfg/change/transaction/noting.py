@@ -1,4 +1,5 @@
-"""Notes what programs are about to make anew, before they run, and copies the images among it."""
+"""Record the files and images that programs are about to regenerate, before the programs run, and copy the
+images."""
 
 from __future__ import annotations
 
@@ -24,20 +25,21 @@ from rocmcfg.records.steps import Before, ImageFound, Saved
 def note(
     host: Host, id: int, loader: str, due: Sequence[Activation], progress: Progress, *, outputs: bool
 ) -> Before:
-    """Note for the journal how things are before these programs run; the images are copied where there is
-    room. `outputs`: menus too, which an apply saves in front of each program. Raises RocmcfgError."""
+    """Return, for the journal, the state of things before these programs run. Copy the images if there is
+    room. `outputs` says to include the menus, which an apply saves before each program. Raise
+    RocmcfgError."""
     look = Snapshot(host)
     menu = menu_of(look, loader)
     paths = [*registry.backend(loader).entry_files(look)] if loader in registry.NAMES else []
     paths += [path for step in due for path in step.outputs] if outputs else []
     files: dict[str, Saved | None] = {}
     for path in dict.fromkeys(paths):
-        with suppress(Unreadable):  # a link or a folder, which no undo would put back
+        with suppress(Unreadable):  # a link or a folder, which no undo would restore
             state = host.state(path)
             files[path] = journal.save(host, id, state) if state else None
     images = _images(host, look, id, due, menu)
     if images and journal.has_room(host, sum(image.size for image in images.values())):
-        progress("copying the images that are made anew")
+        progress("copying the images that will be rebuilt")
         drop_copies(host, other_than=id)
         for path, image in images.items():
             _copy(host, id, path, image.file)
@@ -48,7 +50,8 @@ def note(
 
 
 def booted(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
-    """The kernels of these entries, as the loader names them, and what all entries of each have."""
+    """Return the kernels of these entries, as the loader names them, and the words that all entries of each
+    kernel have."""
     kernels: dict[str, tuple[str, ...]] = {}
     for entry in entries:
         has: tuple[str, ...] = ("initrd",) if entry.initrds else ()
@@ -71,7 +74,7 @@ def _images(
         if (generator := generator_of(step.tool)) is not None and step.images:
             looked = {image.path: image for image in generator.images(look, menu.entries if menu else ())}
         for path in step.images:
-            with suppress(Unreadable):  # a link: what it leads to is an image of its own
+            with suppress(Unreadable):  # a link: its target is an image of its own
                 if (stamp := host.stamp(path)) is not None and stamp.size:
                     image = looked.get(path, Image(path, ""))
                     holds = None
@@ -97,17 +100,19 @@ def _copy(host: Host, id: int, path: str, saved: Saved) -> None:
     now = host.stamp(copy)
     if now is None or now.sha256 != saved.sha256:
         host.remove(copy)
-        raise Unreadable(path, "it changes while it is copied", "wait for the program that writes it")
+        raise Unreadable(
+            path, "it changed while it was being copied", "wait until the program that writes it finishes"
+        )
 
 
 def with_copies(view: HostView) -> list[int]:
-    """The transactions that hold copies of images."""
+    """Return the transactions that hold copies of images."""
     return [id for id in journal.ids(view) if view.is_dir(os.path.dirname(journal.image_of(id, "x")))]
 
 
 def drop_copies(host: Host, *, other_than: int = 0) -> None:
-    """Take away the copies of transactions that are over. To keep one costs room and nothing else, so that
-    nothing of this is an error."""
+    """Remove the copies of transactions that are over. A copy that stays only takes up room, so no failure
+    here is an error."""
     with suppress(RocmcfgError):
         for folder in (
             os.path.dirname(journal.image_of(id, "")) for id in with_copies(host) if id != other_than

@@ -1,4 +1,5 @@
-"""Our part of what others own: lines in a file, and what a program keeps for the host (in its `BLOCK`)."""
+"""Handle rocmcfg's part of what belongs to other programs: lines in a file, and arguments that a program
+keeps for the host (in its `BLOCK`)."""
 
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ from rocmcfg.records.steps import FileChanged, Journal, ToolChanged, ToolRun
 
 
 def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
-    """The files in which others altered our part as well. `journals` are the newest first."""
+    """Return the files in which rocmcfg's own part was altered by someone else. `journals` are newest
+    first."""
     edits = (step for record in journals for step in record.of(FileChanged) if step.edit is not None)
     places = []
     for path in dict.fromkeys(step.path for step in edits):
-        content = view.read(path)  # a file that is gone holds no edit that could be lost
+        content = view.read(path)  # a missing file holds no edit that could be lost
         if view.is_symlink(path) or (content is not None and without_edits(content, journals, path) is None):
             places.append(path)
     expected: dict[str, str | None] = {}
@@ -31,7 +33,7 @@ def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
         if keeper.AMONG_OTHERS:
             continue
         now = expected.get(step.tool, keeper.held(view))
-        # an older rocmcfg did not write what it gave
+        # an older rocmcfg did not record the new value
         if step.after is not None and now not in (None, "", step.before, step.after):
             places.append(keeper.BLOCK)
         expected[step.tool] = step.before
@@ -39,7 +41,8 @@ def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
 
 
 def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> bytes | None:
-    """The file after the undo of these transactions, newest first. None where somebody altered our part."""
+    """Return the content of the file after the undo of these transactions, newest first; None if rocmcfg's
+    part was altered by someone else."""
     restored: bytes | None = content
     for record in journals:
         for step in reversed(record.of(FileChanged)):
@@ -49,7 +52,7 @@ def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> byt
 
 
 def take_back_edit(host: Host, step: FileChanged) -> bool:
-    """Take back our part alone of a file where others wrote to the rest of it since; say whether that was
+    """Remove only rocmcfg's part of a file, if the rest of it has changed since. Return whether that was
     done."""
     now = host.state(step.path)
     before = step.before.sha256 if step.before is not None else ""
@@ -57,20 +60,22 @@ def take_back_edit(host: Host, step: FileChanged) -> bool:
         return False
     left = step.edit.undone(now.content)
     if left is not None and left != now.content:
-        # Fedora's and EL's 20-grub.install has the entries written anew where /etc/default/grub is newer than
+        # Fedora's and EL's 20-grub.install rewrites the entries if /etc/default/grub is newer than
         # /etc/kernel/cmdline
         host.write(step.path, now._replace(content=left), keep_mtime=True)
     return left is not None
 
 
 def keeper_of(change: ToolChange) -> Keeper:
+    """Return the keeper for the program of a change."""
     keeper = registry.keeper(change.tool)
-    assert keeper is not None, change.tool  # a plan names only what a backend offers
+    assert keeper is not None, change.tool  # a plan names only tools that a backend offers
     return keeper
 
 
 def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, mark: str) -> Activation:
-    """Raises ToolFailed, or RocmcfgError where the program ended well and holds something else."""
+    """Have a program change the arguments that it keeps. Raise ToolFailed, or RocmcfgError if the program
+    succeeded but holds something else afterwards."""
     if not host.runs_tools:
         return change.step._replace(state=ActivationState.LEFT_TO_USER)
     keeper = keeper_of(change)
@@ -80,26 +85,26 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
     run_tool(host, change.argv, progress, mark, keeper.UNCHANGED)
     host.settle(keeper.writes_at(host))
     if keeper.held(host, change.ours) != change.holds:
-        summary = f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given"
-        hint = "run it by hand and see: " + " ".join(keeper.SHOWS)
+        summary = f"{change.tool} succeeded, but {keeper.BLOCK or 'it'} does not hold the requested arguments"
+        hint = "run it by hand to see why: " + " ".join(keeper.SHOWS)
         raise fail("RC4315", summary, location=keeper.BLOCK, hint=hint)
     return change.step._replace(state=ActivationState.DONE)
 
 
 def _kept(record: Journal) -> list[tuple[Keeper, ToolChanged]]:
-    """Return what a transaction changed by programs, newest first; without those of keepers that nobody
-    knows."""
+    """Return what a transaction changed through programs, newest first, without keepers that this rocmcfg
+    does not know."""
     steps = [(registry.keeper(step.tool), step) for step in reversed(record.of(ToolChanged))]
     return [(keeper, step) for keeper, step in steps if keeper is not None]
 
 
 def due_back(view: HostView, record: Journal) -> list[Activation]:
-    """The programs to run again for an undo: those that still hold what the transaction had them hold."""
+    """Return the programs to run again for an undo: those that still hold what the transaction gave them."""
     due = []
     for keeper, step in {step.tool: (keeper, step) for keeper, step in _kept(record)}.values():
         if step.saved is not None and keeper.damaged(view):
-            continue  # its block is put back first, and then it is asked again
-        now = keeper.held(view, f"{step.before or ''} {step.after or ''}")  # brought or taken away
+            continue  # its block is restored first, and then it is asked again
+        now = keeper.held(view, f"{step.before or ''} {step.after or ''}")  # added or removed
         if now != step.before:
             command = keeper.keep(step.before, now)
             due.append(Activation(step.tool, (command,), keeper.KEEPS, writes_at=keeper.writes_at(view)))
@@ -107,15 +112,15 @@ def due_back(view: HostView, record: Journal) -> list[Activation]:
 
 
 def unable(view: HostView, record: Journal) -> list[Diagnostic]:
-    """Return why a program could not take back now what a transaction changed by it."""
+    """Return why a program cannot currently undo what a transaction changed through it."""
     tools = {step.tool for step in due_back(view, record)} if view.runs_tools else ()
     keepers = registry.argument_keepers()
     return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
 
 
 def room_for(view: HostView, changes: Iterable[FileChange], steps: Iterable[Activation]) -> dict[str, int]:
-    """Return the places at which these changes and steps write, and how many bytes each needs there: a file
-    is written beside the old one, and a generated one is taken to be as long as the old one."""
+    """Return the paths that these changes and steps write, and how many bytes each needs there: a new file is
+    written next to the old one, and a generated one is assumed to be as long as the old one."""
     room = {change.path: len(change.after or b"") for change in changes}
     for step in steps:
         room |= {change.path: len(change.after or b"") for change in step.changes}
@@ -126,8 +131,8 @@ def room_for(view: HostView, changes: Iterable[FileChange], steps: Iterable[Acti
 
 
 def unwritable(host: Host, room: Mapping[str, int]) -> list[Diagnostic]:
-    """Say at which of these places nothing can be written, or not as many bytes as each needs: one error for
-    each reason, which names the first place and lists the others."""
+    """Return an error for each reason why one of these paths cannot be written, or not with enough bytes. The
+    error names the first path and lists the others."""
     places: dict[str, list[str]] = {}
     for path, size in room.items():
         if reason := host.writable_problem(path, size):
@@ -136,14 +141,15 @@ def unwritable(host: Host, room: Mapping[str, int]) -> list[Diagnostic]:
     problems = []
     for reason, (first, *others) in places.items():
         (problem,) = Unwritable(first, reason, hint, root=host.root).diagnostics
-        also = "\n".join(("the same of", *others)) if others else ""
+        also = "\n".join(("the same applies to", *others)) if others else ""
         problems.append(problem._replace(detail=also))
     return problems
 
 
 def out_of_reach(view: HostView, record: Journal) -> list[Diagnostic]:
-    """The menu or entries that a transaction wrote and that are gone, most likely with their partition. What
-    is done without them leaves our part in them, or makes a folder where the partition should be."""
+    """Return an error for the menu or entries that a transaction wrote and that are gone, most likely because
+    their partition is not mounted. An undo without them would leave rocmcfg's part in them, or create a
+    folder where the partition should be mounted."""
     reader = registry.reader(record.header.expect.backend)
     wrote = any(registry.entry_writer(step.tool) is not None for step in record.of(ToolRun))
     menu = reader.menu(view) if reader is not None and wrote else None
@@ -156,7 +162,7 @@ def out_of_reach(view: HostView, record: Journal) -> list[Diagnostic]:
     empty = loader_entries.unmounted(view)
     if empty and any(path.startswith(f"{empty}/") for step in record.of(ToolRun) for path in step.outputs):
         gone.append(empty)
-    unreadable, why = MISSING, "what was written there would stay; --force leaves it there"
+    unreadable, why = MISSING, "what rocmcfg wrote there would stay; --force leaves it there"
     hint = "mount its partition, then run the command again"
     return [
         error("RC3121", f"cannot use {path}: {unreadable}", location=path, detail=why, hint=hint)
@@ -165,8 +171,9 @@ def out_of_reach(view: HostView, record: Journal) -> list[Diagnostic]:
 
 
 def _boots_from_noted(view: HostView, record: Journal) -> bool:
-    """Say whether a transaction noted the images that are the loader's entries, and their folder is there:
-    those that a program removed or spoiled since are no entries any more, and the undo puts them back."""
+    """Return whether a transaction recorded the images that serve as the loader's entries, and their folder
+    exists. Images that a program has removed or damaged since are no longer entries, and the undo restores
+    them."""
     noted = record.before.images if record.before is not None else {}
     return any(
         registry.entry_writer(image.tool) is not None and view.is_dir(os.path.dirname(path))
@@ -175,7 +182,7 @@ def _boots_from_noted(view: HostView, record: Journal) -> bool:
 
 
 def take_back(host: Host, record: Journal, progress: Progress) -> list[Activation]:
-    """First of all that is undone: without it, the rest does nothing."""
+    """Undo the part that programs keep. This comes first: without it, the rest of the undo has no effect."""
     _blocks_back(host, record)
     due = due_back(host, record)
     for activation in due if host.runs_tools else ():
@@ -192,14 +199,14 @@ def take_back(host: Host, record: Journal, progress: Progress) -> list[Activatio
     left = due_back(host, record) if host.runs_tools else []
     if left:
         tool, block = left[0].tool, left[0].writes_at[:1]
-        summary = f"{tool} ended well, and {''.join(block) or 'it'} does not hold what it was given"
-        raise fail("RC4315", summary, hint="run it by hand and see: " + " ".join(left[0].argv))
+        summary = f"{tool} succeeded, but {''.join(block) or 'it'} does not hold the requested arguments"
+        raise fail("RC4315", summary, hint="run it by hand to see why: " + " ".join(left[0].argv))
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]
 
 
 def _blocks_back(host: Host, record: Journal) -> bool:
-    """Put back as it was a block that its program left damaged; say whether there was one."""
+    """Restore each block that its program left damaged. Return whether there was one."""
     back = False
     for keeper, step in reversed(_kept(record)):
         if step.saved is not None and keeper.damaged(host):

@@ -1,4 +1,4 @@
-"""The programs of the host that a transaction runs: which there are, how they run, and which outlive it."""
+"""Run programs of the host for a transaction: list them, run them, and wait for those that outlive it."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation
 
 Progress = Callable[[str], None]
-AGAIN = "the files it reads were put back"
-_LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
+AGAIN = "the files that it reads were restored"
+_LONGEST = 1e6  # seconds; longer times, and inf, overflow clocks
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
 
 def programs(view: HostView) -> dict[str, Activation]:
-    """Return every program that a transaction may run, by its name. An undo takes the command from here: a
-    journal names programs, and does not say how to run them."""
+    """Return every program that a transaction may run, by name. An undo takes the commands from here, because
+    a journal names programs but does not say how to run them."""
     return view.once(("programs",), lambda: _programs(view))
 
 
 def _programs(view: HostView) -> dict[str, Activation]:
     steps = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()
-    with suppress(Unreadable):  # what a program left in the place of an entry is put back later
+    with suppress(Unreadable):  # a program may have damaged an entry; the undo restores it later
         entries = detection.entries_here(view)
     steps += [
         step for generator in initramfs.backends() for step in generator.activations(view, AGAIN, entries)
@@ -47,8 +47,8 @@ def _programs(view: HostView) -> dict[str, Activation]:
 def reading(
     view: HostView, paths: AbstractSet[str], reason: str, loaders: Iterable[str] = registry.NAMES
 ) -> list[Activation]:
-    """The programs that generate something from these files of ours, whatever the host has of them; with the
-    `loaders` that it may have."""
+    """Return the programs that generate something from these files of rocmcfg, whichever of the `loaders` the
+    host may have."""
     due: list[Activation] = []
     for name in loaders:
         if paths & registry.inputs(name) and detection.may_be_here(view, name):
@@ -61,7 +61,7 @@ def reading(
 
 
 def timeout() -> float:
-    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it, if it is a time."""
+    """Return the seconds that a program may take. ROCMCFG_TOOL_TIMEOUT changes them if it is a valid time."""
     try:
         wanted = float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", ""))
     except ValueError:
@@ -72,8 +72,8 @@ def timeout() -> float:
 def run_tool(
     host: Host, argv: Sequence[str], progress: Progress, mark: str, fine: Sequence[int] = ()
 ) -> None:
-    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed, but not for an exit
-    status that is `fine`."""
+    """Run a program of the host until it finishes, with the mark of its transaction. Raise ToolFailed, except
+    for an exit status that is `fine`."""
     started = time.monotonic()
     limit = timeout()
 
@@ -83,15 +83,16 @@ def run_tool(
 
     result = host.execute(argv, timeout=limit, progress=report, mark=mark)
     if result.status is None:
-        hint = "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer"
-        raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped", hint)
+        hint = "run it by hand and see what it waits for; set ROCMCFG_TOOL_TIMEOUT=SECONDS to allow more time"
+        raise ToolFailed(result, f"did not finish within {limit:.0f} s and was stopped", hint)
     if not result.ok and result.status not in fine:
         reason = f"failed with exit status {result.status}"
-        raise ToolFailed(result, reason, "run it by hand, and mend what it says")
+        raise ToolFailed(result, reason, "run it by hand, and fix what it reports")
 
 
 def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:
-    """Do all that a derived step takes. Raises ToolFailed, and Unwritable for our own work."""
+    """Run all commands of a derived step. Raise ToolFailed, and Unwritable for files that rocmcfg itself
+    writes."""
     if step.own:
         registry.write_entries(host, step.tool)
     for argv in step.commands:
@@ -99,15 +100,16 @@ def generate(host: Host, step: Activation, progress: Progress, mark: str) -> Non
 
 
 def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
-    """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
-    even its own: it would write over what an undo puts back. Raises where it does not end."""
+    """Wait for programs that outlived the transaction that ran them. A kill -9 of rocmcfg leaves its program
+    running, and a program that hangs in the kernel survives its own kill -9: it would overwrite what an undo
+    restores. Raise RocmcfgError if such a program does not end."""
     started = time.monotonic()
     while left := host.survivors(mark):
         interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
-            summary = f"{', '.join(left)} of the interrupted run is still at work"
-            hint = "wait for its end, or end it, then run `rocmcfg recover` again"
+            summary = f"{', '.join(left)} of the interrupted run is still running"
+            hint = "wait until it finishes, or stop it, then run `rocmcfg recover` again"
             raise fail("RC4025", summary, hint=hint, exit_code=ExitCode.RECOVERY_REQUIRED)
         progress(f"{waited:.0f} s: waiting for {left[0]} of the interrupted run")
         time.sleep(0.3)
@@ -116,6 +118,6 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
 def menu_problems(
     view: HostView, loader: str, menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]
 ) -> list[Diagnostic]:
-    """As `menus.check`, where what others ask for as well may stay."""
+    """Return the problems that `menus.check` finds, except unwanted arguments that others request as well."""
     others = detection.asked_by_others(view, loader, menu)
     return [*menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])]

@@ -1,4 +1,4 @@
-"""Puts files and images back as they were noted, and tells what is so already."""
+"""Restore recorded files and images, and detect those that need no restoring."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from rocmcfg.records import journal
 from rocmcfg.records.journal import digest
 from rocmcfg.records.steps import ImageFound, Saved
 
-_MARGIN = 1 << 20  # bytes beside an image that a file system takes for its own lists
+_MARGIN = 1 << 20  # bytes that a file system needs for its metadata besides an image
 
 
 def is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
-    """Say whether a file has the content, the mode and the owner that were saved, or is absent as it was
-    then."""
+    """Return whether a file has the content, mode and owner that were saved, or is absent as it was then."""
     if saved is None or view.is_symlink(path):
         return saved is None and view.hollow(path) == "gone"
     try:
@@ -29,7 +28,7 @@ def is_as_saved(view: HostView, path: str, saved: Saved | None) -> bool:
 
 
 def digest_now(view: HostView, path: str) -> str:
-    """Return the digest of a file; empty where there is none, or where it cannot be read."""
+    """Return the digest of a file, or an empty string if it does not exist or cannot be read."""
     try:
         stamp = view.stamp(path)
     except Unreadable:
@@ -38,9 +37,9 @@ def digest_now(view: HostView, path: str) -> str:
 
 
 def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cut_off: bool = False) -> None:
-    """Put each file back that is not as it was saved; a full disk, which may be why a tool failed, takes no
-    other write. With `cut_off` only files that the tool began to write: they end within a line, and are
-    shorter than before. Raises Unwritable."""
+    """Restore each file that differs from what was saved. Write nothing else, because a full disk may be why
+    a tool failed. With `cut_off`, restore only files that the tool began to write: they end within a line and
+    are shorter than before. Raise Unwritable."""
     for path, saved in files.items():
         if is_as_saved(host, path, saved):
             continue
@@ -59,14 +58,15 @@ def put_files_back(host: Host, id: int, files: Mapping[str, Saved | None], *, cu
 
 
 def _clear_directory(host: Host, path: str) -> None:
-    """Remove a directory that a program left where a file belongs; what it holds is nobody's to remove, and
-    writing the file fails then. Raises Unwritable."""
+    """Remove a directory that a program left in place of a file. Whatever it contains is not rocmcfg's to
+    remove; writing the file then fails. Raise Unwritable."""
     if host.hollow(path) == "a directory":
         host.remove_dir(path)
 
 
 def _ends_within_a_line(view: HostView, path: str) -> bool:
-    """Say whether a regular file was cut off; what is no regular file, or is gone, was not."""
+    """Return whether a regular file was cut off. A missing file, or one that is not a regular file, was
+    not."""
     try:
         now = None if view.hollow(path) not in ("", "empty") else view.read(path)
     except Unreadable:
@@ -75,16 +75,17 @@ def _ends_within_a_line(view: HostView, path: str) -> bool:
 
 
 def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], useless: Collection[str]) -> None:
-    """Remove what a program left beside an image, and put each changed image back from its copy, which is
-    written beside it and renamed. Where there is no room for both, a `useless` image is removed first: then a
-    power cut leaves no image, and the next recovery goes on from the copy. Raises Unwritable once all images
-    were tried, BadJournal for a damaged copy."""
+    """Remove temporary files of programs next to an image, and restore each changed image from its copy,
+    which is written next to the image and renamed. If there is no room for both, remove a `useless` image
+    first: a power cut then leaves no image, and the next recovery continues from the copy. Raise Unwritable
+    after all images were tried, BadJournal for a damaged copy."""
     full: list[Unwritable] = []
     for path, image in images.items():
         left, need = f"{path}.new", image.size + _MARGIN
         try:
             _clear_directory(host, left)
-            if host.hollow(left) != "gone":  # of update-initramfs and dracut, beside a whole image too
+            # Update-initramfs and dracut leave these even next to an intact image.
+            if host.hollow(left) != "gone":
                 host.remove(left)
         except Unwritable as problem:
             full.append(problem)
@@ -93,7 +94,7 @@ def put_images_back(host: Host, id: int, images: Mapping[str, ImageFound], usele
             continue
         copy = journal.image_of(id, image.file.sha256)
         if digest_now(host, copy) != image.file.sha256:
-            raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image by hand")
+            raise journal.bad(copy, "the copy of an image is missing or damaged", "build that image manually")
         host.discard_temporary(path)
         if host.free(path) < need and path in useless and host.free(path) + host.size(path) >= need:
             host.remove(path)

@@ -1,5 +1,5 @@
-"""Takes a transaction back: after a failure, after a crash, or because the user says so. One function for
-all three, and it may be run again at any point: it compares before it acts."""
+"""Undo a transaction: after a failure, after a crash, or at the user's request. The same function does all
+three, and may be run again at any point because it compares before it acts."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class ThirdPartyEdit(RocmcfgError):
             *(
                 error(
                     "RC4022",
-                    f"{path} was edited by somebody else since rocmcfg wrote it",
+                    f"{path} was edited by someone else after rocmcfg wrote it",
                     location=path,
-                    hint="keep your lines elsewhere, then run the command again with --force, which puts the "
-                    "whole file back as it was (a copy stays in the transaction's folder)",
+                    hint="save your lines elsewhere, then run the command again with --force, which restores "
+                    "the whole file (a copy of the edited one stays in the transaction's folder)",
                 )
                 for path in paths
             ),
@@ -59,7 +59,7 @@ class ThirdPartyEdit(RocmcfgError):
 
 
 def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
-    """Return what the user must be told of whatever stopped a transaction or its undo."""
+    """Return the diagnostics for whatever stopped a transaction or its undo."""
     if isinstance(problem, RocmcfgError):
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
@@ -68,8 +68,8 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
 
 
 def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
-    """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
-    file that others own only our part counts. Records, and the entry that is a trial, hold nobody's lines."""
+    """Return the files that are neither as a transaction left them nor as it found them, newest transaction
+    first. Of other programs' files only rocmcfg's part counts. Records and trial entries are left out."""
     state: dict[str, str] = {}
     of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
     altered = parts.altered(view, journals)
@@ -80,7 +80,7 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
                 continue
             now = state.get(path)
             if now is None:
-                # we make no links, so that one is an edit; a file that is gone holds no edit to be lost
+                # rocmcfg creates no links, so a link is an edit; a missing file holds no edit to lose
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
             before = step.before.sha256 if step.before else ""
             if now not in ("", before, step.after or ""):
@@ -90,8 +90,8 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
 
 
 class TakenBack(NamedTuple):
-    """How an undo went: the programs that ran, or are left to the user, and what is worth a word. Of the undo
-    of a failed apply, what is `made_anew`: not byte for byte as the apply found it."""
+    """The result of an undo: the programs that ran or are left to the user, and the remarks. `made_anew` are,
+    after a failed apply, the files that are not byte for byte as the apply found them."""
 
     activations: tuple[Activation, ...]
     remarks: tuple[Diagnostic, ...] = ()
@@ -106,9 +106,9 @@ def undo(
     after_failure: bool = False,
     force: bool = False,
 ) -> TakenBack:
-    """Bring back every file of one transaction, then run its activations again. Raises ThirdPartyEdit or
-    BadJournal before anything is touched; any other RocmcfgError leaves the transaction open for another try.
-    `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was."""
+    """Restore every file of one transaction, then run its programs again. Raise ThirdPartyEdit or BadJournal
+    before anything is changed; any other RocmcfgError leaves the transaction open for another try. With
+    `after_failure` a program itself may be broken, so the files that it wrote are restored."""
     with interrupts.held():
         look = Snapshot(host)
         require_ours(look, record)
@@ -119,7 +119,7 @@ def undo(
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
         journal.sweep(host, record.id)
-        for step in record.of(steps.FileChanged):  # a damaged saved file stops us while nothing is touched
+        for step in record.of(steps.FileChanged):  # a damaged copy stops the undo before any change
             if step.before is not None:
                 journal.restore(host, record.id, step.before)
         if record.state is steps.JournalState.UNFINISHED:
@@ -147,27 +147,27 @@ def undo(
         except BaseException as problem:
             remark = warning(
                 "RC4013",
-                f"transaction {record.id} is not wholly undone",
+                f"transaction {record.id} is not completely undone",
                 location=journal.folder(record.id),
-                hint="mend what is named, then run `rocmcfg recover`",
+                hint="fix the problems above, then run `rocmcfg recover`",
             )
             code = ExitCode.RECOVERY_REQUIRED
             raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
         noting.drop_copies(host)
-    kept = tuple(f"what {step.tool} keeps" for step in taken if step.state is ActivationState.DONE)
+    kept = tuple(f"arguments kept by {step.tool}" for step in taken if step.state is ActivationState.DONE)
     return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
 
 
 def make_readable(host: Host, record: steps.Journal) -> None:
-    """Put back, of an open transaction, what a program left as no file that can be read. Raises as
-    `require_ours`, before anything is touched, and Unwritable."""
+    """Restore files of an open transaction that a program left unreadable. Raise as `require_ours` does,
+    before anything is changed, and Unwritable."""
     require_ours(host, record)
     host.require_lock()
     results.no_files_back(host, record)
 
 
 def require_ours(view: HostView, record: steps.Journal) -> None:
-    """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
+    """Raise BadJournal if a journal, whoever wrote it, names a file or program that is not rocmcfg's."""
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
     named_here = (getattr(line, "path", "") for line in record.lines)
     files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
@@ -193,29 +193,29 @@ def require_ours(view: HostView, record: steps.Journal) -> None:
             program = activations.get(line.tool)
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
-            if line.tool in registry.NAMES:  # entries go with their kernels
+            if line.tool in registry.NAMES:  # entries are removed together with their kernels
                 named -= {*filter(loader_entries.is_entry, line.outputs)}
         if not named <= allowed:
             raise journal.bad(
                 journal.path_of(record.id),
                 f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
-                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
-                "away",
+                "another program or a newer rocmcfg wrote it: use the newer rocmcfg, or move the "
+                "transaction's folder away",
             )
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that
-    the same rollback undoes: the recovery undoes them too."""
+    """Mark a transaction as unfinished so that a recovery undoes it. `together` are the transactions that the
+    same rollback undoes; the recovery undoes them too."""
     host.require_lock()
     journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
 def begin_undos(host: Host, ids: Sequence[int]) -> None:
     """Mark all of them as unfinished before the first one is undone, the newest first. The line of the newest
-    names the others, so that a power cut between two of these lines leaves none of them applied."""
+    names the others, so a power cut between two of these lines leaves none of them applied."""
     for id in ids:
-        record = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
+        record = journal.read(host, id)  # None if a damaged journal was moved away, as its error advises
         if record is not None and record.state is steps.JournalState.COMMITTED:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
@@ -232,7 +232,7 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
         if host.exists(path):
             host.remove(path)
         return
-    if not host.is_dir(os.path.dirname(path)):  # somebody removed it with our file in it
+    if not host.is_dir(os.path.dirname(path)):  # the folder was removed with rocmcfg's file in it
         host.make_dirs(os.path.dirname(path), 0o755)
     state = journal.restore(host, id, before)
     if host.state(path) != state:
@@ -263,14 +263,14 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
                 failed[due.tool] = problem
                 wait_for_survivors(host, record.header.mark, progress)
                 if due.tool in saved:
-                    _remove_scratch(host, saved[due.tool])  # which may be what fills the disk
+                    _remove_scratch(host, saved[due.tool])  # these may be what fills the disk
         elif host.runs_tools:
-            state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
+            state = ActivationState.SKIPPED  # the host now has another boot loader or generator
             remarks.append(
                 warning(
                     "RC4014",
-                    f"{due.tool} is not installed any more, and what it generated stays as it is",
-                    hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
+                    f"{due.tool} is no longer installed, so the files that it generated do not change",
+                    hint="check that the host still boots; `rocmcfg status -v` shows its boot loader",
                 )
             )
         done.append(due._replace(state=state))
@@ -293,8 +293,8 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
 def _noted(
     host: Host, record: steps.Journal, running: Sequence[Activation], progress: Progress
 ) -> steps.Journal:
-    """The journal with a note of how things are before these programs run, if they are about to run and it
-    has none. A disk that takes no note keeps nobody from an undo."""
+    """Return the journal with a note of the state before these programs run, if any are about to run and it
+    has no such note yet. An undo goes on even if the note cannot be written."""
     if not running or record.before is not None:
         return record
     try:
@@ -308,14 +308,14 @@ def _noted(
 def due_again(
     view: HostView, record: steps.Journal, kept: Mapping[tuple[int, str], steps.ToolRun]
 ) -> list[Activation]:
-    """The programs that an undo of this transaction runs, or leaves to the user where none can be run; not
-    those of which the outputs are put back, which `kept` are."""
+    """Return the programs that an undo of this transaction runs, or leaves to the user if none can be run.
+    Programs whose outputs are restored, which `kept` lists, are left out."""
     activations = programs(view)
     spared = {tool for id, tool in kept if id == record.id}
     spared |= set() if view.runs_tools else needless(view, record)
     due = {step.tool: activations[step.tool] for step in record.of(steps.ToolRun)}
     others = [*_menu_with_ours(view, record), *_images_with_ours(view, record)]
-    if not view.runs_tools:  # what an apply on an offline root left for the user to run is due again
+    if not view.runs_tools:  # the programs that an apply on an offline root left to the user are due again
         loader = record.header.expect.backend
         others = reading(view, record.files, AGAIN, (loader,) if loader else registry.NAMES)
     for step in others:
@@ -324,40 +324,40 @@ def due_again(
 
 
 def _menu_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, ...]:
-    """Return what generates a menu anew that somebody else generated with our arguments: an apply that could
-    run no tools leaves that to the user."""
+    """Return the steps that regenerate a boot menu which someone else generated with rocmcfg's arguments: an
+    apply that cannot run programs leaves that to the user."""
     loader = record.header.expect.backend
     if not record.of(steps.Committed) or record.files.isdisjoint(registry.paths(loader)):
         return ()
-    due = registry.backend(loader).activations(view, "the boot menu has the arguments that are taken back")
+    due = registry.backend(loader).activations(view, "the boot menu has arguments that are being rolled back")
     ran = any(step.tool in record.tools for step in due)
     return due if not ran and has_errors(_of_the_menu(view, record)) else ()
 
 
 def _images_with_ours(view: HostView, record: steps.Journal) -> tuple[Activation, ...]:
-    """The same of an image that got the driver after the apply, and carries our options since."""
+    """Return the steps that rebuild an image which got the driver, and rocmcfg's options, after the apply."""
     if modprobe.PATH not in record.files or not record.of(steps.Committed):
         return ()
     generator = initramfs.backend(initramfs.detect(view))
     entries = registry.entries(view, record.header.expect.backend)
     if generator is None or all(i.carries is False for i in generator.images(view, entries)):
         return ()
-    return (*generator.activations(view, "an image holds the options that are taken back", entries),)
+    return (*generator.activations(view, "an image contains options that are being rolled back", entries),)
 
 
 def _of_the_menu(view: HostView, record: steps.Journal) -> list[Diagnostic]:
-    """Return what is wrong with the boot menu, as it lies there, after the undo of this transaction."""
+    """Return what would be wrong with the present boot menu after the undo of this transaction."""
     expect = record.header.expect
     reader = registry.reader(expect.backend)
-    assert reader is not None  # a loader of which we have paths
+    assert reader is not None  # the loader has paths, so it has a reader
     return menu_problems(view, expect.backend, reader.menu(view), expect.removed, expect.added)
 
 
 def needless(view: HostView, record: steps.Journal) -> set[str]:
-    """Return the programs that need not run, since the boot menu that they generate is already as the undo is
-    to leave it: somebody generated it since, or it never had what is taken back. A menu that a program was
-    cut off at is not believed. Our own steps are never among them: an entry that cannot be read as it was
-    written, behind a quote that somebody opened, seems to hold nothing of ours."""
+    """Return the programs that need not run because their boot menu already is as the undo must leave it: it
+    was generated since, or never had the arguments that are rolled back. A menu is not trusted if its program
+    was cut off. rocmcfg's own steps are never left out: an entry that cannot be read as it was written,
+    because of an unclosed quote, seems to hold no arguments of rocmcfg."""
     loader = record.header.expect.backend
     if loader not in registry.NAMES or _of_the_menu(view, record):
         return set()
@@ -367,8 +367,8 @@ def needless(view: HostView, record: steps.Journal) -> set[str]:
 
 
 def restorable(view: HostView, chosen: Sequence[steps.Journal]) -> dict[tuple[int, str], steps.ToolRun]:
-    """Return by transaction, newest first, and program: what can be put back from its copies, where the
-    program cannot be run and nobody has generated its files again since."""
+    """Return, by transaction (newest first) and program, the outputs that can be restored from copies because
+    the program cannot be run and they have not been regenerated since."""
     unable = {tool: step.outputs for tool, step in programs(view).items() if not _runs(view, step)}
     return restorable_runs(chosen, unable, lambda path: digest(view.read(path)))
 

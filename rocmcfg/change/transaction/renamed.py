@@ -1,4 +1,5 @@
-"""Entries that name another system since an apply: machine-id or root file system changed meanwhile."""
+"""Handle entries that have come to name another system since an apply: the machine-id or the root file system
+changed."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ from rocmcfg.records import journal, steps
 
 
 def take_back(host: Host, transaction: steps.Journal) -> None:
-    """Take our part out of each entry that names another system by now, where the record says that the part
-    is ours: the file held none of any rocmcfg before the apply. Raises Unwritable and BadJournal."""
+    """Remove rocmcfg's part from each entry that now names another system, if the record says that the part
+    belongs to this rocmcfg: before the apply, the file had no part of any rocmcfg. Raise Unwritable and
+    BadJournal."""
     noted = transaction.before_apply.files if transaction.before_apply is not None else {}
     loader = transaction.header.expect.backend
     chain = registry.entry_writer(loader)
@@ -37,22 +39,22 @@ def take_back(host: Host, transaction: steps.Journal) -> None:
 def _may_change(chain: EntryChain, host: Host, path: str) -> bool:
     try:
         chain.require_change(host, path)
-    except Unwritable:  # it would not boot once changed
+    except Unwritable:  # the changed entry would not boot
         return False
     return True
 
 
 def left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
-    """Warn of each entry that names another system and holds our marks. The name of this host, or of
-    its root file system, may have changed since the apply."""
+    """Yield a warning for each entry that names another system and has rocmcfg's marks. The machine-id or the
+    root file system of this host may have changed since the apply."""
     chain = registry.entry_writer(loader)
     for entry in chain.menu(view).entries if chain is not None else ():
         if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
             yield warning(
                 "RC4015",
-                f"“{entry.title}” names another system, and keeps arguments that a rocmcfg gave it",
+                f"“{entry.title}” belongs to another system, and keeps arguments that rocmcfg added to it",
                 location=next(karg.source for karg in entry.kargs),
-                detail="its machine-id or root= is not the one of this host",
-                hint=f"if it is this system, take out what stands from {marked_arguments.BEGIN} to "
+                detail="its machine-id or root= is not that of this host",
+                hint=f"if it belongs to this system, remove the text from {marked_arguments.BEGIN} to "
                 f"{marked_arguments.END}",
             )

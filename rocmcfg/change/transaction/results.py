@@ -1,8 +1,7 @@
-"""What programs make: menus, entries and images. It is noted before the first program runs, looked at after
-every apply and every undo, since an exit status proves nothing, and put back where it cannot be used.
+"""Check what programs generate: menus, entries and images. Record it before the first program runs, check it
+after every apply and undo, because an exit status proves nothing, and restore it if it cannot be used.
 
-The journal holds what there was (`Before`, `ToolRun`); what there is now is looked up here and nowhere else.
-"""
+The journal holds the earlier state (`Before`, `ToolRun`); the present state is read here and nowhere else."""
 
 from __future__ import annotations
 
@@ -39,9 +38,9 @@ Problems = dict[str, list[Diagnostic]]
 
 
 class Made(NamedTuple):
-    """What one program makes, or what a loader's entries are where none makes them: how it was. `maker` is
-    the program, empty for such entries. `original`: as the apply found it, so that what equals it needs no
-    undo any more."""
+    """The earlier state of what one program generates, or of a loader's entries if no program generates them.
+    `maker` is the program, empty for such entries. `original` says that this is the state which the apply
+    found, so that files equal to it need no undo."""
 
     maker: str
     files: Mapping[str, Saved | None]
@@ -50,8 +49,8 @@ class Made(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What the menu of this loader must hold, and what it must hold no more. `variables` are the names that
-    must be as our file sets them now, or sets them no more."""
+    """What the menu of this loader must contain, and what it must no longer contain. `variables` are the
+    names of variables that must be set as in rocmcfg's file, or no longer be set."""
 
     loader: str
     wanted: Sequence[str]
@@ -70,7 +69,8 @@ def wanted_of_undo(view: HostView, record: Journal) -> Wanted:
 
 
 def _variables(view: HostView, record: Journal) -> list[str]:
-    """The names of variables that a transaction sets, and those that it found in our file."""
+    """Return the names of the variables that a transaction sets, and of those that it found in rocmcfg's
+    file."""
     names = [text.partition("=")[0] for text in record.header.settings if text.startswith("env.")]
     names = [name.removeprefix("env.") for name in names]
     for step in record.of(FileChanged):
@@ -84,9 +84,9 @@ def _variables(view: HostView, record: Journal) -> list[str]:
 
 
 def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
-    """Return how the output of these programs was, as far as the journal knows it; the entries that no
-    program makes come last. An undo of what was committed goes back to what the apply found where nobody made
-    it anew since, and else to how it was before the undo."""
+    """Return the earlier state of the output of these programs, as far as the journal knows it; the entries
+    that no program generates come last. An undo of a committed transaction goes back to what the apply found,
+    unless the output was regenerated since; then it goes back to the state before the undo."""
     before, committed = record.before or Before(), bool(record.of(Committed))
     runs = {line.tool: line for line in record.of(ToolRun)}
     left = {line.tool: line.outputs for line in record.of(ToolRan)}
@@ -105,7 +105,8 @@ def made_by(record: Journal, done: Sequence[Activation]) -> list[Made]:
 
 
 def _noted_by_apply(record: Journal) -> bool:
-    """Say whether what was noted is how the apply found it, and not how an undo did."""
+    """Return whether the recorded state is the one that the apply found, rather than the one that an undo
+    found."""
     if record.before is None:
         return False
     kinds = [type(line) for line in record.lines]
@@ -117,7 +118,7 @@ def _sha(saved: Saved | None) -> str:
 
 
 def same(view: HostView, made: Made) -> bool:
-    """Say whether all that was made is byte for byte as it was; what is nothing is not."""
+    """Return whether every file is byte for byte as it was. Return False if there is no file."""
     return bool(made.files or made.images) and not any(_unlike(view, made))
 
 
@@ -131,8 +132,8 @@ def _unlike(view: HostView, made: Made) -> Iterator[str]:
 
 
 def made_anew(view: HostView, record: Journal) -> list[str]:
-    """Return what is not byte for byte as the apply of this transaction found it, of all that programs
-    make."""
+    """Return the files that programs generate and that are not byte for byte as the apply of this transaction
+    found them."""
     steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
     return sorted({path for made in made_by(record, steps) if made.original for path in _unlike(view, made)})
 
@@ -140,9 +141,9 @@ def made_anew(view: HostView, record: Journal) -> list[str]:
 def look_at_results(
     host: Host, id: int, wanted: Wanted, made: Sequence[Made], kernels: Mapping[str, tuple[str, ...]]
 ) -> Problems:
-    """Return what is wrong with what was made, by its maker: an error, or a warning for what could not be
-    looked at. `kernels` are those that had entries before, and what these had. `id` is the transaction that
-    noted it."""
+    """Return the problems with generated files, by program: an error, or a warning if something could not be
+    checked. `kernels` are those that had entries before, with the words that these entries had. `id` is the
+    transaction that recorded the earlier state."""
     problems: Problems = {}
     look = Snapshot(host)
     try:
@@ -154,7 +155,7 @@ def look_at_results(
         diagnostics += _about_files(host, id, group)
         diagnostics += _about_variables(host, id, group, wanted.variables)
         diagnostics += _about_images(host, look, id, group, menu)
-    # where no program makes the menu, the images that the loader's step makes may be its entries
+    # If no program generates the menu, the images that the loader's step builds may be its entries.
     if menu is not None and (menu.tool in problems or (not menu.tool and wanted.loader in problems)):
         diagnostics = problems.setdefault(menu.tool, [])
         diagnostics += menu_problems(look, wanted.loader, menu, wanted.wanted, wanted.unwanted)
@@ -164,13 +165,13 @@ def look_at_results(
 
 def _about_files(view: HostView, id: int, made: Made) -> Iterator[Diagnostic]:
     for path, saved in made.files.items():
-        if path.endswith(".efi"):  # of ours alone, which an undo takes away
+        if path.endswith(".efi"):  # only rocmcfg's own images, which an undo removes
             continue
         why = view.hollow(path) or _unreadable(view, path)
         if why and not (why == "gone" and (saved is None or _without_kernel(view, id, path, saved))):
-            ran = made.maker or "the program that makes the images"
+            ran = made.maker or "the program that builds the images"
             summary, hint = (
-                f"{path} is {why} since {ran} has run",
+                f"{path} is {why} since {ran} ran",
                 f"run {ran} by hand and read what it prints",
             )
             yield error("RC4031", summary, location=path, hint=hint)
@@ -192,7 +193,7 @@ def _unreadable(view: HostView, path: str) -> str:
 
 
 def _without_kernel(view: HostView, id: int, path: str, saved: Saved) -> bool:
-    """Say whether the file was an entry whose kernel is not here any more."""
+    """Return whether the file was an entry whose kernel no longer exists."""
     if not loader_entries.is_entry(path):
         return False
     text = journal.restore(view, id, saved).content.decode("utf-8", "replace")
@@ -205,23 +206,24 @@ def _about_menu(
     maker = menu.tool or "a program"
     hint = f"run {maker} by hand and read what it prints"
     if why := registry.backend(loader).cut_off(view):
-        summary = f"{maker} left half of a boot menu: {why}"
+        summary = f"{maker} left an incomplete boot menu: {why}"
         yield error("RC4032", summary, location=menu.path, hint=hint)
     now = booted(menu.normal)
-    for kernel, had in kernels.items() if now else ():  # without any the menu itself says so
+    # If there is no entry, the check of the menu reports it.
+    for kernel, had in kernels.items() if now else ():
         lost = [word for word in had if word not in now.get(kernel, ())]
         if loader_entries.located(view, kernel) and (kernel not in now or lost):
-            summary = f"the boot menu has lost its entry of {kernel}, which is still there"
+            summary = f"the boot menu has lost its entry for {kernel}, which still exists"
             if kernel in now:
                 summary = (
-                    f"the boot entry of {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
+                    f"the boot entry for {kernel} has lost its {lost[0]}{'=' if lost[0] == 'root' else ''}"
                 )
             yield error("RC4033", summary, location=menu.path, hint=hint)
 
 
 def _about_images(host: Host, look: HostView, id: int, made: Made, menu: Menu | None) -> Iterator[Diagnostic]:
-    """Each that was there is there, whole, and for its kernel, with every module that it had; and each that
-    carries the driver has our file as it is."""
+    """Yield the problems with images. Each earlier image must still exist, be intact and for its kernel, and
+    have every module that it had. Each image with the driver must hold rocmcfg's file unchanged."""
     generator = generator_of(made.maker)
     looked: dict[str, Image] = {}
     if generator is not None:
@@ -241,13 +243,13 @@ def _about_image(
     view: HostView, id: int, path: str, was: ImageFound, now: Image | None, generator: Generator | None
 ) -> Diagnostic | None:
     ran = f"{was.tool} has just run"
-    manual = generator.MANUAL if generator is not None else "build it anew"
-    hint = f"do not reboot without another image that boots; read what this says: {manual}"
+    manual = generator.MANUAL if generator is not None else "rebuild it"
+    hint = f"do not reboot unless another image boots; read the output of this command: {manual}"
     why = view.hollow(path)
     if not why and generator is None:
         why = _damaged(view, path)
     elif not why and generator is not None and was.holds and (now is None or now.carries is None):
-        why = f"not readable by {generator.LOOKS.split()[0]}, which could read the one before"
+        why = f"not readable by {generator.LOOKS.split()[0]}, which could read the previous one"
     if why:
         return error("RC3209", f"{path} is {why}", detail=ran, location=path, hint=hint)
     had = _list(view, id, was)
@@ -256,11 +258,11 @@ def _about_image(
         return None
     before, after = ({name.partition("/")[0] for name in names if "/" in name} for names in (had, now.holds))
     if after and before.isdisjoint(after):
-        summary = f"{path} has the modules of kernel {min(after)}, and had those of {min(before)}"
+        summary = f"{path} has the modules of kernel {min(after)}, but had those of {min(before)} before"
         return error("RC3210", summary, detail=ran, location=path, hint=hint)
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-    summary = f"{path} lacks {lost[0]}{more}, which the image before had"
-    hint = f"where it boots without: {manual}, reboot, then run the command again"
+    summary = f"{path} is missing {lost[0]}{more}, which the previous image had"
+    hint = f"if the host boots without it: {manual}, reboot, then run the command again"
     return error("RC3211", summary, location=path, detail=ran, hint=hint)
 
 
@@ -269,11 +271,11 @@ def _damaged(view: HostView, path: str) -> str:
         record = pe_image.read(view, path)
     except Unreadable as problem:
         return f"damaged: {problem.reason}"
-    return "" if record is not None and ".linux" in record.sections else "no image with a kernel in it"
+    return "" if record is not None and ".linux" in record.sections else "not an image that contains a kernel"
 
 
 def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
-    """Return what an image held, as it was noted; nothing where the note itself is gone."""
+    """Return the recorded list of what an image held, or nothing if the list itself is gone."""
     content = view.read(f"{journal.folder(id)}/backups/{was.holds}") if was.holds is not None else None
     return (content or b"").decode().split("\n") if content else []
 
@@ -282,8 +284,8 @@ def _list(view: HostView, id: int, was: ImageFound) -> list[str]:
 
 
 class Mended(NamedTuple):
-    """What is still wrong after an undo, by its maker, and what is worth a word. `whole` are the makers whose
-    results are byte for byte as the apply found them."""
+    """What is still wrong after an undo, by program, and the remarks. `whole` are the programs whose files
+    are byte for byte as the apply found them."""
 
     problems: Problems
     remarks: tuple[Diagnostic, ...]
@@ -293,8 +295,8 @@ class Mended(NamedTuple):
 def mend(
     host: Host, record: Journal, wanted: Wanted, done: Sequence[Activation], failed: Collection[str]
 ) -> Mended:
-    """Look at what programs made during an undo, and put back what was noted where that cannot be used.
-    `failed` are those that said so themselves. Raises Unwritable, BadJournal."""
+    """Check what programs generated during an undo, and restore the recorded state where the result cannot be
+    used. `failed` are the programs that reported a failure. Raise Unwritable, BadJournal."""
     made, kernels = made_by(record, done), (record.before or Before()).kernels
 
     def look() -> Problems:
@@ -322,8 +324,8 @@ def mend(
 def _put_back(
     host: Host, id: int, made: Made, useless: Collection[str], failed: Collection[str]
 ) -> Iterator[Diagnostic]:
-    """Put back what one program made, and say so. `useless` are files that cannot be used, `failed` the
-    programs that ended with an error."""
+    """Restore what one program generated, and yield remarks on it. `useless` are files that cannot be used,
+    `failed` the programs that ended with an error."""
     paths = [*_unlike(host, made)]
     put_files_back(host, id, made.files)
     put_images_back(host, id, made.images, useless)
@@ -331,19 +333,19 @@ def _put_back(
     if back:
         when = f"before transaction {id}" if made.original else "before this undo"
         more = f" and {len(back) - 1} more" if len(back) > 1 else ""
-        maker = made.maker or "the program that makes the images"
-        did = "failed" if made.maker in failed else "left nothing that can be used"
-        summary = f"{maker} {did}: {back[0]}{more} was put back as it was {when}"
-        hint = f"run {maker} by hand and read what it prints, before something else runs it"
+        maker = made.maker or "the program that builds the images"
+        did = "failed" if made.maker in failed else "left unusable files"
+        summary = f"{maker} {did}: {back[0]}{more} was restored as it was {when}"
+        hint = f"run {maker} by hand and read what it prints, before another program runs it"
         yield warning("RC4034", summary, location=back[0], hint=hint)
     lost = [path for path, image in made.images.items() if path in paths and not image.copied]
     if lost and host.hollow(lost[0]):
-        summary = f"{lost[0]} cannot be put back: no copy of it was kept, for want of room"
-        yield warning("RC3212", summary, location=lost[0], hint="build it by hand before you reboot")
+        summary = f"{lost[0]} cannot be restored: there was no room to keep a copy of it"
+        yield warning("RC3212", summary, location=lost[0], hint="build it manually before you reboot")
 
 
 def cut_off_images_back(host: Host, record: Journal) -> None:
-    """Where no program runs: the images at which an apply's program was cut off, as they were."""
+    """Restore, if no program can be run, the images at which a program of an apply was cut off."""
     if _noted_by_apply(record) and record.before is not None:
         ended = {line.tool for line in record.of(ToolRan)}
         images = {path: image for path, image in record.before.images.items() if image.tool not in ended}
@@ -351,8 +353,8 @@ def cut_off_images_back(host: Host, record: Journal) -> None:
 
 
 def no_files_back(host: Host, record: Journal) -> None:
-    """Put back what a program that was cut off, or failed, left as no file that can be read, such as a
-    directory or a pipe: nothing can be told of a menu before that. Raises Unwritable, BadJournal."""
+    """Restore what a program that failed or was cut off left unreadable, such as a directory or a pipe in
+    place of a file: a menu cannot be judged before that. Raise Unwritable, BadJournal."""
     steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in record.of(ToolRun)]
     for made in made_by(record, steps):
         files = {path: saved for path, saved in made.files.items() if saved and _unreadable(host, path)}

@@ -1,5 +1,5 @@
-"""Finds what the programs of transactions wrote that can be put back from the copies saved before: a rescue
-system may undo an apply although it cannot run the host's own update-grub."""
+"""Find the files written by programs of transactions that can be restored from the copies saved before: a
+rescue system can undo an apply even if it cannot run the host's own update-grub."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocmcfg.records.steps import Journal, Saved, ToolRan, ToolRun
 
 class SavedOutput(NamedTuple):
     """A file that a program wrote: its digest as the newest transaction left it, empty for no file, and the
-    copy of it from before the first transaction, which lies beside journal `id`; None for no file."""
+    copy of it from before the first transaction, which lies next to journal `id`; None for no file."""
 
     path: str
     left: str
@@ -22,9 +22,10 @@ class SavedOutput(NamedTuple):
 def restorable_runs(
     chosen: Sequence[Journal], outputs: Mapping[str, Collection[str]], digest_of: Callable[[str], str]
 ) -> dict[tuple[int, str], ToolRun]:
-    """Return by transaction, newest first, and program the runs whose outputs nobody has generated again
+    """Return, by transaction (newest first) and program, the runs whose outputs have not been regenerated
     since. `outputs` are the files that each program writes today; a program that is not among them is left
-    out, and so is one that writes a file that was not saved. `digest_of` returns the digest of a file now."""
+    out, and so is one that writes a file that was not saved. `digest_of` returns the present digest of a
+    file."""
     before: dict[str, str] = {}
     runs = {}
     for record in chosen:
@@ -41,8 +42,8 @@ def restorable_runs(
 
 
 def saved_outputs(records: Sequence[Journal], tool: str, outputs: Collection[str]) -> list[SavedOutput]:
-    """Return what puts the outputs of this program back to before all of these transactions, newest first.
-    Nothing where one of them cannot be: then the program has to run."""
+    """Return what restores the outputs of this program to the state before all of these transactions, newest
+    first. Return nothing if one of them cannot be restored: then the program must run."""
     records = [record for record in records if any(step.tool == tool for step in record.of(ToolRun))]
     newest = [line for record in records[:1] for line in record.of(ToolRan) if line.tool == tool]
     left = dict(newest[-1].outputs) if newest else {}

@@ -1,9 +1,7 @@
-"""What a transaction is for, and how its plan is carried out under a journal. The only holder of a writing
-`Host` besides recovery.
-
-Order of every step: before-image durable, intent durable, change, next. Whatever fails, or is interrupted,
-is undone by the same code that recovers from a crash, and the first cause is what the user is told.
-"""
+"""Define what a transaction is for, and carry out its plan under a journal. Besides recovery, only this
+module holds a `Host` that writes. Each step has this order: make the saved original durable, make the intent
+durable, change, go on. Whatever fails, or is interrupted, is undone by the same code that recovers from a
+crash, and the user is shown the first cause."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ from rocmcfg.state import edits, reboot
 
 
 class Done(NamedTuple):
-    """A transaction whose programs have run: its number, its header, and what became of each program."""
+    """A transaction whose programs have run: its number, its header, and the result of each program."""
 
     id: int
     header: Begin
@@ -47,15 +45,17 @@ class Done(NamedTuple):
 
 
 class Purpose:
-    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial`. `facts` are
-    those that the plan was made from; without them no kernel is looked at again."""
+    """Apply settings permanently, so that the receipt lists them. The purposes of trials are in
+    `rocmcfg.change.trial`. `facts` are those that the plan was made from; without them, kernels are not
+    checked again."""
 
     def __init__(self, plan: Plan, request: Request, facts: Facts | None = None) -> None:
         self.plan, self.request, self.facts = plan, request, facts
 
     @property
     def clears(self) -> bool:
-        """Say whether what a boot loader holds for one boot goes before everything else."""
+        """Return whether arguments that a boot loader holds for one boot are removed before everything
+        else."""
         return any(change.path in trial_paths() for change in self.plan.changes)
 
     def header(self, host: Host) -> Begin:
@@ -90,7 +90,7 @@ class Purpose:
         )
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        """Return what is wrong beyond the expectations, once the programs have run."""
+        """Return the problems that the expectations do not cover, after the programs have run."""
         if not host.runs_tools:
             return []
         set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
@@ -98,7 +98,8 @@ class Purpose:
         return environment_targets.check(host, self.request.env_target, variables)
 
     def refused_meanwhile(self, host: Host) -> list[Diagnostic]:
-        """Say which values a kernel refuses that was installed, or replaced, after the plan was made."""
+        """Return an error if a kernel that was installed or replaced after the plan was made refuses a
+        value."""
         if self.facts is None or not self.plan.settings:
             return []
         planned = {kernel.release: kernel for kernel in self.facts.kernels}
@@ -111,13 +112,14 @@ class Purpose:
             return []
         releases = ", ".join(kernel.release for kernel in new)
         summary = (
-            f"a kernel that was installed while this command was at work refuses a value of it: {releases}"
+            "a kernel that was installed while this command was running refuses one of its "
+            f"values: {releases}"
         )
         hint = "run the command again: its plan takes that kernel into account"
         return [error("RC4035", summary, hint=hint), *refusals]
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
-        """The changes to our own state, in the order in which they are made."""
+        """Return the changes to rocmcfg's own state, in the order in which they are made."""
         contents = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old, loader = receipt.load_quietly(host), self.plan.boot_backend
         keeper = registry.argument_keeper(loader)
@@ -148,9 +150,10 @@ class Purpose:
 
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
-    """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
-    checked that the plan is fresh. What programs keep comes after our files, and the receipt, which notes
-    for which deployment they keep it, behind it. A trial becomes one by the very last step."""
+    """Carry out the plan of a purpose, completely or not at all. Raise RocmcfgError. The caller holds the
+    lock and has checked that the plan is fresh. Arguments that programs keep are changed after rocmcfg's
+    files, and the receipt, which records for which deployment they are kept, is written after that. The very
+    last step arms a trial."""
     plan, steps = purpose.plan, len(purpose.plan.activations)
     _preflight(host, plan)
     header = purpose.header(host)
@@ -174,7 +177,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             activations += tuple(kept)
             problems = [*_wrong(host, id, activations), *purpose.proof(host)]
             problems += purpose.refused_meanwhile(host)
-            if problems:  # what could not be looked at is not proven either
+            if problems:  # what could not be checked is not proven either
                 raise RocmcfgError(*(d._replace(severity=Severity.ERROR) for d in problems))
             done = Done(id, header, activations)
             for change in purpose.records(host, done):
@@ -194,8 +197,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 
 
 def _sweep(host: Host, plan: Plan) -> None:
-    """Remove what a cut of an earlier command left beside the files that it was writing: nothing is open now.
-    What cannot be removed stays, and stops nobody."""
+    """Remove temporary files that an interrupted command left next to the files that it was writing: no
+    transaction is open now. A file that cannot be removed stays, and is not an error."""
     loader, look = plan.boot_backend, Snapshot(host)
     entries = registry.backend(loader).entry_files(look) if loader in registry.NAMES else ()
     own = dict.fromkeys((*owned_on(host), *trial_paths(), *entries, receipt.PATH))
@@ -204,19 +207,19 @@ def _sweep(host: Host, plan: Plan) -> None:
             journal.sweep(host, id)
         for path in own:
             folder, _, name = temp_name(path).rpartition("/")
-            if name in look.names(folder):  # listed once for all the entries in it
+            if name in look.names(folder):  # each folder is listed once for all its entries
                 host.discard_temporary(path)
 
 
 def _preflight(host: Host, plan: Plan) -> None:
-    """Raise RocmcfgError for whatever would stop the transaction and can be known before the first write:
-    that is a plain refusal, not a rollback."""
+    """Raise RocmcfgError for everything that would stop the transaction and can be known before the first
+    write: the result is a plain refusal, not a rollback."""
     room = room_for(host, plan.changes, [step for step in plan.due if step.own or host.runs_tools])
     room |= dict.fromkeys((path for tool in plan.tools for path in keeper_of(tool).writes_at(host)), 0)
     problems = unwritable(host, {**room, STATE_DIR: 0})
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
-        hint = "install the package that brings it, then run the command again"
+        hint = "install the package that contains it, then run the command again"
         problems += [
             error("RC3005", f"{program} is not installed", detail=step.reason, hint=hint)
             for step in steps
@@ -238,9 +241,9 @@ def _change(host: Host, id: int, change: FileChange) -> None:
         host.remove(change.path)
         return
     state, edited = host.new_file(change.after, change.mode), change.edit is not None
-    if change.before is not None and edited:  # its time says when its owner wrote it
+    if change.before is not None and edited:  # the time of the file says when its owner wrote it
         state = change.before._replace(content=change.after)
-    elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
+    elif change.before is not None:  # labels and access lists stay; rocmcfg sets owner and mode
         state = state._replace(xattrs=change.before.xattrs)
     host.write(change.path, state, keep_mtime=change.before is not None and edited)
 
@@ -250,7 +253,7 @@ def _numbered(progress: Progress, step: str) -> Progress:
 
 
 def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
-    """Note how things are which programs, or our own work, will make anew."""
+    """Record the state of what programs, or rocmcfg's own steps, will regenerate."""
     due = [step for step in plan.due if host.runs_tools or step.own]
     if due:
         before = noting.note(host, id, plan.boot_backend, due, progress, outputs=False)
@@ -259,7 +262,7 @@ def _note(host: Host, id: int, plan: Plan, progress: Progress) -> None:
 
 def _wrong(host: Host, id: int, ran: Sequence[Activation]) -> list[Diagnostic]:
     record = journal.read(host, id)
-    assert record is not None  # it is ours, and begun
+    assert record is not None  # this transaction has begun
     done = [step for step in ran if step.state is ActivationState.DONE]
     wanted = results.wanted_of_apply(host, record)
     kernels = record.before.kernels if record.before is not None else {}
@@ -284,7 +287,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
 
 
 def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:
-    """Take out what a boot loader still holds for one boot, from whichever trial."""
+    """Remove the arguments that a boot loader still holds for one boot, from any trial."""
     loader = registry.trial(boot_backend)
     keeper = loader.keeper(host) if loader is not None and host.runs_tools else None
     if keeper is not None and keeper.held(host) is not None:
@@ -295,8 +298,8 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
 def _rolled_back(
     host: Host, id: int, plan: Plan, cause: BaseException, progress: Progress, mark: str
 ) -> BaseException:
-    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun, and so
-    there is no `mark`."""
+    """Roll everything back, and return what to raise, the cause first. Return the cause itself if nothing had
+    begun, and so there is no `mark`."""
     first = recovery.cause(cause)
     try:
         record = journal.read(host, id)
@@ -308,14 +311,16 @@ def _rolled_back(
         undo_script.renew_quietly(host, due=left_to_user(taken.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
-        failure = f"taking transaction {id} back did not succeed either"
-        hint = "mend what is named, then run `rocmcfg recover`"
+        failure = f"rolling back transaction {id} failed as well"
+        hint = "fix the problems above, then run `rocmcfg recover`"
         remark = error("RC4011", failure, detail=also[0].summary, location=place, hint=hint)
         return RocmcfgError(*first, remark, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
     place, anew = journal.folder(id), ", ".join(taken.made_anew)
-    remark = warning("RC4012", "everything was rolled back; the host is as it was", location=place)
+    remark = warning("RC4012", "everything was rolled back; the host is unchanged", location=place)
     if anew:
-        summary = f"everything was rolled back; programs made anew, and rocmcfg looked at: {anew}"
-        remark = warning("RC4012", summary, detail="every other file is as it was", location=place)
+        summary = (
+            f"everything was rolled back; programs regenerated these files, which rocmcfg checked: {anew}"
+        )
+        remark = warning("RC4012", summary, detail="every other file is unchanged", location=place)
     return RocmcfgError(*first, remark, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)

@@ -1,4 +1,5 @@
-"""Which transactions an undo takes and what it will do, over a read-only view; then the undo itself."""
+"""Plan an undo over a read-only view: which transactions it undoes, and what it will do. Then carry it
+out."""
 
 from __future__ import annotations
 
@@ -26,13 +27,14 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import Committed, FileChanged, Journal, JournalState, Saved
 from rocmcfg.state import edits, reboot
 
-_LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
+_LINK = FileState(b"", 0o777, 0, 0, 0)  # represents a symbolic link that replaced one of rocmcfg's files
 
 
 @published("transactions", "changes", "activations", "reboot_required", "takes_back", "brings_back", "keeps")
 class Undo(NamedTuple):
-    """The undo of transactions, newest first: as planned, or with what became of its programs. Of the
-    settings that are applied now it takes some back and keeps the others; `brings_back` come again."""
+    """The undo of transactions, newest first: as planned, or with the results of its programs. Of the
+    settings that are applied now, it `takes_back` some and `keeps` the others; `brings_back` are settings
+    that return."""
 
     journals: tuple[Journal, ...]
     changes: tuple[FileChange, ...]
@@ -49,7 +51,7 @@ class Undo(NamedTuple):
 
 
 def joined(done: Sequence[Undo]) -> Undo:
-    """Several undos, done one after the other, as one."""
+    """Return several undos, done one after the other, as one."""
     return Undo(
         tuple(record for undo in done for record in undo.journals),
         tuple({change.path: change for undo in done for change in undo.changes}.values()),
@@ -60,17 +62,20 @@ def joined(done: Sequence[Undo]) -> Undo:
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
-    """The undo of the last transaction, or of all after `to`; one that left a program to the user is finished
-    first, where programs run. Raises whatever the rollback would refuse."""
+    """Plan the undo of the last transaction, or of all after `to`. If the last undo left a program to the
+    user and programs can be run now, that is finished first. Raise whatever the rollback would refuse."""
     view = Snapshot(view)
     journal.require_finished(view)
     every = journal.read_all(view)
     committed = [j for j in every if j.state is JournalState.COMMITTED and not j.header.swept]
     if to and to not in (j.id for j in committed if j.header.trial is None):
-        summary = f"there is no applied transaction {to}, or it is a trial, into which nobody can go back"
-        raise fail("RC4024", summary, hint="see `rocmcfg history`; 0 is the start")
+        summary = (
+            f"there is no applied transaction {to}, or it is a trial, and a rollback cannot "
+            "go back to a trial"
+        )
+        raise fail("RC4024", summary, hint="see `rocmcfg history`; 0 rolls back everything")
     chosen = [j for j in committed if to is None or j.id > to]
-    if to is None:  # the newest one; with one that confirmed a trial goes the trial
+    if to is None:  # the newest one; if it confirmed a trial, the trial too
         chosen = [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
     if not committed and (left := files_without_record(view)):
         raise RocmcfgError(beyond_undo(view, left))
@@ -90,7 +95,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned
-    # files of ours that were there before the first record stay
+    # files of rocmcfg that are older than the first record stay
     gone = {change.path for change in planned.changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
     stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
@@ -98,8 +103,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
-    """Return what makes the boot menu anew that still has arguments undone since the last apply: an undo that
-    can run no programs leaves that to the user."""
+    """Return the steps that regenerate the boot menu if it still has arguments that were rolled back since
+    the last apply: an undo that cannot run programs leaves that to the user."""
     undone = [*takewhile(lambda record: record.state is JournalState.ROLLED_BACK, journal.read_all(view))]
     name = undone[0].header.expect.backend if undone else ""
     reader = registry.reader(name)
@@ -110,22 +115,22 @@ def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
     unwanted = [text for record in undone for text in record.header.expect.added if not contains(ours, text)]
     if not has_errors(menu_problems(view, name, reader.menu(view), (), unwanted)):
         return ()
-    why = "the boot menu still has arguments that were taken back"
+    why = "the boot menu still has arguments that were rolled back"
     return tuple(registry.backend(name).activations(view, why))
 
 
 def unfinished(view: HostView) -> tuple[Diagnostic, ...]:
-    """Return the warning about an undo that left its program to the user, as far as this user may know of
-    one."""
+    """Return the warning about an undo that left its program to the user, as far as this user may know."""
     try:
         due = () if view.hidden(journal.TRANSACTIONS) else menu_of_undone(view)
-    except RocmcfgError:  # a damaged record stops an undo, and nobody who only asks
+    except RocmcfgError:  # a damaged record stops an undo, but not a command that only reads
         return ()
     return _not_finished(view, (step.tool for step in due))
 
 
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
-    """The undo of these transactions, newest first. Raises BadJournal where one of them is none of ours."""
+    """Return the planned undo of these transactions, newest first. Raise BadJournal if rocmcfg did not write
+    one of them."""
     for record in chosen:
         recovery.require_ours(view, record)
     changed = changes(view, chosen)
@@ -153,8 +158,9 @@ def carry_out(
     after_failure: bool = False,
     force: bool = False,
 ) -> Undo:
-    """The undo as it went, with each program once, though several transactions ran it. The host's log says of
-    each transaction what it is `logged_as`. Raises as `recovery.undo`."""
+    """Carry out the undo, and return it with its results. Each program is listed once, even if several
+    transactions ran it. The host's log says of each transaction that it is `logged_as`. Raise as
+    `recovery.undo` does."""
     runs = [step for step in planned.activations if step.own or host.runs_tools]
     room = parts.room_for(host, planned.changes, runs)
     if not after_failure and (problems := parts.unwritable(host, room)):
@@ -180,8 +186,8 @@ def carry_out(
 
 
 def _make_anew(host: Host, due: Sequence[Activation], progress: Progress) -> None:
-    """Run what generates a menu again for the sake of transactions that were undone before. Raises
-    RocmcfgError where the menu is not right afterwards; one that cannot be used is put back as it was."""
+    """Regenerate a menu for transactions that were undone earlier. Raise RocmcfgError if the menu is wrong
+    afterwards; a menu that cannot be used is restored."""
     newest = journal.read_all(host)[0]
     expect = newest.header.expect
     before = noting.note(host, newest.id, expect.backend, due, progress, outputs=True)
@@ -203,14 +209,14 @@ def _not_finished(view: HostView, left: Iterable[str]) -> tuple[Diagnostic, ...]
     tools = " and ".join(left)
     if not tools:
         return ()
-    summary = f"not finished: the next boot may have the settings still, until {tools} has been run"
-    hint = "`rocmcfg rollback --chroot` runs it inside that host"
-    return (warning("RC4016", summary, hint=hint if view.offline else "`sudo rocmcfg rollback` runs it"),)
+    summary = f"not finished: the next boot may still have the settings until {tools} has been run"
+    hint = "run it inside that host with `rocmcfg rollback --chroot`"
+    return (warning("RC4016", summary, hint=hint if view.offline else "run it with `sudo rocmcfg rollback`"),)
 
 
 def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:
-    """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
-    saved file is damaged."""
+    """Return the change of every file of these transactions, newest first, except rocmcfg's own state. Raise
+    BadJournal if a saved file is damaged."""
     file_changes = []
     kept = recovery.restorable(view, chosen)
     outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
@@ -221,17 +227,18 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
         before = _LINK if link else view.state(path)
         others = _after_edits(chosen, path, before)
         after = others or (journal.restore(view, id, saved) if saved else None)
-        # a date that is put back is no change to a reader
+        # a changed time alone is not shown as a change
         if (before and (before.content, before.mode)) != (after and (after.content, after.mode)):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
-            reason += ", with what others wrote since" if others else ""
+            reason += ", with the changes that others made since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
             file_changes.append(FileChange(path, before, content, reason, mode))
     return tuple(file_changes)
 
 
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
-    """A file that others own and have written to since; None for every other one."""
+    """Return the future state of a file that belongs to another program and was changed since; None for every
+    other file."""
     steps = [step for record in chosen for step in reversed(record.of(FileChanged)) if step.path == path]
     if now is None or now is _LINK or not steps or steps[0].edit is None:
         return None
@@ -242,7 +249,8 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
 
 
 def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
-    """For each path its state before the first of these transactions that wrote it, and which that is."""
+    """Return, for each path, the first of these transactions that wrote it, and the file's state before
+    that."""
     oldest: dict[str, tuple[int, Saved | None]] = {}
     for record in chosen:
         for step in reversed(record.of(FileChanged)):
@@ -251,7 +259,7 @@ def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
 
 
 def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
-    """The receipt that will be in force afterwards; None also for one that cannot be read."""
+    """Return the receipt that will be in force afterwards; None also if it cannot be read."""
     id, saved = _oldest(chosen).get(receipt.PATH, (0, None))
     if not id:
         return receipt.load_quietly(view)
@@ -264,8 +272,9 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
 def activations(
     view: HostView, chosen: Sequence[Journal], changed: Iterable[FileChange]
 ) -> Iterator[Activation]:
-    """The programs that will be run again, or that are left to the user on a host whose tools cannot run; our
-    own steps with what they come to, by the arguments that our file says afterwards."""
+    """Yield the programs that will be run again, or that are left to the user on a host whose programs cannot
+    run. Yield rocmcfg's own steps with the entries that result from the arguments in rocmcfg's file
+    afterwards."""
     kept = recovery.restorable(view, chosen)
     due: dict[str, Activation] = {}
     for record in chosen:

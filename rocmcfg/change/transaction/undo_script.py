@@ -1,7 +1,7 @@
-"""The undo that writes itself: a script for a plain shell that takes back all that is in force, without
-rocmcfg and without Python. It is made of the journals and of what each loader declares. It lies beside the
-journals, and a copy where it outlives them. It is on the disk before the first change of a transaction, once
-more before the transaction says that it is whole, and is made anew by whatever changes what is in force.
+"""Write the undo script: a plain shell script that undoes everything in force, without rocmcfg and without
+Python. It is made from the journals and from what each loader declares. It lies next to the journals, with a
+copy where it outlives them. It is on the disk before the first change of a transaction, and is written again
+before the transaction says that it is complete, and by everything else that changes what is in force.
 docs/decisions/0042 says why."""
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from rocmcfg.state import edits
 PATH = f"{STATE_DIR}/undo.sh"
 COPIES = "/var/backups/rocmcfg"
 COPY = f"{COPIES}/undo.sh"
-MODE = 0o755  # it says no more than the receipt
+MODE = 0o755  # everybody may read it: it says no more than the receipt
 _MADE = re.compile(r'^"\$1" made (\S+)$', re.MULTILINE)
 
-Fact = tuple[str, ...]  # its kind, and what belongs to it
+Fact = tuple[str, ...]  # its kind, and its values
 
 
 class Marks(NamedTuple):
-    """What parts of ours in files of others begin and end with: the comment before a line, lines, and
-    arguments on a line."""
+    """The marks of rocmcfg's parts in foreign files: the comment before a line, the first and last line of a
+    block, and the first and last word of arguments."""
 
     next_line: str
     lines: str
@@ -54,9 +54,10 @@ class Marks(NamedTuple):
 
 
 class InForce(NamedTuple):
-    """What an undo takes back. `journals` are the transactions in force, newest first, and `undone` those
-    that were rolled back. `planned` is about to become a transaction; `receipt` says what is applied. `due`
-    are programs that an undo left to the user, and `left` files of ours on the host, with a record or not."""
+    """Everything that an undo has to undo. `journals` are the transactions in force, newest first, and
+    `undone` those that were rolled back. `planned` is about to become a transaction; `receipt` says what is
+    applied. `due` are programs that an undo left to the user, and `left` rocmcfg's files on the host, with or
+    without a record."""
 
     journals: tuple[Journal, ...]
     undone: tuple[Journal, ...]
@@ -80,7 +81,7 @@ class InForce(NamedTuple):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return the files that transactions wrote or will write, without our own records."""
+        """Return the files that transactions wrote or will write, without rocmcfg's own records."""
         changes = (change.path for change in self.planned.changes) if self.planned else ()
         written = (step.path for transaction in self.journals for step in transaction.of(FileChanged))
         every = dict.fromkeys((*changes, *written))
@@ -88,7 +89,8 @@ class InForce(NamedTuple):
 
     @property
     def tools(self) -> frozenset[str]:
-        """Return the programs that made something of our files, will do so, or are left to the user."""
+        """Return the programs that generated something from rocmcfg's files, will do so, or are left to the
+        user."""
         planned = {step.tool for step in self.planned.due} if self.planned else set()
         applied = self.receipt.activations.items() if self.receipt else ()
         left = {tool for tool, state in applied if state is ActivationState.LEFT_TO_USER}
@@ -97,8 +99,8 @@ class InForce(NamedTuple):
 
 
 def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = ()) -> InForce:
-    """Collect what an undo takes back. A journal that cannot be read is passed over: its files are found by
-    their places and marks."""
+    """Collect what an undo has to undo. A journal that cannot be read is skipped: its files are found by
+    their paths and marks."""
     journals: list[Journal] = []
     undone: list[Journal] = []
     for id in reversed(journal.ids(view)):
@@ -113,8 +115,8 @@ def in_force(view: HostView, planned: Plan | None = None, due: Iterable[str] = (
 
 
 def ours_on(view: HostView) -> tuple[str, ...]:
-    """Return the files that are ours by place and mark, as a whole or in part. A file that cannot be read
-    counts by its place."""
+    """Return the files that are rocmcfg's by path and mark, as a whole or in part. A file that cannot be read
+    counts by its path."""
     return tuple(path for path in owned_on(view) if _is_ours(view, path))
 
 
@@ -128,9 +130,9 @@ def _is_ours(view: HostView, path: str) -> bool:
 
 
 def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -> None:
-    """Write the script for what is in force and for what is `planned`, or remove it where there is neither.
-    `due` are the programs that an undo left to the user. Raises Unwritable where the script cannot be
-    written. That the copy cannot be written, or the script cannot be removed, is no error."""
+    """Write the script for what is in force and for what is `planned`, or remove it if there is neither.
+    `due` are the programs that an undo left to the user. Raise Unwritable if the script cannot be written. It
+    is no error if the copy cannot be written, or if the script cannot be removed."""
     now = in_force(host, planned, due)
     if now.nothing:
         remove(host)
@@ -144,8 +146,8 @@ def renew(host: Host, *, planned: Plan | None = None, due: Iterable[str] = ()) -
 
 
 def renew_quietly(host: Host, *, due: Iterable[str] = ()) -> None:
-    """Write the script as `renew` does, and keep the script of before where that fails: the caller is done,
-    and the older script still takes back everything that is in force."""
+    """Write the script as `renew` does, but keep the previous script if that fails: the caller has finished,
+    and the older script still undoes everything that is in force."""
     with suppress(RocmcfgError):
         renew(host, due=due)
 
@@ -173,7 +175,7 @@ def _write(host: Host, path: str, content: bytes) -> None:
 
 
 def _made(view: HostView) -> list[str]:
-    """Return the folders that were made for the copy, as the present script names them."""
+    """Return the folders that were created for the copy, as the present script lists them."""
     folders: dict[str, None] = {}
     for path in (PATH, COPY):
         with suppress(RocmcfgError):
@@ -182,7 +184,7 @@ def _made(view: HostView) -> list[str]:
 
 
 def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
-    """Return the facts for the script, in the order in which it heeds them."""
+    """Return the facts for the script, in the order in which the script uses them."""
     listed: list[Fact] = []
     if now.journals:
         listed.append(("newest", f"{now.journals[0].id:06d}"))
@@ -208,10 +210,9 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
 
 
 def _of_files(view: HostView, now: InForce) -> Iterator[Fact]:
-    """Also those that lie there without a record of them."""
-    edited = {
-        step.path: step.edit for transaction in now.journals for step in transaction.of(FileChanged)
-    }  # the oldest wins
+    """Yield a fact for each file, including files without a record."""
+    # The oldest edit of a file wins.
+    edited = {step.path: step.edit for transaction in now.journals for step in transaction.of(FileChanged)}
     of_today = {change.path for change in now.planned.changes} if now.planned else set()
     recorded = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
     for path in dict.fromkeys((*now.files, *now.left)):
@@ -255,8 +256,8 @@ def _of_keeper(view: HostView, chain: KeptChain, now: InForce) -> Iterator[Fact]
 def _makers(
     view: HostView, chains: Sequence[Chain], tools: frozenset[str], files: AbstractSet[str]
 ) -> Iterator[Maker]:
-    """Yield the programs among `tools`, and those that make a menu of `files`, whoever ran them. The program
-    of a loader that the host had before counts only while it is installed."""
+    """Yield the programs among `tools`, and those that generate a menu from `files`, whoever ran them. The
+    program of an earlier boot loader counts only if it is installed."""
     for number, chain in enumerate(chains):
         of_ours = bool(files & registry.inputs(chain.NAME))
         for maker in chain.makers(view):
@@ -290,8 +291,8 @@ def of_maker(maker: Maker, saved: Iterable[SavedOutput] = ()) -> Iterator[Fact]:
 
 
 def script(listed: Sequence[Fact] | None) -> str:
-    """Render the script with these facts; without any, the script of the packages, which finds the one of a
-    host."""
+    """Render the script with these facts. Without any, render the packaged script, which finds the script of
+    a host."""
     marks = Marks(
         appended_assignment.COMMENT.decode().rstrip("\n"),
         marked_lines.BEGIN,

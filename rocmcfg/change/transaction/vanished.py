@@ -1,5 +1,5 @@
-"""The way back where the record vanished while a transaction was at work: somebody, or a program that the
-transaction ran, removed the state directory. What memory knows is taken back, and the rest is named."""
+"""Roll back a transaction whose record vanished while it was running: a user, or a program that the
+transaction ran, removed the state directory. Undo what is still known in memory, and name the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from rocmcfg.model.plan import FileChange, Plan
 def taken_back(
     host: Host, plan: Plan, cause: tuple[Diagnostic, ...], progress: Progress, mark: str
 ) -> RocmcfgError:
-    """Put back the files that are as this transaction left them, run its programs again; what to raise."""
+    """Restore the files that are still as this transaction left them, run its programs again, and return the
+    error to raise."""
     stays, problems = [], list[Diagnostic]()
     for change in reversed(plan.changes):
         try:
@@ -23,28 +24,28 @@ def taken_back(
         except RocmcfgError as problem:
             stays.append(change.path)
             problems += problem.diagnostics
-    stays += [f"what {tool.programs[0]} keeps" for tool in plan.tools]
+    stays += [f"arguments kept by {tool.programs[0]}" for tool in plan.tools]
     for activation in plan.due if host.runs_tools else ():
         try:
             generate(host, activation, progress, mark)
         except RocmcfgError as problem:
-            stays.append(f"what {activation.tool} wrote")
+            stays.append(f"files written by {activation.tool}")
             problems += problem.diagnostics
-    summary = "the record of what was applied vanished while rocmcfg was at work"
-    detail = "the files of this run were put back and its programs run again" if not stays else ""
+    summary = "the record of what was applied vanished while rocmcfg was running"
+    detail = "the files of this run were restored and its programs run again" if not stays else ""
     diagnostic = error(
         "RC4044",
         summary,
-        detail=detail or "this is not as it was before:\n" + "\n".join(f"  {part}" for part in stays),
+        detail=detail or "these could not be restored:\n" + "\n".join(f"  {part}" for part in stays),
         location=STATE_DIR,
-        hint="find what removes it; whatever was applied earlier has no record either: "
-        f"`rocmcfg apply` makes a new one, and this takes all of it away: {by_hand(host)}",
+        hint="find out what removes it. Earlier changes have no record either: create a new "
+        f"one with `rocmcfg apply`, or remove everything with: {by_hand(host)}",
     )
     return RocmcfgError(diagnostic, *cause, *problems, exit_code=ExitCode.RECOVERY_REQUIRED)
 
 
 def _put_back(host: Host, change: FileChange) -> bool:
-    """False for a file that is neither as it was nor as this transaction left it."""
+    """Restore a file. Return False if it is neither as it was nor as this transaction left it."""
     before, now = change.before, host.read(change.path)
     if now == (before.content if before else None):
         return True

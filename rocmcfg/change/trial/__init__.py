@@ -1,1 +1,1 @@
-"""A trial of one boot: its plan, its record, how it is watched, and its three ends."""
+"""Try settings for one boot: the trial's plan, its record, its supervision, and the ways in which it ends."""

@@ -1,4 +1,4 @@
-"""The ends of a trial: kept, rejected, or over because another boot came after its own."""
+"""End a trial: it is kept, it is rejected, or it is over because another boot followed the trial boot."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from rocmcfg.state.values import trial_token
 
 
 def proven(view: HostView) -> Trial:
-    """Return the trial of this boot, with all that was agreed to. Raises RocmcfgError where there is none,
-    where this boot is not the trial's, where nothing could take it back later, or where the kernel does not
-    have its values."""
+    """Return the trial of this boot, with everything that was agreed to. Raise RocmcfgError if there is no
+    trial, if this boot is not the trial boot, if the trial could not be rolled back later, or if the kernel
+    does not have its values."""
     trial = record.load(view)
     if trial is None:
-        raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
+        raise fail("RC4320", "there is no trial to confirm", hint="start one with `rocmcfg apply … --trial`")
     stage = record.stage(view, trial)
     if stage is Stage.ARMED:
-        summary = "the trial has not begun: this is still the boot before it"
-        raise fail("RC4321", summary, location=record.PATH, hint="reboot, look, then confirm")
+        summary = "the trial has not begun: this is still the boot before the trial boot"
+        raise fail("RC4321", summary, location=record.PATH, hint="reboot, check the system, then confirm")
     if stage is Stage.OVER:
         summary = "the trial is over: this boot has the old configuration again"
-        hint = "`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended"
+        hint = "remove what is left of it with `rocmcfg recover`; `rocmcfg history` shows how it ended"
         raise fail("RC4322", summary, location=record.PATH, hint=hint)
     transaction = journal.read(view, trial.transaction)
     if transaction is None or transaction.header.trial is None:
-        summary = "the trial's own journal is lost, so that nothing could take it back later"
-        hint = "`rocmcfg reject` takes away what is left of it; then apply, or try it again"
+        summary = "the trial's journal is lost, so the trial could not be rolled back later"
+        hint = "remove what is left of it with `rocmcfg reject`; then apply the settings, or try them again"
         raise fail("RC4335", summary, location=journal.folder(trial.transaction), hint=hint)
     foreign = recovery.edited(view, [transaction])
     if foreign:
@@ -54,14 +54,14 @@ def proven(view: HostView) -> Trial:
 
 
 def not_in_effect(view: HostView, trial: Trial) -> list[Diagnostic]:
-    """Return an error for each setting of the trial that the kernel of this boot does not have."""
+    """Return an error for each setting of the trial that the running kernel does not have."""
     report = record.verify_trial(view, trial, Stage.RUNNING, receipt.load(view))
     return [
         error(
             "RC4323",
-            f"{check.name} is not in effect, so that the trial proves nothing: {check.detail}",
-            detail=f"wanted {check.desired}, running {check.running}",
-            hint="see `rocmcfg verify`; `rocmcfg reject` ends the trial",
+            f"{check.name} is not in effect, so the trial proves nothing: {check.detail}",
+            detail=f"wanted: {check.desired}, running: {check.running}",
+            hint="run `rocmcfg verify` to see more; `rocmcfg reject` ends the trial",
         )
         for check in report.checks
         if check.status not in PASSES
@@ -69,8 +69,8 @@ def not_in_effect(view: HostView, trial: Trial) -> list[Diagnostic]:
 
 
 def is_this_boot(view: HostView, transaction: steps.Journal) -> bool:
-    """Return whether this boot is a trial's that was cut off between its last step and the line that says
-    so."""
+    """Return whether this boot is the trial boot of a transaction that was cut off between its last step and
+    the line that says so."""
     return (
         transaction.header.trial is not None
         and bool(transaction.of(steps.ToolChanged))
@@ -81,7 +81,7 @@ def is_this_boot(view: HostView, transaction: steps.Journal) -> bool:
 
 
 def not_seen_yet(view: HostView) -> Trial | None:
-    """Return the trial that this boot is, where nobody has noted that yet; else None."""
+    """Return the trial whose boot this is, if that is not on record yet; else None."""
     try:
         trial = record.load(view)
     except record.BadTrial:
@@ -95,14 +95,14 @@ def not_seen_yet(view: HostView) -> Trial | None:
 
 
 def note_begin(host: Host) -> None:
-    """Put on record, once, which boot is the trial's: a later one may be handed the same command line."""
+    """Record, once, which boot is the trial boot: a later boot may get the same command line."""
     trial = not_seen_yet(host)
     if trial is not None:
         journal.append(host, trial.transaction, steps.TrialEvent(steps.Event.BEGUN, boot_id=boot_id(host)))
 
 
 def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
-    """Note the end of each trial that is undone without the transaction that confirmed it."""
+    """Record the end of each trial that is rolled back without the transaction that confirmed it."""
     confirmed = {transaction.header.confirms for transaction in undone}
     for transaction in undone:
         if transaction.header.trial is not None and transaction.id not in confirmed:
@@ -110,7 +110,7 @@ def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
 
 
 def is_over(view: HostView) -> bool:
-    """Return whether a trial is on record whose boot another one came after."""
+    """Return whether a trial is on record although another boot has followed the trial boot."""
     try:
         trial = record.load(view)
     except record.BadTrial:
@@ -124,12 +124,12 @@ def is_over(view: HostView) -> bool:
 
 
 def take_back(host: Host, progress: Progress) -> list[Undo]:
-    """Take away what is left of a trial that is over, and keep what there is to know of its boot. No edit of
-    its files stands in the way of a boot: a copy stays in the transaction's folder."""
+    """Remove what is left of a trial that is over, and keep what is known about the trial boot. Edits of its
+    files do not stop this; a copy stays in the transaction's folder."""
     try:
         trial = record.load(host)
         transaction = journal.read(host, trial.transaction) if trial is not None else None
-    except record.BadTrial:  # the journal knows what to take back
+    except record.BadTrial:  # the journal knows what to roll back
         trial, transaction = None, record.newest(host)
     if (
         transaction is None
@@ -139,42 +139,46 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
         return [sweep(host, standing.plan_without(host, force=True), progress)]
     remark = _note_end(host, trial, transaction)
     planned = plan_of(host, [transaction])._replace(diagnostics=(remark,))
-    how = "was a trial that nobody confirmed, and is taken back"
+    how = "was a trial that was not confirmed, and was rolled back"
     return [carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)]
 
 
 def _note_end(host: Host, trial: Trial | None, transaction: steps.Journal) -> Diagnostic:
-    """Write a trial's end into its journal, once, and return the remark on it."""
+    """Write the end of a trial into its journal, once, and return the remark on it."""
     from rocmcfg.change.trial.evidence import evidence
 
-    damaged = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    damaged = steps.Evidence("none", "", "its record is damaged, so no evidence was looked for", ())
     seen = evidence(host, trial) if trial is not None else damaged
     loader = registry.trial(transaction.header.expect.backend)
     event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
-        text = "it never began: the boot loader still had its arguments (after kexec, or another entry)"
+        text = (
+            "it never began: the boot loader still had its arguments (because of kexec, or "
+            "because another entry was booted)"
+        )
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
     noted = {line.event for line in transaction.of(steps.TrialEvent)}
     if noted.isdisjoint((steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED)):
         journal.append(host, transaction.id, steps.TrialEvent(event, evidence=seen))
-    summary = f"the trial of transaction {transaction.id} was not confirmed, and is taken back"
-    hint = "`rocmcfg doctor` checks your log; to try it again, apply it with --trial again"
+    summary = f"the trial of transaction {transaction.id} was not confirmed, and is rolled back"
+    hint = "check your log with `rocmcfg doctor`; to try the settings again, apply them with --trial again"
     return info("RC4327", summary, detail="\n".join((seen.text, *seen.lines)).strip(), hint=hint)
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
-    """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
+    """Remove what a trial without a journal has left behind, in a transaction of its own. The caller holds
+    the lock."""
     done = execute(host, Sweep(made), progress)
-    summary = "what was left of a trial is taken away; its own journal is lost"
-    hint = "`rocmcfg status` says what this host has"
+    summary = "what was left of a trial has been removed; its own journal is lost"
+    hint = "see `rocmcfg status` for the settings of this host"
     remark = warning("RC4334", summary, location=record.PATH, hint=hint)
     newest = tuple(journal.read_all(host)[:1])
     return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))
 
 
 class Confirmation(Purpose):
-    """Makes a trial permanent, which is on record no more afterwards."""
+    """Make a trial permanent, and remove its record."""
 
     def __init__(self, plan: Plan, request: Request, facts: Facts, confirms: Trial) -> None:
         super().__init__(plan, request, facts)
@@ -188,7 +192,7 @@ class Confirmation(Purpose):
 
 
 class Sweep(Purpose):
-    """Takes away what is left of a trial; what is applied stays on record as it is."""
+    """Remove what is left of a trial. The record of what is applied does not change."""
 
     clears = True
 

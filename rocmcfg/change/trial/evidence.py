@@ -1,7 +1,7 @@
-"""What there is to know of a trial's boot that nobody confirmed: systemd's journal of that boot, else what
-the kernel put into pstore when it died, else why there is nothing. The trial's marker on the command line,
-which the kernel prints, tells its boot from others. This only reads, is bounded in work and time, and never
-stops the caller, since the boot after the trial waits for it."""
+"""Collect what is known about a trial boot that was not confirmed: systemd's journal of that boot; else what
+the kernel wrote to pstore when it died; else the reason why nothing is known. The trial's marker on the
+command line, which the kernel logs, identifies its boot. This module only reads, limits its work and time,
+and never stops the caller, because the boot after the trial waits for it."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import Evidence
 
 _PATIENCE = 60.0  # seconds for all boots; one program gets half of it
-_BOOTS = 20  # that are looked at
-_HEAD = 600  # lines of the kernel among which its command line is
-_TAIL, _KERNEL_TAIL = 300, 2000  # entries at the end of a boot, and of the kernel's
-_LINES, _LAST = 12, 3  # lines that are kept: telling ones, or the very last
+_BOOTS = 20  # boots that are examined
+_HEAD = 600  # first lines of the kernel log, which contain its command line
+_TAIL, _KERNEL_TAIL = 300, 2000  # last entries of a boot, and of its kernel log
+_LINES, _LAST = 12, 3  # lines that are kept: informative ones, or else the very last
 _LONGEST = 1 << 16  # bytes of a line
 _DUMPS = 200  # files of pstore
 _PSTORE = ("/sys/fs/pstore", "/var/lib/systemd/pstore")  # systemd-pstore.service(8) moves them
-# Message ids of sd-messages.h: the journal begins, and ends; logind shuts down; a unit was started.
+# Message ids of sd-messages.h: the journal starts and stops; logind shuts down; a unit was started.
 _JOURNAL_START, _JOURNAL_STOP = "f77379a8490b408bbe5f6940505a777b", "d93fb3c9c24d451a97cea615ce59c00b"
 _SHUTDOWN, _UNIT_STARTED = "98268866d1d54a499c4e98921d93bc40", "39f53479d3a045ac8e11786248231fbf"
-_LAST_UNITS = {"shutdown.target", "umount.target", "final.target"}  # of every way to go down
+_LAST_UNITS = {"shutdown.target", "umount.target", "final.target"}  # reached by every kind of shutdown
 _ERROR = 3  # LOG_ERR of syslog(3); smaller is worse
 _PANIC = regex(r"Kernel panic - not syncing.*")
 
 
 def evidence(view: HostView, trial: Trial) -> Evidence:
-    """Return what is left of a trial's boot. Never raises for what a host may hold."""
+    """Return what is known about a trial boot. Never raise because of anything that a host may contain."""
     seen: Evidence | None = None
     try:
         boot, why = _find(view, trial)
@@ -50,8 +50,10 @@ def evidence(view: HostView, trial: Trial) -> Evidence:
     if dump is not None and seen is not None:
         return dump._replace(boot_id=seen.boot_id, text=f"{seen.text}; {dump.text}")
     if dump is not None:
-        return dump._replace(text=f"{dump.text}; in which boot since the apply, it does not say")
-    return seen or Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
+        return dump._replace(text=f"{dump.text}; it does not say in which boot since the apply")
+    return seen or Evidence(
+        "none", "", f"nothing is known about its boot: {why}, and pstore holds no dump", ()
+    )
 
 
 def _journalctl(*arguments: str) -> tuple[str, ...]:
@@ -59,9 +61,9 @@ def _journalctl(*arguments: str) -> tuple[str, ...]:
 
 
 def _find(view: HostView, trial: Trial) -> tuple[str, str]:
-    """Return the id of the trial's boot; without it, why there is none."""
+    """Return the id of the trial boot and an empty text, or an empty id and the reason why it is unknown."""
     if not view.runs_tools:
-        return "", "no program of that host is run, so its journal was not read"
+        return "", "its journal was not read because no program of that host can be run"
     listed = view.query(_journalctl("--list-boots"))
     if listed is None or not listed.ok:
         return "", "its journal cannot be read"
@@ -72,9 +74,9 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
         if _carries(view, id, trial.token):
             return id, ""
         if time.monotonic() > deadline:
-            return "", "its journal is too large to be searched in a minute"
+            return "", "its journal is too large to search within a minute"
     if not view.is_dir("/var/log/journal"):
-        return "", "the journal of this host is not kept across boots (there is no /var/log/journal)"
+        return "", "this host does not keep its journal across boots (there is no /var/log/journal)"
     return "", "it never began, or ended before its journal reached the disk"
 
 
@@ -88,16 +90,16 @@ def _carries(view: HostView, id: str, token: str) -> bool:
 
 
 def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
-    """Return whether the boot was shut down in order, and return what its journal says of its end."""
+    """Return whether the boot was shut down properly, and what its journal says about its end."""
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
     messages = [_entry(record) for record in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
     orderly = _was_shut_down(last)
-    how = "was shut down in order; nobody had confirmed the trial"
+    how = "was shut down properly; the trial had not been confirmed"
     if not orderly:
-        how = "broke off: there is no shutdown in its journal, as after a hang, a panic or a power cut"
-    # by the clock that starts with the kernel and does not jump
+        how = "ended abruptly: its journal contains no shutdown, as after a hang, a panic or a power cut"
+    # measured by the clock that starts with the kernel and does not jump
     ended = re.fullmatch(r"[0-9]{1,17}", str(last[0].get("__MONOTONIC_TIMESTAMP") if last else ""))
     lasted = str(timedelta(seconds=int(ended[0]) // 1_000_000)) if ended else "an unknown time"
     text = f"its boot lasted {lasted} and {how}"
@@ -105,7 +107,7 @@ def _end(view: HostView, boot: str) -> tuple[bool, Evidence]:
 
 
 def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:
-    """Return whether the boot was shut down. The journal of the initramfs stops, too, but there the one of
+    """Return whether the boot was shut down. The journal of the initramfs stops too, but then the journal of
     the system starts after it."""
     for record in newest_first:
         id = record.get("MESSAGE_ID")
@@ -128,21 +130,21 @@ def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
 
 
 def _entry(record: dict[str, object]) -> tuple[int, str]:
-    """Return level and text of an entry; the text is empty where it is no UTF-8."""
+    """Return the level and text of an entry. The text is empty if it is not UTF-8."""
     content, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
     text = message(content.encode()) if isinstance(content, str) else ""
     return int(level) if level in set("01234567") else 7, text
 
 
 def _telling(messages: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return the lines worth a look. `messages` are level and text, oldest first."""
+    """Return the informative lines. `messages` are pairs of level and text, oldest first."""
     chosen = [text for level, text in messages if text and level <= _ERROR]
     return tuple(chosen[-_LINES:] or [text for _, text in messages if text][-_LAST:])
 
 
 def _dump(view: HostView, since: str) -> Evidence | None:
-    """Return the newest dump that was written after the trial was applied, panics before others; None where
-    there is none."""
+    """Return the newest dump that was written after the trial was applied, or None if there is none. A
+    panic's dump is preferred."""
     try:
         begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
     except ValueError:
@@ -160,9 +162,9 @@ def _dump(view: HostView, since: str) -> Evidence | None:
 
 
 def _parts(view: HostView, since: float) -> Iterator[tuple[bool, int, str, str, int, str]]:
-    """Yield the pieces of dumps: whether it is of a panic, when it was written, its folder, crash, place and
-    text. Each begins with a line such as `Panic#1 Part2`, of which Part1 is the end of the log
-    (fs/pstore/platform.c). systemd joins them besides, in dmesg.txt, which is left out."""
+    """Yield the pieces of dumps: whether the dump is of a panic, when it was written, its folder, its crash,
+    its position and its text. Each piece begins with a line such as `Panic#1 Part2`; Part1 is the end of the
+    log (fs/pstore/platform.c). systemd also joins the pieces in dmesg.txt, which is ignored here."""
     paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
     for path in paths[:_DUMPS]:
         try:
@@ -186,6 +188,6 @@ def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:
 
 
 def _level_and_text(line: str) -> tuple[int, str]:
-    """Return level and text of a line of a dump, such as `<3>[   12.345678] text`."""
+    """Return the level and text of a line of a dump, such as `<3>[   12.345678] text`."""
     match = re.match(r"<([0-7])>", line)
     return int(match[1]) if match else 7, message(line.encode())

@@ -1,4 +1,5 @@
-"""A plan turned into a trial of it, for one boot and with nothing permanent, and the trial's transaction."""
+"""Turn a plan into a trial for one boot, in which nothing is permanent, and define the trial's
+transaction."""
 
 from __future__ import annotations
 
@@ -26,19 +27,20 @@ from rocmcfg.records.steps import Begin, Expectations, OneBoot
 from rocmcfg.state import reboot
 from rocmcfg.state.values import Configured, Running, default_of, read_configured, trial_token
 
-# A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
-# read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
+# A kernel that panics waits until somebody resets the machine, unless panic= says after how many seconds it
+# reboots (Documentation/admin-guide/kernel-parameters.txt). In ten seconds one can read the last lines on the
+# screen.
 _PANIC = "panic=10"
 _UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
 
 
 def trial_plan(view: HostView, made: Plan, terms: Terms, machine: Known) -> tuple[Plan, TrialPlan | None]:
-    """Return the plan of a trial. `made` is the plan that a confirmation would carry out. One that is empty
-    stays as it is: what is in force needs no trial."""
+    """Return the plan of a trial, and the trial. `made` is the plan that a confirmation would carry out. An
+    empty plan is returned unchanged: what is in force needs no trial."""
     if made.empty:
         return made, None
     observed = read_configured(view, machine.facts)
-    rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
+    rows = tuple(  # the command line overrides modprobe.d, and needs no new initramfs
         row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
         for row in made.rows
         if row.setting.kind is not Kind.ENV
@@ -58,14 +60,14 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, machine: Known) -> tupl
         problems += loader.problems(view, observed.boot, arguments)
         proposed = loader.propose(view, observed.boot, arguments)
         owned = [
-            OwnedFile(path, content, "what makes a trial of one boot", mode)
+            OwnedFile(path, content, "makes the next boot the trial boot", mode)
             for path, (content, mode) in proposed.items()
         ]
         changes, wrong = changes_to(view, owned, machine.receipt)
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
-    why = "the boot menu gets a place for one boot's arguments"
+    why = "the boot menu gets a place for the arguments of the trial boot"
     written = loader.entry_changes(view, proposed) if loader else ()
     steps = registry.backend(made.boot_backend).activations(view, why) if loader and loader.ACTIVATED else ()
     return made._replace(
@@ -84,16 +86,16 @@ def _refusals(
 ) -> Iterable[Diagnostic]:
     if registry.trial(made.boot_backend) is None:
         summary = f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}"
-        yield error("RC4310", summary, hint="apply without --trial; `rocmcfg rollback` takes it back")
+        yield error("RC4310", summary, hint="apply without --trial; you can undo it with `rocmcfg rollback`")
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
         yield error(
             "RC4328",
             "the trial would not confirm itself: rocmcfg-trial.service is not enabled on this host",
-            hint="enable it: sudo systemctl enable rocmcfg-trial.service (the packages bring it); or confirm "
-            "by hand, without --confirm-after",
+            hint="enable it: sudo systemctl enable rocmcfg-trial.service (the packages install "
+            "it); or leave out --confirm-after and confirm the trial yourself",
         )
     if not wanted:
-        summary = "nothing of this is new to the kernel command line, so that there is nothing to try"
+        summary = "this would not change the kernel command line, so there is nothing to try"
         yield error("RC4311", summary, hint="apply without --trial")
     yield from beaten(made)
     in_force = receipt.settings if receipt else ()
@@ -101,49 +103,52 @@ def _refusals(
     if Running(view).known and untested:
         yield error(
             "RC4332",
-            "this boot is a trial, or does not have what was applied or taken back: another trial would fall "
-            "back to a configuration that has not booted yet",
-            hint="reboot first, see `rocmcfg verify`, then try this",
+            "the current configuration has not booted yet, so a trial would have nothing proven to fall back "
+            "to",
+            detail="this boot is a trial, or it does not reflect the last apply or rollback",
+            hint="reboot first, check with `rocmcfg verify`, then try this",
         )
     for text in wanted:
         if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
-            summary = f"{text}: a kernel that panics in the trial would wait for a hand"
-            hint = "try it with a number of seconds above 0, or apply it without --trial"
+            summary = f"{text}: after a panic in the trial, the machine would not reboot by itself"
+            hint = "use a number of seconds greater than 0, or apply it without --trial"
             yield error("RC4329", summary, hint=hint)
         if Karg(text).key.startswith("rocmcfg."):
-            yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
+            yield error("RC4330", f"{text}: rocmcfg reserves this name for itself", hint="leave it out")
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
     if variables:
-        hint = "`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program"
-        yield info("RC4313", f"variables take no part in a trial: {', '.join(variables)}", hint=hint)
+        hint = "try them in one program with `rocmcfg run`; `rocmcfg confirm` writes them"
+        yield info("RC4313", f"a trial does not include variables: {', '.join(variables)}", hint=hint)
 
 
 def unit_ready(view: HostView) -> bool:
-    """Return whether the next boot will start the unit that lets a trial confirm itself, and systemd with
-    it."""
+    """Return whether the next boot will start systemd and the unit that lets a trial confirm itself."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
-    # not those of /run, which are for this boot alone, and the trial is the next one (systemctl(1))
+    # Links in /run do not count: they are for this boot only, and the trial is the next one (systemctl(1)).
     folders = (name for name in view.names(_ENABLED) if name.endswith((".wants", ".requires")))
     return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
 
 
 def beaten(made: Plan) -> Iterable[Diagnostic]:
-    """Yield an error for each setting that would lose once the trial is confirmed, also where the host has
-    changed meanwhile: what is tried is what boots then."""
+    """Yield an error for each setting that would lose once the trial is confirmed, even if the host has
+    changed meanwhile: what is tried must be what boots then."""
     for row in made.rows:
         if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
-            summary = f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed"
-            hint = "take it out there first: a trial would show what could not be kept"
+            summary = (
+                f"{row.setting.id}: {row.source} sets {row.current} and would win after the trial "
+                "is confirmed"
+            )
+            hint = "remove it there first: the trial would show settings that cannot be kept"
             yield error("RC4312", summary, location=row.source.partition(":")[0], hint=hint)
 
 
 def _taken_away(
     made: Plan, observed: Configured, machine: Known
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
-    """Return the settings that are applied now and not wanted any more, as the trial's command line gets
-    them, and remarks. A parameter gets, behind the applied value, the value that it would have without us;
-    another argument stays in force, which is remarked."""
+    """Return the settings that are applied now but no longer wanted, as they go on the trial's command line,
+    and remarks. A parameter gets the value that it would have without rocmcfg, after the applied one. Any
+    other argument stays in force, which is remarked."""
     wanted = reboot.kernel_gets(made.settings)
     running = next((kernel for kernel in machine.facts.driven if kernel.running), None)
     kept: dict[str, DesiredSetting] = {}
@@ -155,7 +160,7 @@ def _taken_away(
         if setting.parameter:
             value = observed.effective(setting.parameter).value
             value = default_of(setting.parameter, running, machine.catalogue) if value is None else value
-        if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
+        if value and not value.startswith("("):  # the kernel prints a text that is not set as (null)
             parameter = machine.catalogue.parameters.get(setting.parameter)
             kept[setting.parameter] = setting._replace(
                 id=setting.parameter,
@@ -168,21 +173,22 @@ def _taken_away(
             )
         else:
             summary = (
-                f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken off the "
-                "line for one boot"
+                f"{setting.karg} stays in force during the trial: it is applied, and cannot be "
+                "removed from the command line for one boot"
             )
-            remarks.append(warning("RC4314", summary, hint="`rocmcfg confirm` takes it away"))
+            remarks.append(warning("RC4314", summary, hint="`rocmcfg confirm` removes it"))
     return list(kept.values()), remarks
 
 
 class OfOneBoot(Purpose):
-    """Takes effect by its last step, the tool change: what was written before does nothing by itself."""
+    """Apply a trial. It takes effect through its last step, the tool change; what is written before has no
+    effect by itself."""
 
     def __init__(self, plan: Plan, request: Request, facts: Facts, tried: TrialPlan) -> None:
         super().__init__(plan, request, facts)
         self.tried = tried
         loader = registry.trial(plan.boot_backend)
-        assert loader is not None, plan.boot_backend  # a plan for another one is refused
+        assert loader is not None, plan.boot_backend  # a plan for any other loader is refused
         self.loader = loader
 
     def header(self, host: Host) -> Begin:

@@ -1,4 +1,5 @@
-"""The trial on record, and how far it has come. `verify` reads this, so it loads nothing heavy."""
+"""Read the record of the trial, and determine how far the trial has come. `verify` uses this module, so it
+imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ PATH = journal.TRIAL
 class BadTrial(RocmcfgError):
     def __init__(self, reason: str) -> None:
         summary = f"the record of the trial cannot be used: {reason}"
-        hint = "`rocmcfg reject` ends the trial and takes away what it wrote"
+        hint = "end the trial with `rocmcfg reject`, which also removes what it wrote"
         super().__init__(error("RC4300", summary, location=PATH, hint=hint))
 
 
 class TrialOnRecord(RocmcfgError):
-    """Says that nothing else may be applied as long as a trial is on record."""
+    """Say that nothing else may be applied while a trial is on record."""
 
 
 def require_none(view: HostView) -> None:
@@ -34,30 +35,30 @@ def require_none(view: HostView) -> None:
         raise TrialOnRecord(
             error(
                 "RC4316",
-                f"a trial (transaction {trial.transaction}) is {stage(view, trial).value}, and nothing else "
-                "is applied meanwhile",
+                f"a trial (transaction {trial.transaction}) is {stage(view, trial).value}, and "
+                "nothing else can be applied meanwhile",
                 location=PATH,
-                hint="keep it with `rocmcfg confirm` in its boot, or end it with `rocmcfg reject`; "
-                "then run the command again",
+                hint="keep it with `rocmcfg confirm` in the trial boot, or end it with `rocmcfg "
+                "reject`; then run the command again",
             )
         )
 
 
 def load(view: HostView) -> Trial | None:
-    """Return the trial; None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want
-    of rights."""
-    journal.require_trusted(view)  # which a trial is nothing without
+    """Return the trial, or None if no trial is on record. Raise BadTrial, Untrusted, or Unreadable if the
+    user may not read it."""
+    journal.require_trusted(view)  # a trial needs the journals
     journal.require_trusted(view, PATH)
     content = view.read(PATH)
     return None if content is None else receipt.parsed(Trial, content, PATH, BadTrial)
 
 
 def stage(view: HostView, trial: Trial) -> Stage:
-    """Return how far the trial has come, by the kernel command line and the boot id; on a disk that runs no
-    kernel, by what the boot loader has for the next boot."""
+    """Return how far the trial has come, from the kernel command line and the boot id. On a disk that runs no
+    kernel, use what the boot loader has for the next boot."""
     if trial_token(view) == trial.token:
         # kexec hands the old command line to the next kernel (kexec(8), --reuse-cmdline; Debian's
-        # kexec-load), so that an earlier boot may have been the trial's already. Only root can tell.
+        # kexec-load), so an earlier boot may already have been the trial boot. Only root can find out.
         first = begun(events(view, trial))
         return Stage.RUNNING if first in ("", boot_id(view)) else Stage.OVER
     if not view.exists("/proc/cmdline"):
@@ -66,7 +67,7 @@ def stage(view: HostView, trial: Trial) -> Stage:
 
 
 def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
-    """Return what is noted of the trial in its journal; nothing without the right to read that."""
+    """Return what the trial's journal records about it, or nothing if the user may not read the journal."""
     try:
         transaction = journal.read(view, trial.transaction)
     except (Unreadable, journal.BadJournal):
@@ -75,13 +76,13 @@ def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
 
 
 def begun(events: Iterable[TrialEvent]) -> str:
-    """Return the id of the boot that was seen to be the trial's first; empty where none was."""
+    """Return the id of the boot that was recorded as the trial boot, or an empty string if none was."""
     return next((line.boot_id or "" for line in events if line.event is Event.BEGUN), "")
 
 
 def waits(view: HostView, trial: Trial) -> bool:
-    """Return whether the boot loader has the trial's arguments for the next boot; True also where only root
-    may look."""
+    """Return whether the boot loader has the trial's arguments for the next boot. Return True also if only
+    root may look."""
     loader = registry.trial(trial.boot_backend)
     try:
         return loader is not None and bool(loader.keeper(view).held(view))
@@ -96,7 +97,7 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
     status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
     if stage is Stage.ARMED and not waits(view, trial):
         status = CheckStatus.DRIFT
-        detail = "the boot loader does not have it any more: reject the trial, or try anew"
+        detail = "the boot loader no longer has it: reject the trial, then try it again"
     checks = []
     for setting, running in zip(settings, verify_running(view, settings, receipt), strict=True):
         check = running if setting.adopted_from else running._replace(source="the trial's arguments")
@@ -105,8 +106,8 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
 
 
 def newest(view: HostView) -> Journal | None:
-    """Return the journal of the trial on record: nothing is applied after a trial but its confirmation. None
-    where the newest transaction in force is no trial."""
+    """Return the journal of the trial on record: after a trial, only its confirmation can be applied. Return
+    None if the newest transaction in force is not a trial."""
     for transaction in journal.read_all(view):
         if transaction.state is JournalState.COMMITTED:
             return transaction if transaction.header.trial is not None else None

@@ -1,4 +1,4 @@
-"""How a trial stands, what history says of one, and what is left of one whose journal is lost."""
+"""Describe a trial: its state, its history, and what is left of a trial whose journal is lost."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from rocmcfg.state import edits
     "withheld",
 )
 class TrialOnRecord(NamedTuple):
-    """How the trial on record stands. `until` is when it confirms itself; None: it does not, or its boot has
-    not begun. `withheld` is why it did not confirm itself; empty also where only
-    root can tell. `waits` is False where the boot loader lost its arguments before its boot."""
+    """The state of the trial on record. `until` is when it will confirm itself; None if it will not, or if
+    the trial boot has not begun. `withheld` says why it did not confirm itself; it is empty also if only root
+    can find out. `waits` is False if the boot loader lost the trial's arguments before the trial boot."""
 
     trial: Trial
     stage: Stage
@@ -52,14 +52,14 @@ class TrialOnRecord(NamedTuple):
 
 
 def trial_on_record(view: HostView) -> TrialOnRecord | None:
-    """Return how the trial on record stands; None where there is none. Raises BadTrial, or Unreadable without
-    the right to read it."""
+    """Return the state of the trial on record, or None if there is no trial. Raise BadTrial, or Unreadable if
+    the user may not read it."""
     trial = record.load(view)
     if trial is None:
         return None
     stage = record.stage(view, trial)
     looks = [line.reasons for line in record.events(view, trial) if line.event is Event.WITHHELD]
-    withheld = looks[-1] if looks else ()  # of the last look: the unit can be started again
+    withheld = looks[-1] if looks else ()  # of the last check: the unit can be started again
     after = trial.terms.confirm_after
     until = None
     if stage is Stage.RUNNING and not withheld and after:  # since 1970 (proc(5), /proc/stat, btime)
@@ -76,7 +76,7 @@ class PastTrial(NamedTuple):
 
 
 def past_trial(view: HostView, transaction: Journal, every: Sequence[Journal]) -> PastTrial | None:
-    """Return what history says of a transaction that was a trial; None for one that was none. `every` are all
+    """Return the history of a transaction that was a trial, or None if it was not a trial. `every` are all
     journals, newest first."""
     if transaction.header.trial is None:
         return None
@@ -90,7 +90,7 @@ def past_trial(view: HostView, transaction: Journal, every: Sequence[Journal]) -
         for other in every
     )
     outcome = Outcome.CONFIRMED
-    if not confirmed and undone:  # of an apply that failed or was cut off, no end is noted
+    if not confirmed and undone:  # no end is recorded for an apply that failed or was cut off
         outcome = Outcome(ends[-1].value) if ends else Outcome.NOT_TRIED
     elif not confirmed:
         outcome = Outcome(_stage(view, transaction).value)
@@ -100,7 +100,7 @@ def past_trial(view: HostView, transaction: Journal, every: Sequence[Journal]) -
 
 
 def _stage(view: HostView, transaction: Journal) -> Stage:
-    """Return the stage of the trial that this journal began; over where another one, or none, is on
+    """Return the stage of the trial that this journal began. It is over if another trial, or none, is on
     record."""
     try:
         trial = record.load(view)
@@ -112,8 +112,8 @@ def _stage(view: HostView, transaction: Journal) -> Stage:
 
 
 def plan_without(view: HostView, *, force: bool) -> Plan:
-    """Return a plan that only takes away what trials leave on a host. Raises RocmcfgError where somebody
-    else's work is in the place of our files, unless `force` takes it away as well."""
+    """Return a plan that only removes what trials leave on a host. Raise RocmcfgError if rocmcfg's files were
+    changed by someone else, unless `force` says to remove them anyway."""
     left = [name for name, loader in registry.trials().items() if _there(view, loader)]
     here = [name for name in left if (menu := registry.reader(name)) is not None and menu.here(view)]
     place = next(iter((*here, *left)), "")  # two loaders may share a file
@@ -132,7 +132,7 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
             for file in owned
             if not view.is_symlink(file.path) and (state := view.state(file.path)) is not None
         ]
-    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
+    steps = registry.backend(place).activations(view, "the files that it reads are gone") if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
 

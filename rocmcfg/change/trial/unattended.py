@@ -1,5 +1,5 @@
-"""A trial that confirms itself: its waiting, and what speaks against keeping the settings, as sentences.
-Nobody is asked here, so that whatever cannot be told speaks against it."""
+"""Wait for a trial that confirms itself, and state every reason against keeping its settings. Nobody can be
+asked here, so anything that cannot be determined is a reason against it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent
 
 Sleep = Callable[[float], None]
-# Seconds. One step of waiting is short, because a machine that slept meanwhile has to notice it.
+# Seconds. One step of the wait is short so that a machine that was suspended meanwhile notices it.
 STEP = 10.0
-# A machine that slept longer than this in one step gets this much more to show what the waking did.
+# A machine that was suspended longer than the first gets the second more, to show problems after resuming.
 _ASLEEP, _AFTER_SLEEP = 30.0, 60.0
 HEALTH_TIME = 300.0  # seconds
 _SHOWN = 5  # lines of a failed health check
-# A shell between us and the check: a check that ends its parent ends this one, which is a failure as well.
+# A shell between rocmcfg and the check: a check that kills its parent kills this shell, which counts as a
+# failure.
 _APART = '/bin/sh -c "$1"; exit "$?"'
 
 
 def uptime(view: HostView) -> float:
-    """Return the seconds since the kernel began, those asleep among them (/proc/uptime, CLOCK_BOOTTIME).
-    Raises Unreadable."""
+    """Return the seconds since the kernel started, including time asleep (/proc/uptime, CLOCK_BOOTTIME).
+    Raise Unreadable."""
     try:
         return float((view.text("/proc/uptime") or "").split()[0])
     except (IndexError, ValueError) as problem:
-        raise Unreadable("/proc/uptime", "it holds no number") from problem
+        raise Unreadable("/proc/uptime", "it contains no number") from problem
 
 
 def wait(view: HostView, trial: Trial, seconds: float, sleep: Sleep) -> None:
-    """Wait until so many seconds after the boot's begin, or until the trial is on record no more. Raises
-    Unreadable."""
+    """Wait until this many seconds after the start of the boot, or until the trial is no longer on record.
+    Raise Unreadable."""
     while record.load(view) == trial and (left := seconds - uptime(view)) > 0:
         before, step = uptime(view), min(left, STEP)
         sleep(step)
@@ -49,33 +50,34 @@ def wait(view: HostView, trial: Trial, seconds: float, sleep: Sleep) -> None:
 
 
 def withhold(host: Host, trial: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:
-    """Put the reasons on record, and return what to raise: the trial goes on until somebody confirms or
-    rejects it, or until the next boot ends it. A record that cannot be written takes nothing from the
-    reasons."""
+    """Record the reasons, and return the error to raise. The trial continues until somebody confirms or
+    rejects it, or until the next boot ends it. The reasons are reported even if the record cannot be
+    written."""
     host.log(f"trial of transaction {trial.transaction} not confirmed: {'; '.join(reasons)}")
     try:
         with host.lock():
             if record.load(host) == trial:
                 journal.append(host, trial.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
-        reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
+        reasons = [*reasons, *(f"not recorded: {d.summary}" for d in problem.diagnostics)]
     summary = f"the trial (transaction {trial.transaction}) did not confirm itself"
     detail = "\n".join(reasons)
     hint = (
-        "`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does the next boot"
+        "keep its settings anyway with `rocmcfg confirm`, or end it with `rocmcfg "
+        "reject`; the next boot ends it as well"
     )
     return fail("RC4340", summary, detail=detail, location=record.PATH, hint=hint, exit_code=exit_code)
 
 
 def unbound(view: HostView, gpus_before: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each GPU that amdgpu drives no more. `gpus_before` are the PCI addresses that
-    amdgpu drove when the trial was applied."""
+    """Yield a sentence for each GPU that amdgpu no longer drives. `gpus_before` are the PCI addresses of the
+    GPUs that amdgpu drove when the trial was applied."""
     for address in gpus_before:
         driver = driver_of(view, address)
         if not view.exists(f"/sys/bus/pci/devices/{address}"):
             yield f"the GPU {address} is gone; amdgpu drove it before the trial"
         elif driver != "amdgpu":
-            yield f"the GPU {address} has {driver or 'no driver'} now; amdgpu drove it before the trial"
+            yield f"the GPU {address} now uses {driver or 'no driver'}; amdgpu drove it before the trial"
 
 
 def in_log(
@@ -85,15 +87,18 @@ def in_log(
     *,
     begins: bool,
 ) -> Iterator[str]:
-    """Yield what the kernel log says against the trial. `logs` are what was read of this boot and of no
-    other; with each issue the lines that speak for it. `begins`: the first line of a boot, with the kernel's
-    version, is among them."""
+    """Yield what the kernel log says against the trial. `logs` are the logs of this boot alone; `issues` are
+    pairs of a known issue and the lines that show it. `begins` says whether the logs include the first line
+    of a boot, with the kernel's version."""
     if not any(log.size for log in logs):
-        yield "no kernel log of this boot could be read, so nothing can be said of it"
+        yield "the kernel log of this boot could not be read, so nothing is known about this boot"
         return
-    yield from (f"{log.name} was read in part only: {log.problem}" for log in logs if log.problem)
+    yield from (f"{log.name} was read only in part: {log.problem}" for log in logs if log.problem)
     if not begins:
-        yield "the beginning of this boot's kernel log is gone, and with it what happened then"
+        yield (
+            "the beginning of this boot's kernel log is missing, so problems during startup "
+            "would go unnoticed"
+        )
     if resets:
         yield f"a GPU hung or was reset: {resets[0].text}"
     for match, lines in issues:
@@ -103,17 +108,17 @@ def in_log(
 
 
 def no_login(view: HostView) -> Iterator[str]:
-    """Yield why nobody is known to have logged in."""
+    """Yield the reason if no user is known to have logged in."""
     logged_in = somebody_logged_in(view)
     if logged_in is None:
-        yield "whether anybody logged in cannot be told: the journal of this boot cannot be read"
+        yield "it cannot be determined whether anybody logged in: the journal of this boot cannot be read"
     elif not logged_in:
-        yield "nobody has logged in since the boot"
+        yield "no user has logged in since the boot"
 
 
 def unhealthy(host: Host, command: str, progress: Callable[[str], None]) -> Iterator[str]:
-    """Yield what the user's own check says against the trial. A check that leaves programs behind has not
-    come to its end."""
+    """Yield what the user's own health check says against the trial. A check that leaves programs behind
+    counts as not finished."""
     progress(f"health check: {command}")
     mark = token_hex(16)
     argv = ("/bin/sh", "-c", _APART, "sh", command)
@@ -123,9 +128,9 @@ def unhealthy(host: Host, command: str, progress: Callable[[str], None]) -> Iter
         return
     end = f"ended with status {done.status}"
     if done.status is None:
-        end = f"did not end within {HEALTH_TIME:.0f} seconds"
+        end = f"did not finish within {HEALTH_TIME:.0f} seconds"
     elif done.ok:
-        end = f"left {left[0]} at work, so that its end says nothing"
+        end = f"left {left[0]} running, so its result means nothing"
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
     output = f": {' / '.join(lines[-_SHOWN:])}" if lines else ""
     yield f"the health check `{command}` {end}{output}"

@@ -1,4 +1,4 @@
-"""What the words of a verdict are made of: sentences, and one piece of advice."""
+"""The parts of a verdict's wording: its sentences, and one piece of advice."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rocmcfg.model.facts import Machine
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
-BUG_REPORTS = "maintainers may turn a bug report away"
+BUG_REPORTS = "maintainers may reject bug reports from a tainted kernel"
 
 
 class Advice(Enum):
-    """What to do about a setting, the plainest first."""
+    """What to do about a setting, the firmest advice first."""
 
-    TAKE_OUT = "take it out"
-    CHANGE = "write something else in its place"
-    DOUBT = "take it out, unless its author knows why it is there"
-    NOTE = "leave it, and know this about it"
+    TAKE_OUT = "remove it"
+    UNNEEDED = "leave it out: it changes nothing here"
+    CHANGE = "write something else instead"
+    NOTE = "keep it, and know this about it"
 
 
 class Words(NamedTuple):
-    """What a verdict says. `summary` has no full stop; `why` are sentences, or empty; `cure` is what to do,
-    without a full stop. `instead` is what to write where the advice is to change the setting; its value is
-    None where the author's stays."""
+    """The wording of a verdict. `summary` has no full stop. `why` consists of whole sentences, or is empty.
+    `cure` says what to do, without a full stop. `instead` is the setting to write if the advice is to change
+    it; its value is None if the author's value stays."""
 
     summary: str
     why: str
@@ -37,7 +37,7 @@ class Words(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A setting, and what it is judged by."""
+    """A setting, the catalogue and the machine by which it is judged."""
 
     asked: Spelling
     known: Catalogue
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name as it stands in a file: without the scope that `--set` wants before it."""
+        """Return the name as a file spells it: without the scope that `--set` requires."""
         return self.asked.id if self.asked.kind in (Kind.PARAMETER, Kind.FEATURE) else self.asked.name
 
     @property
@@ -57,8 +57,13 @@ def take_out(case: Case, summary: str, why: str, *, cure: str = "") -> Words:
     return Words(summary, why, Advice.TAKE_OUT, cure or f"leave {case.name} out")
 
 
+def unneeded(case: Case, summary: str, why: str) -> Words:
+    return Words(summary, why, Advice.UNNEEDED, f"leave {case.name} out")
+
+
 def doubt(case: Case, summary: str, why: str, *, cure: str = "") -> Words:
-    return Words(summary, why, Advice.DOUBT, cure or f"leave {case.name} out unless you know why you want it")
+    """Leave to the author what nobody else can know: the GPU, another reader, or what is wanted."""
+    return Words(summary, why, Advice.NOTE, cure or f"leave {case.name} out unless you know why you want it")
 
 
 def change(summary: str, why: str, instead: Spelling, *, cure: str = "") -> Words:
@@ -66,8 +71,8 @@ def change(summary: str, why: str, instead: Spelling, *, cure: str = "") -> Word
 
 
 def changed(verdict: Verdict, case: Case, summary: str, why: str) -> Words:
-    """Advise what the verdict proposes, if it does. A name without a value is worth a look, and not to be
-    written: its value may mean something else there."""
+    """Advise to write the verdict's proposal, if it has one. A proposed name without a value is only
+    mentioned: the author's value may mean something else under that name."""
     instead = verdict.instead
     if instead is None:
         return doubt(case, summary, why)

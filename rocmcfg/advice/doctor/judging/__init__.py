@@ -1,1 +1,2 @@
-"""What the lines of a log say: on which machine, of which known issue, how sure, and what is left to do."""
+"""Judge the lines of a log: which machine wrote it, which known issues it shows, how likely, and what to
+do."""

@@ -1,4 +1,4 @@
-"""A known issue that a log speaks for: how much, by which lines, and what of its workaround is in force."""
+"""A match: a known issue that a log points to, with its score, its lines, and the state of its workaround."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 
-TOLD = 0.5  # the score from which on doctor names an issue
+TOLD = 0.5  # doctor names an issue with this score or more
 
 
 class InForce(NamedTuple):
-    """A setting of a workaround that was in force when the log was written, and where it was set."""
+    """A setting of a workaround that was in force when the log was written, and the place where it was
+    set."""
 
     setting: Spelling
     where: str
 
 
 class AppliedSetting(NamedTuple):
-    """A setting of a workaround that is in force now or from the next boot on; whether it was when the log
-    was written is not known."""
+    """A setting of a workaround that is in force now or after the next boot; it is unknown whether it was in
+    force when the log was written."""
 
     setting: Spelling
     state: str
 
 
 class Stages(NamedTuple):
-    """`wanted` are all stages in their order, `seen` those that a log shows, `in_order` the longest series of
-    them that one boot shows one after the other."""
+    """The stages of a failure. `wanted` are all stages in their order, `seen` the stages that a log shows,
+    `in_order` the longest series of them that one boot shows one after the other."""
 
     wanted: tuple[str, ...]
     seen: tuple[str, ...]
@@ -36,13 +37,13 @@ class Stages(NamedTuple):
 
     @property
     def share(self) -> float:
-        """0 to 1: how much of the failure was seen as it should be. One stage alone is no order."""
+        """How much of the failure was seen in the right order, from 0 to 1. A single stage counts as 0."""
         return len(self.in_order) / len(self.wanted) if len(self.in_order) > 1 else 0.0
 
 
 class Match(NamedTuple):
-    """`hits` are the signatures that were found, the strongest first. `in_force` and `applied` are settings
-    of the workaround, which need not be recommended again."""
+    """A known issue that a log points to. `hits` are the signatures found, the strongest first. `in_force`
+    and `applied` are settings of the workaround that need not be recommended again."""
 
     issue: KnownIssue
     score: float
@@ -58,7 +59,7 @@ class Match(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Told, or not told for the sole reason that its workaround is in force, which did not help."""
+        """Whether the issue is told, or would be if its workaround had not been in force without helping."""
         return self.score >= TOLD * damped(self.issue, len(self.in_force))
 
     @property
@@ -68,7 +69,7 @@ class Match(NamedTuple):
 
 
 def damped(issue: KnownIssue, tried: int) -> float:
-    """The factor for a score where `tried` settings of the workaround were in force and did not help."""
+    """Return the factor for a score if `tried` settings of the workaround were in force and did not help."""
     if not tried:
         return 1.0
     return 0.8 if tried == len(issue.workaround.settings) else 0.95

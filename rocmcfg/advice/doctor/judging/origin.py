@@ -1,5 +1,5 @@
-"""The machine that wrote a log: what the options say of it, else the log, else this host; and which known
-issues it can have."""
+"""Determine the machine that wrote a log, from the options, else the log, else this host; and the known
+issues that it can have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocmcfg.model.version import Version, VersionRange, comparable, format_vers
 
 
 class Options(NamedTuple):
-    """What the user says of the machine; empty or None where nothing is said."""
+    """The machine as the user describes it; empty or None for everything that the user does not say."""
 
     gfx: tuple[str, ...] = ()
     kernel: str = ""
@@ -22,10 +22,10 @@ class Options(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """`host` is None where the logs are certainly another machine's, so that this host says nothing of them.
-    `gfx` are the targets, `possible` those that it may be where only a generation is known. `same_boots`: the
-    logs may be of kernels that this host has, so that what runs here now says something of them. `rocm_up_to`
-    is given where `rocm` is only the oldest that it may be.
+    """The machine that wrote a log. `host` is None if the logs are certainly from another machine, so this
+    host reveals nothing about it. `gfx` are its GPU targets, `possible` the targets that it may have if only
+    the generation is known. `same_boots`: the logs may come from kernels that this host has, so the running
+    values say something about them. `rocm_up_to` is set if `rocm` is only the oldest release that it may be.
     """
 
     options: Options
@@ -41,7 +41,7 @@ class Origin(NamedTuple):
     rocm_up_to: Version | None = None
 
     def kernel_at(self, position: int) -> tuple[str, str]:
-        """The release that wrote a line, and who says so."""
+        """Return the kernel release that wrote a line, and the source of that knowledge."""
         if self.options.kernel:
             return self.options.kernel, "--kernel"
         release = self.log.kernel_at(position)
@@ -50,13 +50,13 @@ class Origin(NamedTuple):
         return (self.host.running, "this host") if self.host and self.host.running else ("", "")
 
     def rocm_is(self, wanted: VersionRange | None) -> bool | None:
-        """Return whether its ROCm is in a range; None where that cannot be told."""
+        """Return whether its ROCm is in a range; None if that is unknown."""
         return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 
 def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False) -> Origin:
-    """Where the options or the log name a GPU that this host has not, it is another machine's; so is a log
-    that somebody `named` on a host without any."""
+    """Return the machine that wrote a log. It is another machine if the options or the log name a GPU that
+    this host does not have, or if the log was `named` on a host without a GPU."""
     here = None if _is_foreign(options.gfx or log.gfx or log.family, host, named) else host
     possible: tuple[str, ...] = ()
     if options.gfx:
@@ -78,8 +78,8 @@ def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False)
 
 
 def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version | None, Version | None, str]:
-    """From the oldest to the newest ROCm that it may be (None where the oldest is the only one), and who
-    says so."""
+    """Return the oldest and the newest ROCm that it may be (None if only the oldest is possible), and the
+    source of that knowledge."""
     if options.rocm or log.rocm:
         return options.rocm or log.rocm, None, "--rocm" if options.rocm else "the log"
     if log.rocm_named or here is None:
@@ -88,7 +88,8 @@ def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version 
 
 
 def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
-    """The ROCm that PyTorch brings, from the oldest to the newest that it may be, and who says so."""
+    """Return the ROCm that PyTorch brings, the oldest and the newest that it may be, and the source of that
+    knowledge."""
     torches = [torch for torch in host.pytorch if torch.rocm]
     if not torches:
         return None, None, ""
@@ -98,13 +99,13 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
 
 
 def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
-    if not host.gpus and (host.offline or named):  # a disk shows no GPU
+    if not host.gpus and (host.offline or named):  # an offline host shows no GPU
         return not host.offline
     return bool(gfx) and not set(gfx) & set(host.gfx)
 
 
 class Reason(NamedTuple):
-    """A part of the judgement on an issue. `met` is None where it cannot be told."""
+    """A part of the judgement on an issue. `met` is None if it is unknown."""
 
     what: str
     met: bool | None
@@ -112,7 +113,7 @@ class Reason(NamedTuple):
 
 
 def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
-    """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
+    """Return each condition of the issue, judged for the machine and the boot that wrote the line."""
     reasons = []
     if issue.gfx:
         reasons.append(_gfx_met(issue, where))
@@ -136,12 +137,12 @@ def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:
         seen = ", ".join(where.gfx)
         return Reason("gfx", False, f"reported on {wanted}, not on {seen} ({where.gfx_source})")
     if not where.possible:
-        return Reason("gfx", None, f"it is known of {wanted}; which GPU it was cannot be told")
+        return Reason("gfx", None, f"known on {wanted}; the GPU is unknown")
     if not common:
-        return Reason("gfx", False, f"reported on {wanted}; the log is of another generation")
+        return Reason("gfx", False, f"reported on {wanted}; the log is from another generation")
     if len(common) == len(where.possible):
-        return Reason("gfx", True, f"the log is of a generation that is affected ({wanted})")
-    return Reason("gfx-generation", None, f"the log is of the generation of {affected}")
+        return Reason("gfx", True, f"the log is from an affected generation ({wanted})")
+    return Reason("gfx-generation", None, f"the log is from the generation of {affected}")
 
 
 def _kernel_met(wanted: VersionRange, where: Origin, position: int) -> Reason:
@@ -149,11 +150,11 @@ def _kernel_met(wanted: VersionRange, where: Origin, position: int) -> Reason:
     version = parse_kernel(release)
     inside = wanted.between(*version.span) if version and not where.dkms else None
     if version is None:
-        text = f"it is known of kernels {wanted.text}; which it was cannot be told"
+        text = f"known on kernels {wanted.text}; the kernel is unknown"
     elif where.dkms:
-        text = f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
+        text = f"known on kernels {wanted.text}; AMD's DKMS driver replaces the driver of {release}"
     elif inside is None:
-        text = f"kernels {wanted.text}; {release} hides its stable release"
+        text = f"known on kernels {wanted.text}; the name {release} does not show its stable release"
     else:
         text = f"kernel {release} ({source}){'' if inside else ' is not affected'} (affected: {wanted.text})"
     return Reason("kernel", inside, text)
@@ -163,16 +164,17 @@ def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
     inside = where.rocm_is(wanted)
     release = f"ROCm {format_version(where.rocm)} ({where.rocm_source})" if where.rocm else ""
     if not release:
-        text = f"it is known of ROCm {wanted.text}; which it was cannot be told"
+        text = f"known on ROCm {wanted.text}; the ROCm release is unknown"
     elif inside is None:
-        text = f"it is known of ROCm {wanted.text}; {release} does not tell enough"
+        text = f"known on ROCm {wanted.text}; {release} is not precise enough"
     else:
         text = f"{release}{'' if inside else ' is not affected'} (affected: {wanted.text})"
     return Reason("rocm", inside, text)
 
 
 def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
-    """Where kernel or ROCm carry the fix already: `met` is False for what speaks against the issue."""
+    """Return reasons if the kernel or ROCm has the fix already: `met` is False if that speaks against the
+    issue."""
     kernel, kernel_why = _kernel_fixed(issue, where, position, catalogue)
     rocm = where.rocm_is(issue.fixed_rocm)
     halves = [kernel_why] if kernel else []
@@ -182,7 +184,7 @@ def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue)
         return []
     if issue.fixed_by == "both" and not (kernel and rocm):
         rest = "ROCm" if kernel else "the kernel"
-        return [Reason("fix", None, f"{halves[0]}; {rest} needs its half too")]
+        return [Reason("fix", None, f"{halves[0]}; {rest} needs its half of the fix, too")]
     return [Reason("fix", False, "; ".join(halves))]
 
 
@@ -208,10 +210,9 @@ def _kernel_fixed(
 
 
 def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
-    """Faults known of this host's GPUs, on its running kernel and ROCm, and not fixed there.
+    """Return the faults that are known on this host's GPUs, running kernel and ROCm, and not fixed there.
 
-    Only what is certain: an issue with a condition that cannot be told is left out, for it would be shown to
-    nearly everybody.
+    An issue with an unknown condition is left out, because it would be shown to nearly everybody.
     """
     where = origin(Options(), LogFacts(), host)
     stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)

@@ -1,9 +1,10 @@
-"""How much a log speaks for each known issue: a score from 0 to 1, with its reasons.
+"""Score each known issue by a log, from 0 to 1, with reasons.
 
-From 0.5 on we would tell the user so. A specific line alone gets there, also on a GPU that no report names,
-since a list of reports is no limit. A typical one needs a condition of the issue that is met, or a log of the
-GPU's generation; a generic one only ever adds. What cannot be on this kernel or ROCm, or is fixed there,
-stays below. The numbers order issues against each other; they are no probabilities.
+doctor names an issue with a score of 0.5 or more. A specific line is enough for that, even on a GPU that no
+report names, because the list of reports is not complete. A typical line also needs a condition of the issue
+that is met, or a log from the GPU's generation; a generic line only adds to the score. An issue that this
+kernel or ROCm cannot have, or that is fixed there, stays below. The numbers rank issues; they are not
+probabilities.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
     "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.13},
 }
-_LOW = 0.45  # at most, for what we would not tell
-_ELSEWHERE = (0.5, 0.6)  # a line that names the issue, where its reports are of other GPUs
+_LOW = 0.45  # at most, for an issue that doctor does not name
+_ELSEWHERE = (0.5, 0.6)  # for a specific line of an issue that is reported on other GPUs
 _SURE = {"confirmed": 1.0, "reported": 0.97, "unverified": 0.9}
 _KINDS = {"fault": 0, "advice": 1, "spelling": 2}
 _RANK = {"specific": 0, "typical": 1, "generic": 2}
@@ -37,7 +38,7 @@ _RANK = {"specific": 0, "typical": 1, "generic": 2}
 def rank(
     issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, host: HostState, catalogue: Catalogue
 ) -> tuple[Match, ...]:
-    """Best first."""
+    """Return the matches, the best first."""
     by_issue: dict[str, list[Hits]] = {}
     for hit in hits:
         if hit.probe.role == "signature" and hit.positions:
@@ -53,7 +54,7 @@ def rank(
         match
         for match in matched
         if any(_is_telling(hit, match.hits) for hit in match.hits)
-        # what fits in general lines alone is worth a word where another fault's line is left unexplained
+        # a match by generic lines alone is shown if it explains a line that nothing else explains
         or (not certain and any(telling.intersection(hit.positions) for hit in match.hits))
     ]
     return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
@@ -73,12 +74,12 @@ def _judge(
     if best == "generic" and not _may_be(stated, against):
         return None
     reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
-    # each further kind of line that fits makes it likelier, to a limit
+    # each further kind of matching line makes the issue likelier, up to a limit
     score = _BASE[best] + min(sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:]), 0.1)
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
         score += 0.08 * stages.share
-        summary = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
+        summary = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in order"
         reasons.append(Reason("stages", True, summary))
     for reason in stated if best != "generic" else ():
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
@@ -111,8 +112,8 @@ def _judge(
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:
-    """Limit a score by what speaks against an issue: versions do for certain, the GPU only where no line
-    names the issue."""
+    """Limit a score by what speaks against an issue: a version always does, the GPU only if no specific line
+    was found."""
     unmet = {reason.what for reason in (*stated, *against) if reason.met is False}
     if best == "specific" and unmet and unmet <= {"gfx", "gpus"}:
         low, high = _ELSEWHERE
@@ -129,7 +130,7 @@ def _signature(hit: Hits) -> Signature:
 
 
 def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
-    """The strength of a signature. A signature that counts only `beside` another one is generic where the
+    """Return the strength of a signature. A signature that counts only `beside` another one is generic if the
     other was not found."""
     signature = _signature(hit)
     if signature.beside and all(_signature(other).name != signature.beside for other in hits):
@@ -142,14 +143,14 @@ def _is_telling(hit: Hits, hits: Sequence[Hits]) -> bool:
 
 
 def _may_be(stated: Sequence[Reason], against: Sequence[Reason]) -> bool:
-    """Return whether an issue of this GPU, which nothing speaks against, may be behind lines that other
-    faults print as well."""
+    """Return whether an issue may be the cause of lines that other faults print, too: it is known on this
+    GPU, and nothing speaks against it."""
     of_this_gpu = any(reason.what == "gfx" and reason.met for reason in stated)
     return of_this_gpu and all(reason.met is not False for reason in (*stated, *against))
 
 
 def _kinds(weighed: Sequence[tuple[str, Hits]]) -> list[str]:
-    """The strengths, without those of signatures that only read lines which a stronger one read before."""
+    """Return the strengths, without those of signatures that only match lines of a stronger one."""
     strengths, read = [], set[int]()
     for strength, hit in weighed:
         if not read.issuperset(hit.positions):
@@ -176,9 +177,10 @@ def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | 
 
 
 def follow(wanted: Sequence[str], positions: Mapping[str, Sequence[int]], boots: Sequence[int]) -> Stages:
-    """`positions` are sorted, by name of the stage; `boots` are the positions at which a boot begins.
+    """Return the stages that a log shows in order. `positions` are sorted, by name of the stage; `boots` are
+    the positions at which a boot begins.
 
-    Drivers retry: a stage may come back many times, and between two stages others may stand.
+    Drivers retry: a stage may occur many times, and other stages may come between two stages.
     """
     seen = tuple(name for name in wanted if positions.get(name))
     spans = list(pairwise((-1, *boots, 1 << 63)))
@@ -203,21 +205,23 @@ def _one_after_the_other(
 
 
 def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
-    """Judge whether the firmware that the issue is about is loaded; empty where the issue is about none."""
+    """Judge whether the firmware that the issue is about is loaded; empty for an issue without one."""
     row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
     if row is None:
         return []
     version, name = loaded.get(row.block), row.block.upper()
     if version is None:
-        return [Reason("firmware", None, f"which {name} firmware is loaded cannot be told")]
+        return [Reason("firmware", None, f"the loaded {name} firmware is unknown")]
     bad, counted = row.is_bad(version), version & row.counted
-    return [Reason("firmware", bad, f"{name} firmware {counted:#x} is {'' if bad else 'not '}the bad one")]
+    known = "is the version" if bad else "is not the version"
+    return [Reason("firmware", bad, f"{name} firmware {counted:#x} {known} that is known to fail")]
 
 
 def alike(
     match: Match, issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, catalogue: Catalogue
 ) -> tuple[KnownIssue, ...]:
-    """Other faults of this machine that print the lines of a match, where no line names the issue."""
+    """Return other faults of this machine that print the lines of a match, if none of the lines is
+    specific."""
     if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
         return ()
     lines = {position for hit in match.hits for position in hit.positions}
@@ -233,5 +237,5 @@ def alike(
 
 
 def covered(matches: Sequence[Match]) -> set[int]:
-    """The positions of lines that are explained by an issue which doctor names."""
+    """Return the positions of lines that an issue named by doctor explains."""
     return {position for match in matches if match.told for hit in match.hits for position in hit.positions}

@@ -1,5 +1,5 @@
-"""Whether a workaround was in force when a log was written, since what did not help is not recommended again;
-what of it is still to be done on a host, and the command that applies it."""
+"""Determine whether a workaround was in force when a log was written, because one that did not help is not
+recommended again; and what is left to do on a host, with the command for it."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class IssueHere(NamedTuple):
 
 
 class HostState(NamedTuple):
-    """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
-    environment of the caller. `applied` are the settings that rocmcfg applied last and that hold. `firmware`
-    is the version of each block that the GPUs run, where it is known."""
+    """The state of a host. `variables` maps a name to its value and its place: a file that new processes
+    read, or the environment of the caller. `applied` are the settings that rocmcfg applied last and that
+    hold. `firmware` has the version of each firmware block of the GPUs, as far as it is known."""
 
     running: Running
     variables: Mapping[str, tuple[str | None, str]]
@@ -53,12 +53,12 @@ class HostState(NamedTuple):
 def where_in_force(
     setting: Spelling, kargs: Sequence[Karg] | None, host: HostState | None, catalogue: Catalogue
 ) -> str:
-    """Where a setting is in force; empty where it is not or cannot be told.
+    """Return the place that puts a setting in force; empty if it is not in force or that is unknown.
 
-    `kargs` is the command line of a boot that wrote a log; None asks for what is in force now. `host` is None
-    where the log is another machine's.
+    `kargs` is the command line of the boot that wrote a log; None means the running system. `host` is None if
+    the log is from another machine.
     """
-    if setting.kind is Kind.ENV:  # no log shows what its process was given
+    if setting.kind is Kind.ENV:  # no log shows the environment of its process
         variable = host.variables.get(setting.name) if host and kargs is None else None
         return variable[1] if variable and variable[0] == setting.value else ""
     if setting.kind is Kind.KARG:
@@ -72,24 +72,24 @@ def where_in_force(
 
 
 def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catalogue: Catalogue) -> str:
-    """Return what to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and
-    that is not known to have been in force when the log was written; empty for any other. `kargs` is the
+    """Return a phrase on a setting that is in force now, or that rocmcfg applied for the next boot, and that
+    is not known to have been in force when the log was written; empty for any other setting. `kargs` is the
     command line of that boot, if the log shows it."""
     where = where_in_force(setting, None, host, catalogue)
     if where:
         absent = setting.kind is Kind.KARG and kargs is not None
-        then = "it was not then" if absent else "this log does not say whether it was then"
+        then = "was not when the log was written" if absent else "the log does not show whether it was then"
         return f"in force now ({where}); {then}"
     if any(reaches(setting, own.parameter or own.id, own.text, catalogue) for own in host.applied):
-        return "applied, not in effect before the reboot"
+        return "applied, but not in effect before the reboot"
     return ""
 
 
 def _stands(
     issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], catalogue: Catalogue
 ) -> IssueHere | None:
-    """How a host stands to an issue that it may have. None where its cure is what kernels do by themselves,
-    and nobody has them do otherwise here."""
+    """Return an issue that a host may have, with its state there. None if its cure is the default of the
+    kernels, and nothing changes that default here."""
     cure = issue.workaround.settings
     remedies = [done(setting, None, host, catalogue) for setting in cure]
     state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
@@ -101,8 +101,8 @@ def _stands(
 
 
 def failed(report: VerificationReport) -> list[Check]:
-    """Return the checks of what was applied and is not in effect, nor will be after a reboot. What only
-    somebody with other rights may read is of no consequence, nor is what cannot be told."""
+    """Return the checks of settings that were applied but are not in effect, not even after a reboot. Checks
+    that the caller may not read, and checks with an unknown result, are left out."""
     fine = PASSES | PENDING | {CheckStatus.NOT_READABLE, CheckStatus.CANNOT_BE_TOLD}
     return [check for check in report.checks if check.status not in fine]
 
@@ -110,13 +110,13 @@ def failed(report: VerificationReport) -> list[Check]:
 def holding(
     applied: Sequence[DesiredSetting], report: VerificationReport | None
 ) -> tuple[DesiredSetting, ...]:
-    """Return the settings that did not fail; all of them where nobody could look."""
+    """Return the settings that did not fail; all of them without a report."""
     lost = {check.name for check in failed(report)} if report else set()
     return tuple(setting for setting in applied if setting.id not in lost)
 
 
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
-    """Return the issues that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's
+    """Return the issues that fit the facts of a host, each with its state there; `applied` are rocmcfg's
     settings."""
     knowledge = catalogue.load()
     issues = known_here(catalogue.known_issues(), facts, knowledge)
@@ -127,8 +127,8 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
 
 
 def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
-    """Return the issues of any host that have all the words, in any case, and concern one of the GPUs; none:
-    any."""
+    """Return the issues of any host that mention all the words, ignoring case, and concern one of the GPUs,
+    or any GPU if none is given."""
     issues = []
     for issue in catalogue.known_issues():
         cure = (*map(str, issue.workaround.settings), *issue.workaround.steps)
@@ -141,19 +141,20 @@ def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, .
 
 
 def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) -> tuple[str | None, str]:
-    """The value that a module parameter had, and who says so."""
+    """Return the value that a module parameter had, and the source of that knowledge."""
     written = last(kargs or (), name)
     if written is not None:
         return written.value, written.source
-    # where two boots had one command line, what a driver holds now stands for both
+    # if two boots had the same command line, the driver's current value holds for both
     if host is None or (kargs is not None and join(kargs) != join(host.running.kargs)):
         return None, ""
     return host.running.parameter(name).value, "the running driver"
 
 
 class Cure(NamedTuple):
-    """What of a workaround is still to be done. `command` applies what rocmcfg can apply of it, on top of
-    what is applied; `once` runs one program with it. Empty where that is nothing."""
+    """The part of a workaround that is still to be done. `command` applies the settings that rocmcfg can
+    apply, in addition to the applied ones; `once` runs one program with them. Both are empty if there is
+    nothing to do."""
 
     settings: tuple[Spelling, ...]
     unset: tuple[str, ...]
@@ -171,8 +172,9 @@ def cure(
     root: str,
     boot: BootChain | None,
 ) -> Cure:
-    """`request` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
-    GPUs here, by those that they extend; `boot` is how the host boots, None where it is for another one."""
+    """Return what is left to do for a match. `request` is the last request on this host, if any. `suggested`
+    are the profiles of the GPUs here, by the profiles that they extend. `boot` is the boot chain of the host;
+    None if the cure is for another machine."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
     command = once = ""
@@ -191,8 +193,8 @@ def cure(
 
 
 def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
-    """The command that applies a request; where apply refuses the host, the one that says what to write by
-    hand. Variables need no boot loader."""
+    """Return the command that applies a request, or, if apply refuses the host, the command that shows what
+    to write manually. Variables need no boot loader."""
     apply = command_line(request, root)
     if boot is None or boot.supported:
         return f"sudo {apply}"
@@ -205,24 +207,24 @@ def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
 
 
 def suggested(view: HostView, facts: Facts) -> dict[str, str]:
-    """The profiles of the GPUs that are here, by the profile that they extend."""
+    """Return the profiles of this host's GPUs, by the profile that they extend."""
     try:
         here = profiles.load(view, profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx]))
     except RocmcfgError:
-        return {}  # a local file of such a name is wrong
+        return {}  # a local file of that name is invalid
     return {profile.extends or profile.name: profile.name for profile in here}
 
 
 def by_profile(view: HostView, match: Match, facts: Facts, catalogue: Catalogue) -> dict[Spelling, str]:
-    """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
-    option --with and the text. A setting whose conditions do not hold here is not among them."""
+    """Return the settings of a workaround that its profile sets on this host: by default (empty text), or
+    with --with and the text. A setting whose conditions do not hold here is left out."""
     name = match.issue.workaround.profile
     if not name or not match.told:
         return {}
     try:
         (profile,) = profiles.load(view, [name])
     except RocmcfgError:
-        return {}  # a local file of that name is wrong: the settings are named one by one
+        return {}  # a local file of that name is invalid: the settings are named one by one
     return {
         wanted: setting.id if setting.optional else ""
         for wanted in match.remaining

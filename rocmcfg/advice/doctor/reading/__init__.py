@@ -1,1 +1,1 @@
-"""Logs as they come: where they lie, what packs them, and the lines in them that are worth a look."""
+"""Read logs: find them, unpack them, and select the lines in them that matter."""

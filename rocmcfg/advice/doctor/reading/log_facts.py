@@ -1,4 +1,4 @@
-"""What logs tell about the machine that wrote them. They may come from another machine than this one."""
+"""Read from logs facts about the machine that wrote them, which may be another machine than this host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GFX = regex(r"gfx\d{1,2}[0-9a-f]{2}")
 
 
 class Said(NamedTuple):
-    """One thing that a log says, and where."""
+    """A statement in a log, and its position."""
 
     text: str
     position: int
@@ -30,9 +30,9 @@ class Said(NamedTuple):
 
 
 class LogFacts(NamedTuple):
-    """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
-    functions tell (empty: they do not). `rocm_named`: it names a release of ROCm, and if `rocm` is None it
-    cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
+    """Facts that a log shows. `gfx` are the targets that it names; `family` are the targets that it may be
+    about if only names of driver functions show them. `rocm_named`: it names a release of ROCm; if `rocm` is
+    None, it is unknown which release ran. `kernels` and `command_lines` are sorted by position."""
 
     gfx: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
@@ -53,13 +53,14 @@ class LogFacts(NamedTuple):
         return self.other_vendor and not ours
 
     def kernel_at(self, position: int) -> str:
-        """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
+        """Return the release of the boot that wrote the line, or of any boot if the log does not have the
+        beginning of that one."""
         statement = _before(self.kernels, position) or next(reversed(self.kernels), None)
         return statement.text if statement else ""
 
     def kargs_at(self, position: int) -> tuple[Karg, ...] | None:
-        """The kernel's arguments in that boot; None where no log shows them: a command line that comes after
-        the line is that of a later boot."""
+        """Return the kernel arguments of the boot that wrote the line; None if no log shows them. A command
+        line that comes after the line belongs to a later boot."""
         statement = _before(self.command_lines, position)
         return split(statement.text, "the log's command line") if statement else None
 
@@ -70,7 +71,8 @@ def _before(statements: Sequence[Said], position: int) -> Said | None:
 
 
 def read_facts(scanner: Scanner, knowledge: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:
-    """The scanner looked for `knowledge.facts`, in their order."""
+    """Return the facts in the logs that a scanner has read. It must have searched for `knowledge.facts`, in
+    their order."""
     statements: dict[str, list[Said]] = {}
     hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
     for hit, pattern in zip(hits, knowledge.facts, strict=True):
@@ -111,7 +113,8 @@ def _unique(statements: Iterable[Said]) -> tuple[Said, ...]:
 
 
 def _gfx(by_kind: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
-    """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
+    """Return the targets that the statements of the highest weight name. Mentions in passing count only if
+    most of them agree."""
     by_pci = {pci: model.gfx for model in models for pci in model.pci}
     statements = [s._replace(text=by_pci.get(s.text.lower(), "")) for s in by_kind.get("pci", ())]
     statements += by_kind.get("gfx", ())
@@ -131,8 +134,9 @@ def _gfx(by_kind: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> t
 
 
 def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | None, bool]:
-    """The newest release that programs print, of the heaviest statements; None where a sentence names another
-    one. And whether sentences name any at all: then the log is about a certain release, whichever."""
+    """Return the newest release that programs print, by the statements of the highest weight; None if a
+    sentence names another one. Also return whether sentences name any release: then the log is about a
+    certain release, known or not."""
     named = {parse_version(statement.text) for statement in prose} - {None}
     if not printed:
         return None, bool(named)

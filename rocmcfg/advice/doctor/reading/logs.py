@@ -1,9 +1,9 @@
-"""Where logs come from: named files and pipes, this host's journal or ring buffer, the files of another root.
+"""Read logs from their sources: named files and pipes, this host's journal or ring buffer, files of another
+root.
 
-Compressed ones are known by their first bytes, not by their names. Of a damaged one, what comes before the
-damage is read, but for a few KiB: Python's own readers throw away a whole block. Like `zcat`, this ignores
-what stands behind the packed data and is not packed.
-"""
+A compressed log is recognised by its first bytes, not by its name. A damaged log is read up to a few KiB
+before the damage; Python's own readers would drop a whole block. Like `zcat`, this module ignores data after
+the compressed part that is not compressed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-_CHUNK = 4 << 10  # bytes that are read, and unpacked, at once: what a damage can take along
+_CHUNK = 4 << 10  # bytes that are read and unpacked at once, and so the most that is lost before a damage
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
-# How a packed file begins, and what unpacks it.
+# The first bytes of a packed file, the module that unpacks it, and its decompressor.
 _PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", "zlib", lambda zlib: zlib.decompressobj(31)),
     (b"\xfd7zXZ\0", "lzma", lambda lzma: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)),
     (b"BZh", "bz2", lambda bz2: bz2.BZ2Decompressor()),
 )
-# How begins what is no text, what it is, and what makes one of it.
+# The first bytes of a file that is not a text, its format, and the command that prints its text.
 _NO_TEXT = (
     (b"\x1f\x8b", "packed with gzip", "zcat"),
     (b"\xfd7zXZ\0", "packed with xz", "xz -dc"),
@@ -45,24 +45,25 @@ _NO_TEXT = (
     # HEADER_SIGNATURE in journal-def.h of systemd
     (b"LPKSHHRH", "a journal", "journalctl -k --file"),
 )
-_START = 512  # bytes that tell what a file is
+_START = 512  # bytes that show the format of a file
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
 _FILES = regex(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
-# At least three words, and no path: a line that somebody copied.
+# At least three words, and not a path: a copied line.
 _LINE = regex(r"(?![/.~])(?!.*\.\w{1,4}$)\s*\S+\s+\S+\s+\S")
 _KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
 
 
 class Source(NamedTuple):
-    """A log that can be opened. `open` returns None where there is none after all, and raises Unreadable."""
+    """A log that can be opened. `open` returns None if there is no such log, and may raise Unreadable."""
 
     name: str
     open: Callable[[], BinaryIO | None]
 
 
 def named(path: str) -> Source:
-    """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
+    """Return the source for a file that the user names; `-` is standard input. Words that name no file are a
+    line of a log."""
     if is_line(path):
         return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
     name = "standard input" if path == "-" else path
@@ -74,9 +75,10 @@ def is_line(text: str) -> bool:
 
 
 def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
-    """The ways to the kernel's logs of this host, best first; one that gives anything is enough. The logs of
-    a way are in the order of time. `this_boot`: only logs of the boot that runs now, so no files."""
-    before = _program(view, "the journal of the boot before", (*_JOURNAL, "-b", "-1"))
+    """Return the ways to read the kernel logs of this host, the best first; one that gives anything is
+    enough. The logs of a way are in the order of time. `this_boot`: only logs of the current boot, so no
+    files."""
+    before = _program(view, "the journal of the previous boot", (*_JOURNAL, "-b", "-1"))
     journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
     ring_buffer = _program(view, "dmesg", ("dmesg",))
     if this_boot:
@@ -91,7 +93,8 @@ def _program(view: HostView, name: str, argv: tuple[str, ...]) -> Source:
 
 
 def _files(view: HostView) -> list[Source]:
-    """Rotated ones first. Where the kernel has a file of its own, those that mix everything are left out."""
+    """Return the log files, rotated ones first. If the kernel has a file of its own, mixed files are left
+    out."""
     names = [name for name in view.names("/var/log") if _FILES.match(name)]
     main = next((stem for stem in _KERNEL_FIRST if stem in names), "")
     chosen = [name for name in names if name.split(".")[0] == "dmesg" or (main and name.startswith(main))]
@@ -99,7 +102,7 @@ def _files(view: HostView) -> list[Source]:
 
 
 def _age(name: str) -> tuple[int, int]:
-    """Numbers of logrotate count up with age, dates in its other naming count down."""
+    """Return a sort key for the age of a file: logrotate's numbers increase with age, its dates decrease."""
     match = re.search(r"[.-]([0-9]{1,8})(?:\.|$)", name)
     if match is None:
         return 0, 0
@@ -112,8 +115,8 @@ def _file(view: HostView, path: str) -> Source:
 
 
 def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream itself, or what a compressed one holds. Raises Unreadable for what is no text, with what
-    makes a text of it."""
+    """Return the stream, unpacked if it is compressed. Raises Unreadable, with the command that prints the
+    text, for a stream that is not a text."""
     buffered = io.BufferedReader(stream, 1 << 17)  # type: ignore[type-var]
     try:
         start = buffered.peek(_START)[:_START]
@@ -127,32 +130,33 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
             break
     what, command = text_of(start, name)
     if command and opened is buffered:
-        hint = f"pipe its text in: `{command} | rocmcfg doctor -`; other commands that read logs take - too"
+        hint = f"pipe its text in: `{command} | rocmcfg doctor -`; other commands that read logs accept - too"
         raise Unreadable(name, f"it is {what}", hint)
     if not _may_be_text(start):
-        raise Unreadable(name, "it is no text: unpack it, or make a log: sudo journalctl -k -b > kernel.log")
+        raise Unreadable(name, "it is not a text; unpack it, or run: sudo journalctl -k -b > kernel.log")
     return cast(BinaryIO, opened)
 
 
 def text_of(start: bytes, name: str) -> tuple[str, str]:
-    """Return what a file is that begins so, and the command that prints its text; empty where that is not
-    known."""
-    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # what is piped in has no name
+    """Return the format of a file that begins with these bytes, and the command that prints its text; empty
+    if the format is unknown."""
+    file = shlex.quote(name) if os.path.exists(name) else "FILE"  # standard input has no name
     formats = (row for row in _NO_TEXT if start.startswith(row[0]))
-    return next(((what, f"{command} {file}") for _, what, command in formats), ("no text", ""))
+    return next(((what, f"{command} {file}") for _, what, command in formats), ("not a text", ""))
 
 
 def _may_be_text(start: bytes) -> bool:
-    """Return whether a log may begin so: with few control characters. Zeros are no doubt: a crash leaves them
-    in a log, and archives pad with them. Programs that show how far they are leave backspaces."""
+    """Return whether a log may begin with these bytes, which then have few control characters. Zeros are
+    allowed: a crash leaves them in a log, and archives pad with them. So are backspaces, from progress
+    displays."""
     content = start.replace(b"\0", b"")
     return 50 * sum(c < 32 and c not in b"\b\t\n\f\r\x1b" for c in content) <= len(content)
 
 
 class _Unpacked(io.RawIOBase):
-    """`new` makes a decompressor of zlib, bz2 or lzma, `magic` is what a member begins with. Reading raises
-    the decompressor's error, or EOFError for a stream that is cut, after all that comes before it was handed
-    out."""
+    """An unpacked stream. `new` makes a decompressor of zlib, bz2 or lzma; a member begins with `magic`.
+    Reading raises the decompressor's error, or EOFError for a truncated stream, after all data before it was
+    returned."""
 
     def __init__(self, packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> None:
         self._packed = packed
@@ -164,18 +168,19 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def peek(self, size: int) -> bytes:
-        """At least as many bytes as are asked for, while there are any. `readline` looks for ends in them."""
+        """Return at least `size` bytes, while there are any. `readline` searches them for the end of a
+        line."""
         try:
             while size < 0 or len(self._ready) < size:
                 self._ready += next(self._pieces)
         except StopIteration:
             pass
-        except Exception as problem:  # of the decompressor or of the file
+        except Exception as problem:  # from the decompressor or the file
             self._problem = problem
         return bytes(self._ready)
 
     def read(self, size: int = -1) -> bytes:
-        """Never holds more than `size` bytes and one piece."""
+        """Read up to `size` bytes. Never holds more than `size` bytes and one piece."""
         given = self.peek(size)
         given = given if size < 0 else given[:size]
         if not given and self._problem is not None:
@@ -189,18 +194,18 @@ class _Unpacked(io.RawIOBase):
 
 
 def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield what the members of a file hold, one after the other."""
-    waiting = packed.read(_CHUNK)  # packed bytes that were not unpacked yet
+    """Yield the content of a file's members, one after the other."""
+    waiting = packed.read(_CHUNK)  # packed bytes that are not unpacked yet
     taken, given = len(waiting), 0
     while waiting.startswith(magic):
         decompressor = new()
         while not decompressor.eof:
-            # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
+            # bz2 and lzma keep bytes that they were not allowed to unpack; zlib returns them
             if not waiting and getattr(decompressor, "needs_input", True):
                 waiting = packed.read(_CHUNK)
                 taken += len(waiting)
                 if not waiting:
-                    raise EOFError("it is cut short")
+                    raise EOFError("it is truncated")
             piece = decompressor.decompress(waiting, _CHUNK)
             given += len(piece)
             yield piece
@@ -216,15 +221,17 @@ def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[
 
 
 def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
-    """Read the logs that are named. A log that cannot be read hides no other; raises RocmcfgError only where
-    nothing could be read at all."""
+    """Read the named logs. A log that cannot be read does not keep the others from being read; raises
+    RocmcfgError only if nothing could be read at all."""
     problems: list[Diagnostic] = []
     for path in paths:
         try:
             source = named(path)
             problems += _read(scanner, source, progress)
             if not scanner.logs[-1].size and not scanner.logs[-1].problem:
-                diagnosis = warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                diagnosis = warning(
+                    "RC8007", f"{source.name} is empty", hint="specify a log with lines in it"
+                )
                 problems.append(diagnosis)
         except Unreadable as problem:
             problems += problem.diagnostics
@@ -236,7 +243,8 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
 def read_host(
     scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
 ) -> list[Diagnostic]:
-    """The journal, else the ring buffer, else files: the first way that gives anything."""
+    """Read this host's logs from the journal, else the ring buffer, else files: the first way that gives
+    anything."""
     problems: list[Diagnostic] = []
     for way in of_host(view, this_boot=this_boot):
         for source in way:
@@ -255,9 +263,9 @@ def _nothing_readable(view: HostView) -> Diagnostic:
         if view.is_dir("/var/log/journal"):
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
-    detail = "`journalctl -k` and `dmesg` show nothing; on many hosts they do so to root alone"
-    hint = "name a log: rocmcfg doctor --log FILE; or, if you are not root: sudo rocmcfg doctor"
+        return warning("RC8001", summary, hint=f"specify a log: rocmcfg doctor --log FILE --root {view.root}")
+    detail = "`journalctl -k` and `dmesg` print nothing; on many hosts only root may read them"
+    hint = "specify a log: rocmcfg doctor --log FILE; or, if you are not root: sudo rocmcfg doctor"
     return warning("RC8001", summary, detail=detail, hint=hint)
 
 
@@ -277,5 +285,5 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
     if not log.problem:
         return []
     summary = f"{source.name} was not read to its end: {log.problem}"
-    hint = "what follows comes from the part that was read; copy or unpack the file again"
+    hint = "copy or unpack the file again; the result comes from the part that was read"
     return [warning("RC8006", summary, detail=f"{log.size} bytes of it were read", hint=hint)]

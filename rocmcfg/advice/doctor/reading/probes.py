@@ -1,6 +1,6 @@
-"""What is looked for in a log: the signatures of known issues, facts about the machine, errors of the driver.
+"""The patterns to search for in a log: signatures of known issues, facts about the machine, driver errors.
 
-Every pattern means the same to Python's `re` and to `grep -E` in the C locale: no look-around, no lazy
+Every pattern has the same meaning in Python's `re` and in `grep -E` in the C locale: no look-around, no lazy
 repeats, no `\\d`.
 """
 
@@ -22,18 +22,19 @@ from rocmcfg.model.shape import NamedTuple
 
 DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]
-# A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
-# says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
+# A pattern that matched this often, or this many bytes of lines, is no longer searched for: a storm of faults
+# shows nothing new, and this limits the time for it. Its count is then shown as "or more".
 ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
 ENOUGH_BYTES = 1 << 20
 READY = "advice/doctor/required"  # in compiled.tsv
-_KEPT = 2  # bytes that a text keeps at least
+_KEPT = 2  # bytes of a text that are always kept
 
 
 class Probe(NamedTuple):
-    """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
-    `bare_literals` are the same without digits; of each of the `others` its line must hold one too. `issue`
-    and `signature` are set for signatures; `shared`: another vendor's software prints such a line too."""
+    """One pattern. Every match contains one of `literals`, which is the empty text if none can be derived.
+    `bare_literals` are the same texts without digits. The line must also contain one text of each of the
+    `others`. `issue` and `signature` are set for signatures. `shared`: another vendor's software prints such
+    a line, too."""
 
     role: Role
     pattern: str
@@ -59,7 +60,8 @@ class Probe(NamedTuple):
 
 
 def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
-    """`needs` are texts of which a line must hold one besides. Raises re.error for a pattern that is none."""
+    """Return the probe of a pattern. A line must also contain one of the texts `needs`. Raises re.error for
+    an invalid pattern."""
     ready = _ready().get(pattern)
     if ready is not None:
         texts, *others = (tuple(map(str.encode, group)) for group in ready)
@@ -72,15 +74,15 @@ def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> P
 
 @functools.cache
 def _ready() -> dict[str, list[list[str]]]:
-    """Return what the patterns of the program require; to read it off them takes a quarter of doctor's
-    start."""
+    """Return the texts that the shipped patterns require; deriving them from the patterns would take a
+    quarter of doctor's start-up time."""
     return compiled.known(READY, b"") or {}
 
 
 def texts_foreign_to(storm: bytes, probes: Sequence[Probe]) -> list[bytes] | None:
-    """Texts of which a line holds one if any of the probes matches it, and lines like these of a storm hold
-    none; None where a probe has no such texts. GNU grep finds plain texts twice as fast as patterns in long
-    lines, if they begin with characters that are rare there: each text is cut to begin so.
+    """Return texts such that every line that a probe matches contains one of them, but the lines of the storm
+    contain none; None if a probe has no such texts. In long lines GNU grep finds plain texts twice as fast as
+    patterns if they begin with characters that are rare there, so each text is cut to begin with one.
     """
     common = Counter(storm)
 
@@ -100,19 +102,19 @@ def texts_foreign_to(storm: bytes, probes: Sequence[Probe]) -> list[bytes] | Non
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
-    """Most logs hold what few of the patterns look for."""
+    """Return a pattern compiled, once and only when needed: most logs match few of the patterns."""
     return re.compile(bounded(pattern).encode())
 
 
-# One piece of a pattern (an escape, a set, any other character) and the repeat behind it.
+# One piece of a pattern (an escape, a set, any other character) and the repeat after it.
 _PIECE = regex(r"(\\.|\[\^?\]?[^]]*\]|[^\\\[])([*+](?![?+]))?", re.DOTALL)
 _GAP = 256  # characters; those in names of GEMM kernels take up to 90
 
 
 def bounded(pattern: str) -> str:
-    """The pattern with its gaps limited to `_GAP` characters, where it has several of them.
+    """Return a pattern with its gaps limited to `_GAP` characters if it has several gaps.
 
-    Python's `re` tries every combination of ends: with three gaps in a line of 4 KiB it would take minutes.
+    Python's `re` tries every combination of ends: three gaps in a line of 4 KiB would take minutes.
     """
     pieces = _PIECE.findall(pattern)
     gaps = [piece for piece, repeat in pieces if repeat and _is_wide(piece)]
@@ -129,7 +131,7 @@ def _is_wide(piece: str) -> bool:
 
 
 def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
-    """Return the probes for every log; with `resets` those for a log that must not hold any reset."""
+    """Return the probes for every log; with `resets` also those for GPU resets."""
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
     errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
     return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
@@ -144,8 +146,9 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
 
 
 def required(pattern: str) -> list[tuple[bytes, ...]]:
-    """Sets of texts: every match of the pattern holds one of each set. The most telling set comes first, the
-    one whose shortest text is longest; the only one holds the empty text where none can be told."""
+    """Return sets of texts such that every match of the pattern contains one text of each set. The most
+    selective set comes first, the one whose shortest text is longest. If none can be derived, the only set
+    contains the empty text."""
     sets = sorted(_sets(regex_tree.parsed(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
     return [tuple(sorted(text.encode() for text in texts)) for texts in sets]
 
@@ -159,7 +162,7 @@ def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
 
 
 def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
-    """Return what a sequence requires, part by part."""
+    """Return the texts that a sequence requires, part by part."""
     sets: list[frozenset[str]] = []
     run = ""
     for operator, argument in parsed:

@@ -1,7 +1,7 @@
-"""One pass over logs: which probe matched where, how often, in which wording.
+"""Scan logs in one pass: record which probe matched where, how often, and in which wording.
 
-Two ways that give the same answers: GNU grep picks the lines worth looking at, or Python looks at every line.
-What counts is always decided by Python's `re`, line by line, in the order of the log.
+Two ways give the same results: GNU grep selects candidate lines, or Python looks at every line. Python's `re`
+always decides what matches, line by line, in the order of the log.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.regex import UnshippedPattern, regex
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
-# Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
-# bytes that they should come to.
+# Lines after which a grep is restarted with fewer patterns in a storm: at first, at most, and the number of
+# bytes that they should amount to.
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
-_SMALL = 32 << 10  # bytes that Python has looked at before grep has read its patterns
+_SMALL = 32 << 10  # bytes; Python is through a smaller part before grep has read its patterns
 _REMEMBERED = 4 << 10  # lines, without their digits, that are remembered
-_LONG = 400  # bytes of a line of which the length matters
-_SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
+_LONG = 400  # bytes; with longer lines the choice of texts for grep matters
+_SAMPLE = 16 << 10  # bytes of a storm's lines that are kept to choose other texts for grep
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
 _MOST = 200  # wordings of one pattern that are kept apart
 _SHOWN = 400  # characters of a line that are kept
 # at the start of a line: syslog, journalctl (short, short-iso, short-precise), dmesg (seconds, -T), ISO times
 _STAMPS = regex(
-    r"^(?:\[[^\]]{6,32}\]\s*|<\d+>"
+    r"^(?:\[[^][]{6,32}\]\s*|<\d+>"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?\s+)+"
 )
@@ -41,14 +41,15 @@ _NUMBER = regex(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\
 
 
 class Group:
-    """`text` is the first line of its kind without its time stamp; positions as in Hits."""
+    """Lines that differ only in numbers. `text` is the first of them without its time stamp; `first` and
+    `last` are positions as in Hits."""
 
     def __init__(self, text: str, first: int) -> None:
         self.text, self.count, self.first, self.last = text, 0, first, first
 
 
 class Groups:
-    """Groups in the order in which they first appear; beyond `_MOST` kinds, lines go to the last one."""
+    """The groups in the order in which they first appear; beyond `_MOST` groups, lines go to the last one."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, Group] = {}
@@ -69,16 +70,16 @@ class Groups:
 
 
 def message(line: bytes) -> str:
-    """The line without time stamp, host and sender, cut to a length that can be shown."""
+    """Return the line without time stamp, host and sender, cut to a length that can be shown."""
     text = line[: 4 * _SHOWN].decode("utf-8", "replace").strip()
     text = _SENDER.sub("", _STAMPS.sub("", text), count=1)
     return cut(text, _SHOWN)
 
 
 class Hits:
-    """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
-    there are never more than ENOUGH of its role, and little more than ENOUGH_BYTES of them (`size`). Facts
-    keep their `lines` as they are, one per position; the others are grouped."""
+    """The matches of one probe. `positions` are the matching lines in the order of reading, for
+    `Scanner.place`; there are never more than ENOUGH for its role, and their `size` is at most a little over
+    ENOUGH_BYTES. Lines of facts are kept in `lines`, one per position; other lines are grouped."""
 
     def __init__(self, probe: Probe) -> None:
         self.probe, self.positions, self.groups = probe, array("Q"), Groups()
@@ -99,7 +100,8 @@ class Hits:
 
 
 class Scanner:
-    """Feed it logs, oldest first, then read `hits` (one per probe, in their order) and `logs`."""
+    """A scanner: pass it logs, the oldest first, then read `hits` (one per probe, in their order) and
+    `logs`."""
 
     def __init__(self, probes: Sequence[Probe], *, use_grep: bool = True) -> None:
         self.hits = [Hits(probe) for probe in probes]
@@ -110,13 +112,13 @@ class Scanner:
         self._forget()
         self._batch = _BATCH_FIRST
         self._storm = b""  # some lines of a storm of long ones
-        self._searched: list[bytes] = []  # what grep is to look for; empty: to be made anew
-        self._fixed = False  # as texts, not as patterns
-        # without grep Python looks at every line: slower, and just as right; None: nobody asked yet
+        self._searched: list[bytes] = []  # the texts or patterns for grep; empty: to be rebuilt
+        self._fixed = False  # whether they are texts, not patterns
+        # without grep Python looks at every line, which is slower and just as right; None: not checked yet
         self._uses_grep = None if use_grep else False
 
     def read(self, name: str, stream: BinaryIO, progress: Callable[[int], None] = lambda _: None) -> LogRead:
-        """One log to its end, or to where it is damaged. `progress` gets the bytes read so far."""
+        """Read one log to its end, or up to a damage. `progress` gets the bytes read so far."""
         log = LogRead(name)
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
@@ -125,7 +127,7 @@ class Scanner:
         return log
 
     def place(self, position: int) -> tuple[str, int]:
-        """The log's name and the line's number."""
+        """Return the name of the log and the number of the line."""
         return self.logs[position >> _LINE_BITS].name, position & _LINE_MASK
 
     def _look(self, text: bytes, position: int) -> None:
@@ -143,8 +145,8 @@ class Scanner:
             self._forget()
 
     def _suspected(self, bare: bytes) -> tuple[Hits, ...]:
-        """The probes that may match a line of which `bare` is what remains without its digits. Logs repeat
-        themselves in all but the digits, so that this is mostly looked up."""
+        """Return the probes that may match a line; `bare` is the line without its digits. Most lines of a log
+        repeat earlier ones except for the digits, so the answer is remembered."""
         held = [literal for literal in self._literals if literal in bare]
         names = {id(hits) for literal in held for hits in self._literals[literal]}
         suspects = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
@@ -154,7 +156,7 @@ class Scanner:
         return suspects
 
     def _forget(self) -> None:
-        """Forget what a line may match, which changes with the probes that are full."""
+        """Forget which probes may match a line, because that changes when a probe is full."""
         self._suspects.clear()
         self._searched = []
         self._literals = {}
@@ -163,7 +165,8 @@ class Scanner:
                 self._literals.setdefault(literal, []).append(hits)
 
     def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
-        """Several greps search a segment each, while the next one is read and unpacked."""
+        """Yield candidate lines. Several greps search a segment each, while the next one is read and
+        unpacked."""
         segments = Segments(stream, log, progress)
         running: deque[tuple[Segment, BinaryIO | None]] = deque()
         first = 1
@@ -183,7 +186,7 @@ class Scanner:
             segments.close()
 
     def _start(self, segment: Segment) -> BinaryIO | None:
-        """None where grep is of no use, or no program can be started any more."""
+        """Start grep on a segment; return None if grep is of no use, or if no program can be started."""
         if segment.size < _SMALL:
             return None
         if self._uses_grep is None:
@@ -203,9 +206,9 @@ class Scanner:
             return None
 
     def _drain(self, segment: Segment, searched: BinaryIO | None, first: int) -> Generator[Line, None, int]:
-        """The lines worth looking at; returns the number of the line behind the segment."""
+        """Yield the candidate lines of a segment; return the number of the line after it."""
         sample = b""
-        before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
+        before = seen = 0  # lines of the segment that come before the running grep; that were yielded
         while searched is not None:
             printed = size = 0
             try:
@@ -233,8 +236,9 @@ class Scanner:
 
 
 def _for_grep(probe: Probe) -> list[bytes]:
-    """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR.
-    What a pattern that is not shipped would cost grep, in memory too, nobody has looked at."""
+    """Return patterns for grep that find every line that the probe matches. A `$` would miss a line that ends
+    with CR. A pattern that is not shipped is replaced by its literals, because its cost in grep, in time and
+    memory, is unknown."""
     if "$" in probe.pattern or "\\Z" in probe.pattern or isinstance(probe.pattern, UnshippedPattern):
         return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
     return [probe.pattern.encode()]

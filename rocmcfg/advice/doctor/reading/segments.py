@@ -1,9 +1,8 @@
-"""Parts of a log, in flat memory whatever its lines are.
+"""Split a log into segments, with constant memory however long its lines are.
 
-A line longer than `LONGEST` is cut into pieces that are looked at one by one; all of them carry the number of
-the line. Lines end with a line feed; a carriage return before it belongs to the line. Each part is copied
-into a scratch file and searched by one grep, which needs a file: a packed or piped log is none.
-"""
+A line longer than `LONGEST` is cut into pieces that are searched one by one; all of them have the number of
+the line. Lines end with a line feed; a carriage return before it belongs to the line. Each segment is copied
+into a scratch file and searched by one grep, which needs a file: a packed or piped log is not one."""
 
 from __future__ import annotations
 
@@ -18,30 +17,32 @@ from rocmcfg.host.atomic import write_all
 from rocmcfg.host.files import plain_file, read_into, scratch_file
 from rocmcfg.model.shape import NamedTuple, published
 
-# Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a
-# storm should be known before much of it was searched.
+# Bytes of the first segment and of the largest: starting a grep takes 4 ms. In between the size doubles,
+# because a storm should be noticed before much of it is searched.
 FIRST_SIZE, SIZE = 1 << 20, 16 << 20
-# Bytes that are read at once. Larger ones would be mapped anew for each read (mallopt(3), M_MMAP_THRESHOLD).
+# Bytes that are read at once. A larger block would be mapped again for each read (mallopt(3),
+# M_MMAP_THRESHOLD).
 BLOCK = 128 << 10
 LONGEST = 4 << 10  # bytes; names of GEMM kernels take 1.2 KiB, and patterns are slow on much longer lines
 
 
 class Block(NamedTuple):
-    """`data` ends with a line feed. `cuts` are the pieces, counted from 0 in this block, that end in a line
-    feed which the log does not have."""
+    """A block of a log. `data` ends with a line feed. `cuts` are the pieces, counted from 0 in this block,
+    that end in a line feed which the log does not have."""
 
     data: bytes
     cuts: tuple[int, ...] = ()
 
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
-    """Raises what the stream raises (OSError, EOFError and the errors of decompressors)."""
+    """Yield the blocks of a stream. Raises the errors of the stream (OSError, EOFError, and those of
+    decompressors)."""
     rest = b""
     while True:
         try:
             chunk = stream.read(size)
         except Exception:
-            if rest:  # what came before a defect of the file counts
+            if rest:  # data before a damage of the file counts
                 yield _cut(rest + b"\n", longest)
             raise
         if not chunk:
@@ -59,7 +60,7 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
 
 
 def _cut(data: bytes, longest: int, *, open_end: bool = False) -> Block:
-    """`open_end`: the last line goes on in the next block."""
+    """Cut the long lines of a block. `open_end`: the last line continues in the next block."""
     pieces: list[bytes] = []
     cuts: list[int] = []
     start = position = counted = lines = 0
@@ -88,7 +89,8 @@ Line: TypeAlias = "tuple[int, bytes]"
 
 @published("name", "size", "complete")
 class LogRead:
-    """`size` in bytes, unpacked. `problem` says why it was not read to its end, empty where it was."""
+    """A log that was read. `size` is in bytes, unpacked. `problem` says why it was not read to its end; empty
+    if it was."""
 
     name: str
     size: int
@@ -103,25 +105,25 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block;
-    `size` is that of the log's part. `mark` is a line of our own behind it, which ends the file: grep prints
-    its number, which tells how many there are."""
+    """A part of a log in a scratch file. `memory` maps the first SIZE bytes of the file. `cuts` as in Block;
+    `size` is the size of the part. `mark` is an added last line: grep prints its number, which is the number
+    of lines."""
 
     def __init__(self) -> None:
         self.file = scratch_file()
         self.file.truncate(SIZE)
-        self.mapped = mmap.mmap(self.file.fileno(), SIZE)  # once: what was written through it stays mapped
+        self.mapped = mmap.mmap(self.file.fileno(), SIZE)  # only once: its pages stay mapped
         self.memory = memoryview(self.mapped)
         self.cuts: tuple[int, ...] = ()
         self.size = 0
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
     def line(self, piece: int) -> int:
-        """How many lines lie before the `piece`th piece, counted from 1."""
+        """Return how many lines come before the `piece`th piece, counted from 1."""
         return piece - 1 - bisect_left(self.cuts, piece - 1)
 
     def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
-        """Its lines but for the first `seen` pieces; returns the number of the line behind it."""
+        """Yield the lines after the first `seen` pieces; return the number of the line after the segment."""
         piece = 0
         self.file.seek(0)
         for block in blocks(self.file):
@@ -135,8 +137,9 @@ class Segment:
 
 
 class Segments:
-    """A log as segments, each filled when it is asked for. A plain file is copied as it is, up to a line that
-    is too long; from there on, and for all else, it is read in blocks, which takes a tenth longer."""
+    """The segments of a log, each filled when it is requested. A plain file is copied unchanged up to a line
+    that is too long. From there on, and for any other stream, it is read in blocks, which takes a tenth
+    longer."""
 
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
         self._stream, self._log, self._progress = stream, log, progress
@@ -146,10 +149,10 @@ class Segments:
         self._size = FIRST_SIZE
 
     def next(self) -> Segment | None:
-        """None at the end of the log."""
+        """Return the next segment; None at the end of the log."""
         segment = self._spare.pop() if self._spare else Segment()
         file = segment.file
-        file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
+        file.seek(0)  # the pages are kept: new ones would take longer than overwriting them
         segment.cuts = ()
         size = self._copied(segment) if self._plain is not None else 0
         lines = 0
@@ -170,12 +173,13 @@ class Segments:
         return segment
 
     def _copied(self, segment: Segment) -> int:
-        """The bytes of the next part of a plain file, up to the end of a line. 0 at its end, and where it
-        cannot be copied as it is: then it counts as plain no more."""
+        """Copy the next part of a plain file, up to the end of a line, and return its bytes. Return 0 at the
+        end of the file, and if the part cannot be copied unchanged; then the file is no longer treated as
+        plain."""
         assert self._plain is not None
         file, at, size, end = segment.file, self._log.size, 0, -1
         file.truncate(SIZE)
-        with suppress(OSError):  # of a damaged file the reader of blocks tells
+        with suppress(OSError):  # the reader of blocks reports a damaged file
             size = read_into(self._plain, at, segment.memory[: self._size])
             end = _whole_lines(segment.mapped, size) if size else 0
         if end < 0:
@@ -184,7 +188,7 @@ class Segments:
             file.seek(0)
             return 0
         file.seek(end)
-        if size < self._size and end < size:  # the last line of the log lacks its end
+        if size < self._size and end < size:  # the last line of the log has no line feed
             file.seek(size)
             write_all(file.fileno(), b"\n")
             end = size
@@ -200,7 +204,7 @@ class Segments:
 
 
 def _whole_lines(data: mmap.mmap, size: int) -> int:
-    """Bytes up to the end of the last line that has one; -1 where a line is too long."""
+    """Return the number of bytes up to the last line feed; -1 if a line is too long."""
     position = 0
     while position < size:
         end = data.rfind(b"\n", position, min(position + LONGEST + 1, size)) + 1
@@ -211,7 +215,7 @@ def _whole_lines(data: mmap.mmap, size: int) -> int:
 
 
 def guarded(stream: BinaryIO, log: LogRead) -> Iterator[Block]:
-    """A damaged file ends where the damage begins; what came before it counts."""
+    """Yield the blocks of a log, up to a damage of the file, which is recorded in `log.problem`."""
     try:
         for block in blocks(stream):
             log.size += len(block.data)

@@ -1,4 +1,4 @@
-"""One small reader per kind of file: text in, assignments out. None of them fails on any text."""
+"""Read each kind of file with a small reader: text in, assignments out. No reader fails on any text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _READ_ANYWHERE = {
     *(FileKind.SHELL, FileKind.PROFILE, FileKind.UNIT, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON),
     *(FileKind.ENVIRONMENT, FileKind.OTHER),
 }
-# Not one text for whoever reads it; of all others, the later one of two values of a name is the value.
+# Their lines need not belong together; in any other kind of file the later of two values of a name counts.
 _SEVERAL = {
     *(FileKind.SHELL, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON, FileKind.MARKDOWN),
     FileKind.OTHER,
@@ -63,7 +63,7 @@ _BUILDS = regex(
 
 
 def builds(text: str) -> bool:
-    """Return whether software is compiled here, so that variables of a build mean something."""
+    """Return whether the text compiles software, so that build variables have an effect."""
     return bool(_BUILDS.search(text))
 
 
@@ -78,6 +78,12 @@ def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
         anywhere.read_rest(piece, out, where, variables=kind is FileKind.YAML)
 
 
+def programs(kind: FileKind, piece: Span) -> list[Span]:
+    """Return the texts that programs read, without comments: of a document each example."""
+    texts = markdown.examples(piece) if kind is FileKind.MARKDOWN else [piece]
+    return [anywhere.without_comments(text) for text in texts]
+
+
 def mentions(kind: FileKind, piece: Span, out: Reading) -> list[Mention]:
     """Return the names of ours in a file for a program that no setting was read from; texts for people name
     many."""
@@ -89,7 +95,7 @@ def read_as(path: str, piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
-    """An example in a document. One without a known language, and lines that its language has not, are read
+    """Read an example in a document. If its language is unknown, or has no reader for its lines, it is read
     line by line."""
     kind = kinds.by_path(path)
     kind = kinds.by_content(piece.text) if kind in (None, FileKind.MARKDOWN) else kind

@@ -1,8 +1,8 @@
-"""Where a document itself says that a setting is wrong: whoever writes so is not accused of it.
+"""Find settings that a document itself calls wrong: they are not reported.
 
-Only what is said of the setting itself counts, directly before it ("do not set X", "X, not Y") or directly
-behind it ("X does not exist", "X | ignored"). Words such as avoid, wrong and deprecated stand in many a
-sentence that recommends.
+Only words about the setting itself count, directly before it ("do not set X", "X, not Y") or directly after
+it ("X does not exist", "X | ignored"). Words such as avoid, wrong and deprecated also occur in sentences that
+recommend a setting.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from bisect import bisect_right
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
 
-_NEAR = 200  # characters; what is further away speaks of something else
+_NEAR = 200  # characters; words further away are about something else
 _LISTED = 8  # settings of one enumeration
-# A paragraph's end, or the beginning of a list's item, a table's row or a heading.
+# The end of a paragraph, or the beginning of a list item, a table row or a heading.
 _BREAK = regex(r"\n[ \t>]*(?:\n|(?=[-*+|#]|\d+[.)][ \t]))")
 _LINE_END = regex(r"\s*\n[ \t>]*")
 _OPEN, _CLOSE = r"[\"'“‘`*_(\[]*", r"[\"'”’`*_)\]]*"
@@ -85,19 +85,19 @@ _MARKED = regex(
     | [❌✗✘])""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Another setting of the same enumeration, in front of this one or behind it.
+# Another setting of the same enumeration, before or after this one.
 _OTHER = r"(?:`[^`\n]+`|[\w.]+=[^\s,;|]+)"
 _LIST_BEFORE = regex(rf"{_OTHER}{_CLOSE}\s*(?:,|/|,?\s*\b(?:and|or|nor)\b|&)\s*{_OPEN}\Z")
 _LIST_BEHIND = regex(rf"{_CLOSE}\s*(?:,\s*(?:and|or|nor)\b|,|/|\b(?:and|or|nor)\b|&)\s*{_OPEN}{_OTHER}")
 
 
 def _plain(text: str) -> str:
-    """On one line, without emphasis."""
+    """Return a text on one line, without emphasis."""
     return _LINE_END.sub(" ", text).replace("**", "")
 
 
 class Judgement:
-    """What one document says of the settings in it. Places are those of the file."""
+    """The judgement of a document on the settings in it. Places are those of the file."""
 
     def __init__(self, piece: Span) -> None:
         self.text, self.runs = piece
@@ -107,7 +107,7 @@ class Judgement:
         return here + place - there
 
     def against(self, start: int, stop: int) -> bool:
-        """Return whether the author calls what stands from start to stop wrong, or says not to use it."""
+        """Return whether the author calls the text from start to stop wrong, or advises against it."""
         return self._before(self._offset(start)) or self._behind(self._offset(stop - 1) + 1)
 
     def _before(self, start: int) -> bool:
@@ -139,10 +139,10 @@ _COMMENT = regex(r"(?:^|(?<=\s))(?:#|//)")
 
 
 class MarkedLines:
-    """The lines of an example, one after the other: which of them its comments mark as wrong.
+    """The lines of an example, read one after the other, some of which its comments mark as wrong.
 
-    A comment behind a line marks that line; one that stands alone marks what follows, up to a blank line or
-    the next comment.
+    A comment at the end of a line marks that line; a comment on its own line marks the lines that follow, up
+    to a blank line or the next comment.
     """
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ def read_pam(piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_env_file(piece: Span, out: Reading, where: Where) -> None:
-    """`docker run --env-file`, and ours."""
+    """Read a file for `docker run --env-file`, such as /etc/rocmcfg/env."""
     _read(dotenv.read_env_file, piece, out, where, quotes="")
 
 
@@ -81,14 +81,12 @@ def _ignored(piece: Span, statement: Statement, out: Reading) -> None:
     start = piece.text.rfind("\n", 0, statement.start) + 1
     before = piece.text[start : statement.start]
     if before.strip() == "export":
-        summary = (
-            f"systemd passes over this line, and {statement.name} is not set: environment.d knows no export"
-        )
+        summary = f"systemd ignores this line, so {statement.name} is not set: environment.d has no `export`"
         whole = piece.cut(start + len(before) - len(before.lstrip()), statement.stop)
         literal = piece.text[statement.start : statement.stop]
         out.slip(whole, warning("RC7118", summary, literal=literal, sources=_SYSTEMD))
     else:
-        summary = f"systemd passes over this line: an empty value leaves {statement.name} as it is"
+        summary = f"systemd ignores this line: an empty value leaves {statement.name} unchanged"
         token = piece.cut(statement.start, statement.stop)
         out.slip(token, warning("RC7118", summary, literal="", sources=_SYSTEMD))
 
@@ -100,7 +98,8 @@ def _line_of(piece: Span, statement: Statement) -> tuple[int, int]:
 
 
 def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
-    """No program knows a comment behind a value; whoever writes an example knows them."""
+    """Read an example in a document. Its author may put a comment after a value, although no program allows
+    that in a file."""
     for line in piece.lines():
         match = _LINE.match(line.text)
         if where.once >= 0 and line.text.lstrip().startswith("#"):  # it may name another file
@@ -112,7 +111,8 @@ def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
-    """systemd.syntax(7): words in quotes of either kind, a backslash at the end continues a line."""
+    """Read a unit as systemd.syntax(7) defines it: words may be in quotes of either kind, and a backslash at
+    the end continues a line."""
     _read_directives(_UNIT, piece.logical_lines(("#", ";")), out, where)
 
 
@@ -146,7 +146,7 @@ def _read_document(piece: Span, document: re.Match[str], out: Reading, where: Wh
 def _read_directives(
     directive: re.Pattern[str], found_lines: Iterable[Span], out: Reading, where: Where
 ) -> None:
-    """Lines that set words, or run them as a shell does."""
+    """Read the lines of a file whose directives set variables or run shell commands."""
     for line in found_lines:
         match = directive.match(line.text)
         rest = line.cut(match.end()) if match else line
@@ -166,7 +166,8 @@ def _read_directives(
 
 
 def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
-    """A list of NAME=VALUE that is split as a shell does, and the statement that holds it."""
+    """Read a list of NAME=VALUE, split as a shell splits words. `statement` is the statement that holds
+    it."""
     before = len(out.assignments)
     words = [word for command in split_commands(piece) for word in command.words]
     gaps = (

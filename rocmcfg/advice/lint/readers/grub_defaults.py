@@ -1,4 +1,4 @@
-"""/etc/default/grub and its drop-ins: scripts of a shell, and lines in them that set nothing."""
+"""Read /etc/default/grub and its drop-ins as shell scripts, and find lines in them that set nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OTHER = regex(r"[A-Z_][A-Z0-9_]*(?:\+?=|$)")  # a variable beside one, which no
 _NEXT = regex(r"\n[ \t]*(?:export[ \t]+)?(GRUB_\w+=)")  # inside quotes: they were to end before it
 _LINE = regex(r"(GRUB_\w+)[ \t]*(\+?=)[ \t]*[\"'“”]?([^\"'“”\\`$#;&|<>()]*)[\"'“”]?[ \t]*\Z")
 _SOURCE = ("grub-mkconfig(8): it reads /etc/default/grub with sh",)
-_STOPS = "sh, with which grub-mkconfig reads the file, {}: it stops there, and the boot menu stays as it was."
+_STOPS = "grub-mkconfig reads the file with sh, which {} and stops there: the boot menu stays unchanged."
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
@@ -44,12 +44,12 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             raw = piece.text[word.start : word.stop]
             swallowed = _NEXT.search(raw)
             if (match := _OURS.match(raw)) and match[2] and (command.unclosed or swallowed):
-                summary = f"a quote behind {match.group()} is not closed on its line"
-                why = _STOPS.format("finds no end of it")
+                summary = f"the quote after {match.group()} is not closed on its line"
+                why = _STOPS.format("finds no closing quote")
                 if swallowed:
-                    why = f"All up to the next quote is its value: {swallowed[1]} below sets nothing."
+                    why = f"Everything up to the next quote is its value: {swallowed[1]} below sets nothing."
                 _slip(piece, word.start, summary, why, out, where)
-                return  # where anything behind it begins and ends is a guess
+                return  # after it, the beginning and end of anything would be a guess
         _read_command(command, piece, times, out, where)
 
 
@@ -64,24 +64,25 @@ def _read_command(command: Command, piece: Span, times: Counter[str], out: Readi
     lost = [word for word in rest if not _OTHER.match(word)] if "CMDLINE" in name else run
     near = names.nearest(name, _KNOWN) if name not in _KNOWN else ""
     if match[2] is None and rest and rest[0].startswith(("=", "+=")):
-        summary = f"no blank may stand before the = behind {name}"
+        summary = f"there must be no blank between {name} and ="
         _slip(piece, place, summary, _STOPS.format(f"looks for a command {name}"), out, where)
     elif match[2] and lost:
         summary = f"the value of {name} ends at the blank before {lost[0]}"
-        why = "A value with blanks stands in quotes."
+        why = "A value with blanks needs quotes."
         why += " " + _STOPS.format(f"runs {run[0]} as a command") if run else ""
         _slip(piece, place, summary, why, out, where)
     elif match[2] and near and times[name] == 1:
-        summary, why = f"nothing reads {name}", f"grub-mkconfig knows {near}."
+        summary, why = f"nothing reads {name}", f"grub-mkconfig reads {near}."
         remark = warning("RC7102", summary, why, literal=near, sources=_SOURCE)
         out.slip(piece.cut(place, place + len(name)), remark)
 
 
 def _slip(piece: Span, start: int, summary: str, why: str, out: Reading, where: Where) -> None:
-    """From there to the line's end; instead of it the same in quotes, where that can be told."""
+    """Add a slip from `start` to the end of the line; its proposal is the same in quotes, if that can be
+    determined."""
     end = piece.text.find("\n", start)
     line = piece.text[start : end if end >= 0 else None].rstrip()
-    plain = None if where.depth else _LINE.match(line)  # what a script prints stands in quotes of its own
+    plain = None if where.depth else _LINE.match(line)  # a text that a script prints has quotes around it
     literal = f'{plain[1]}{plain[2]}"{plain[3].strip()}"' if plain else None
     remark = warning("RC7118", summary, why, literal=literal, sources=_SOURCE)
     out.slip(piece.cut(start, start + len(line)), remark)

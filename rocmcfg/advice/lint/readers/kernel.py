@@ -1,7 +1,7 @@
-"""What the kernel and its modules are told: command lines, the entries of a boot loader, modprobe.d.
+"""Read command lines of the kernel, entries of boot loaders, and modprobe.d.
 
-`loaders.shared.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
-argument, in any file that looks like one.
+`loaders.shared.grub_files.mkconfig` reads the entries that will boot; this reader needs the place of every
+argument, in any file that looks like such an entry.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 
 _OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
-# Keys that GRUB alone reads, and what only GRUB puts into options (grub-core/commands/blscfg.c, tuned)
+# Keys that only GRUB reads, and variables that only GRUB expands (grub-core/commands/blscfg.c, tuned)
 _OF_BLSCFG = regex(
     r"^[ \t]*grub_(?:users|class|arg|hotkey)[ \t]|^options[^\n]*\$(?:kernelopts|tuned_params)\b", re.M
 )
-# Each line is an entry of its own, whose arguments are the group.
+# Each line is an entry of its own, with its arguments in the group.
 _ENTRIES = (
     # GRUB; under Xen the kernel is its first module
     regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
@@ -33,7 +33,7 @@ _ENTRIES = (
     regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
 )
 _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
-# What a shell puts there; a blank in it divides no arguments, and what a command prints is not known.
+# Expansions of a shell: a blank in them separates no arguments, and the output of a command is unknown.
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _ARGUMENT = regex(r"[\w.:/@%{}$+-]+|[\w.,:/@%{}$()\[\]+-]+=\S*")
 _ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
@@ -55,14 +55,14 @@ def read_arguments(
     by_grub: bool = False,
     whole: bool = False,
 ) -> None:
-    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c).
-    `by_grub`: the text comes into a script of GRUB, which takes quotes of its own away first. `whole`: it is
-    all of a command line, whose quotes are those that the kernel sees."""
+    """Read the arguments of a kernel command line. After `--` come arguments for init, but kmod reads module
+    parameters there, too (libkmod-config.c). `by_grub`: the text becomes part of a GRUB script, which removes
+    a level of quotes first. `whole`: it is a whole command line, with the quotes that the kernel sees."""
     for_init, where = False, where._replace(listed=piece.at(0))
     if not where.scope and where.once < 0:
         where = where._replace(once=piece.place[1])
     text = _EXPANDED.sub(lambda match: "$" * len(match[0]), piece.text)
-    by_grub = by_grub and "$$" not in text and "`" not in text  # what a shell puts there is not known
+    by_grub = by_grub and "$$" not in text and "`" not in text  # the text that a shell inserts is unknown
     words = list(_words_of_grub(text) if by_grub else _unquoted(text))
     before = len(out.assignments)
     for token, start, read in words:
@@ -88,31 +88,32 @@ def read_arguments(
         elif "=" in token and name.isupper() and names.concerns(name):
             out.add(What.VARIABLE, span, where=where, statement=statement, quotes="\"'")
     if by_grub and where.trust is Trust.FILE and (problem := script.command(text)).problem:
-        summary = f"{problem.problem}: the kernel gets nothing of what follows"
-        why = "GRUB reads the arguments as a line of its script."
+        summary = f"{problem.problem}: the kernel gets nothing that follows"
+        why = "GRUB reads the arguments as a line of a script."
         rest = piece.cut(problem.at, len(piece.text.rstrip()) or problem.at + 1)
         out.slip(rest, warning("RC7118", summary, why, sources=_SCRIPT))
     out.only_if_all(before, len(words))
 
 
 def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
-    """Return whether the quotes of an argument make another one of it than is meant, which is named then."""
+    """Return whether misplaced quotes change an argument; add a slip if they do."""
     name = argument.name.strip('"')
     concerns = names.split_parameter(name) or names.concerns_argument(name)
     if argument.name.endswith('"') and argument.value is not None and concerns:
-        summary = f"the quote behind {name} is a part of the name, and the kernel knows none such"
+        summary = f"the quote after {name} is part of the name, and the kernel does not know that name"
         plain = span.text.partition("=")[0].strip('"')
         out.slip(span, warning("RC7118", summary, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
         return True
     if argument.leaves_quote_open:
-        summary = "a quote is not closed: the kernel takes all that follows for a part of this argument"
-        why = "What somebody adds behind it is lost, and makes this value another one."
+        summary = "a quote is not closed: everything that follows becomes part of this argument"
+        why = "Arguments added after it are lost, and change this value."
         out.slip(span, warning("RC7118", summary, why, sources=_NEXT_ARG))
     return False
 
 
 def _words_of_grub(text: str) -> Iterator[tuple[str, int, str]]:
-    """Each as it is written, where, and as the kernel gets it; quotes around the whole are left out."""
+    """Yield each word as it is written, its offset, and the word as the kernel gets it, without quotes around
+    the whole word."""
     for word in script.command(text).words:
         start, stop = word.start, word.stop
         if stop - start > 2 and text[start] in "\"'" and text[start + 1 : stop - 1] == word.text:
@@ -121,7 +122,8 @@ def _words_of_grub(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
-    """Tokens, and those of a list that stands in quotes as a whole: no argument of ours has a blank in it."""
+    """Yield tokens, also those of a list that is quoted as a whole: no argument that lint knows has a
+    blank."""
     for token, start in tokens(text):
         if token[:1] == token[-1:] == '"' and " " in token:
             yield from ((inner, start + 1 + at, inner) for inner, at in tokens(token[1:-1]))
@@ -161,8 +163,8 @@ def add_pair(
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
-    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment. In an example
-    each line may be another command line."""
+    """Read a file of arguments, on one or more lines, with comments that begin with `#`. In an example each
+    line may be another command line."""
     where = where._replace(once=-1)
     for line in piece.lines():
         if not line.text.lstrip().startswith("#"):
@@ -170,9 +172,9 @@ def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
 
 
 def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
-    """The menus and entries of all loaders. Several `options` lines add up, but in an example each may stand
-    for another entry. `titled` is for lines of a title and its arguments, which in GRUB's menu look like its
-    commands."""
+    """Read the menus and entries of all boot loaders. Several `options` lines add up, but in an example each
+    may belong to another entry. `titled`: lines may consist of a title and its arguments; in GRUB's menu such
+    lines would look like commands."""
     where = where._replace(once=-1)
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
@@ -189,17 +191,14 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
 
 
 def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
-    """A sign in the options of an entry that ends the command which GRUB's blscfg makes of them. What else
-    reads entries, systemd-boot, hands it on: where no other line tells which reads this one, it is a note."""
+    """Report a character in an entry's options that ends the command which GRUB's blscfg makes of them.
+    systemd-boot also reads entries and passes that character on: if no other line shows which of them reads
+    this entry, the report is a note."""
     problem = script.command(options.text)
-    if problem.problem and options.text[problem.at] != '"':  # which every reader stumbles over
-        whose = (
-            "GRUB reads"
-            if certain
-            else "Where GRUB reads this entry (blscfg), and not systemd-boot, it takes"
-        )
-        summary = f"{problem.problem} where GRUB reads this entry: the kernel gets nothing of what follows"
-        why = f"{whose} the options as a line of its script, and runs what stands behind a semicolon."
+    if problem.problem and options.text[problem.at] != '"':  # an open quote is a slip for every reader
+        whose = "GRUB reads" if certain else "If GRUB, not systemd-boot, reads this entry (blscfg), it reads"
+        summary = f"{problem.problem} if GRUB reads this entry: the kernel gets nothing that follows"
+        why = f"{whose} the options as a line of a script, and runs the text after a semicolon."
         rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
         remark = warning("RC7118", summary, why, sources=_SCRIPT)
         out.slip(rest, remark if certain else remark._replace(severity=Severity.INFO))
@@ -221,20 +220,20 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     near = names.nearest(directive, DIRECTIVES, 1) if directive not in DIRECTIVES else directive
     module = near_module(subject, [word for word, _ in words[2:]])
     if directive == "options" and names.split_parameter(subject.partition("=")[0]):
-        summary = "kmod wants a blank between module and parameter, and skips this line"
+        summary = "kmod requires a blank between module and parameter, and ignores this line"
         out.slip(second, warning("RC7118", summary, literal=subject.replace(".", " ", 1), sources=_SOURCE))
         return
     if near != directive and near and module:
-        summary = f"modprobe.d knows no directive {directive!r}"
-        why = "kmod skips the line, and sets nothing."
+        summary = f"modprobe.d has no directive {directive!r}"
+        why = "kmod ignores the line."
         out.slip(first, warning("RC7118", summary, why, literal=near, sources=_SOURCE))
     if near == "options" and module and module != canonical(subject):
-        summary, why = f"no module is called {subject}; its options reach nobody", f"The module is {module}."
+        summary, why = f"there is no module {subject}; nothing reads its options", f"The module is {module}."
         out.slip(second, warning("RC7102", summary, why, literal=module, sources=_SOURCE))
     kept_out = directive == "blacklist" or (directive == "install" and _NOTHING.search(line.text))
     if module == "amdgpu" and kept_out:
-        summary = "this keeps amdgpu from loading by itself"
-        why = "Nothing is left for the screen and for ROCm, but where a virtual machine is to have the GPU."
+        summary = "this keeps amdgpu from loading automatically"
+        why = "The screen and ROCm need the driver; this is right only if a virtual machine gets the GPU."
         whole = line.cut(at, len(line.text.rstrip()))
         out.slip(whole, warning("RC7109", summary, why, literal="", sources=_SOURCE))
     elif near == "options" and module:
@@ -242,7 +241,8 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
 
 
 def near_module(name: str, words: list[str]) -> str:
-    """The module of ours that is called so, or was to be: it has a parameter of these. Empty for others."""
+    """Return the known module of that name, or the one that a misspelt name means, which has one of the
+    parameters in `words`; empty if there is none."""
     module = canonical(name) if canonical(name) in names.modules() else names.near_module(name)
     if module == canonical(name):
         return module
@@ -252,12 +252,12 @@ def near_module(name: str, words: list[str]) -> str:
 
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
-    """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
+    """Read the parameters after a module's name, also after `modprobe` or `insmod`."""
     statement, where = line.place, where._replace(listed=line.at(0))
     for word, start in words:
         if word.startswith("#"):
             if where.trust is Trust.FILE:
-                summary = "no comment can stand here: kmod passes its words to the module as parameters"
+                summary = "no comment is possible here: kmod passes its words to the module as parameters"
                 rest = line.cut(start, len(line.text.rstrip()))
                 out.slip(rest, warning("RC7118", summary, literal="", sources=_SOURCE))
             break
@@ -265,7 +265,7 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
         argument = Karg(f'"{module}.{word[1:]}' if word.startswith('"') else f"{module}.{word}")
         if Karg(word).name == "--":
             if where.trust is Trust.FILE:
-                summary = f"the kernel drops what stands behind this “--”, and every later option of {module}"
+                summary = f"the kernel drops everything after this “--”, and every later option of {module}"
                 out.slip(token, warning("RC7118", summary, literal="", sources=_PARSE_ARGS))
             break
         if where.trust is Trust.FILE and _slipped(token, argument, out):

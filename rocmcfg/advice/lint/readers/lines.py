@@ -1,6 +1,6 @@
-"""A text whose kind is not known, line by line: what each line looks like decides how it is read.
+"""Read a text of unknown kind line by line: the look of each line decides how it is read.
 
-For examples in documents, for what a script prints into a file, and for files of no kind that we know.
+This is for examples in documents, for texts that a script prints into a file, and for files of unknown kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GLUED = regex(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
 _PARAMETER_FILE = regex(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
 _COMMAND_END = regex(r"[;&|]+")
 _URL = regex(r"\b[a-z]+://[^\s)>\]]+")
-# How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
+# The beginning of a line by the kernel, journald or syslog: such a line reports, and sets nothing.
 LOG_LINE = regex(
     r"^\s*(?:[<\[]\s*\d+(?:\.\d+)?[>\]]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\dT\S+ \S+ kernel"
     r"|amdgpu [0-9a-f]{4}:|amdgpu: |\[drm|kernel:)"
@@ -68,7 +68,7 @@ def quote_end(text: str, start: int) -> int:
 
 
 def _is_command_line(text: str) -> bool:
-    """Several bare words with an argument among them that is ours."""
+    """Return whether a line consists of bare words, at least one of them a known argument."""
     words = [word.partition("=")[0].strip("\"'") for word, _ in tokens(text)]
     arguments = catalogue.load().arguments
     ours = [w for w in words if names.split_parameter(w) or w in arguments]
@@ -76,10 +76,10 @@ def _is_command_line(text: str) -> bool:
 
 
 def read_tokens(line: Span, out: Reading, where: Where) -> None:
-    """Every NAME=VALUE whose name is ours, wherever it stands; the rest of the line is somebody's words."""
+    """Read every NAME=VALUE with a known name, anywhere in the line; the rest of the line is running text."""
     if "=" not in line.text:
         return
-    if where.trust is Trust.PROSE:  # a sentence's end whose blank was lost
+    if where.trust is Trust.PROSE:  # the end of a sentence without a blank after it
         start = 0
         for glued in _GLUED.finditer(line.text):
             _read_tokens(line.cut(start, glued.start() + 1), out, where)
@@ -91,7 +91,7 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
 def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     urls = [match.span() for match in _URL.finditer(line.text)][::-1]
     ends = [match.end() for match in _COMMAND_END.finditer(line.text)][::-1]
-    # arguments go together up to the end of a command, and nobody can tell what needs one that is taken out
+    # arguments belong together up to the end of a command, and something may need an argument that is removed
     where = where._replace(once=line.at(0), removable=False)
     at = 0
     while match := _ASSIGNED.search(line.text, at):
@@ -120,7 +120,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
                 opaque=opaque,
             )
         elif names.concerns(name):
-            # of two variables nobody can tell whether one program gets them
+            # it is unknown whether two variables are for the same program
             alone = where._replace(once=line.at(start))
             out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'", opaque=opaque)
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
@@ -136,7 +136,8 @@ def _looked_for(text: str, match: re.Match[str]) -> bool:
 
 
 def _end(match: re.Match[str], *, prose: bool) -> int:
-    """Without the sentence's own marks behind it, and without a word whose blank was lost."""
+    """Return the end of a token, without the punctuation of the sentence, and without a word that follows the
+    value without a blank."""
     text = match.group()
     glued = re.search(r"=\d+(?=(?!x[0-9a-f]+$)[a-z]{3,}$)", text) if prose else None
     if glued is not None:

@@ -1,6 +1,6 @@
-"""Documents: examples in fences and inline code are read as what they are, prose only for what is certain.
+"""Read documents: examples in fences and inline code by their own kind, prose only for certain settings.
 
-A sentence that calls a name wrong is not accused of it, a log sets nothing, and a name without a value is a
+A name that its sentence calls wrong is not reported, a log sets nothing, and a name without a value is only a
 mention.
 """
 
@@ -32,7 +32,7 @@ _CODE_OF_OTHERS = frozenset(["c", "cpp", "c++", "html", "css", "sql", "log", "dm
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    doc = where._replace(scope="", removable=False)  # a sentence would miss its token
+    doc = where._replace(scope="", removable=False, editable=False)  # a sentence needs its words
     judgement, at = Judgement(piece), 0
     for fence in _FENCED.finditer(piece.text):
         _prose(piece.cut(at, fence.start()), out, doc, judgement)
@@ -42,8 +42,22 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     _prose(piece.cut(at), out, doc, judgement)
 
 
+def examples(piece: Span) -> list[Span]:
+    """Return the examples of a document, without what the document calls wrong."""
+    return [_advised(piece.cut(*fence.span("body"))) for fence in _FENCED.finditer(piece.text)]
+
+
+def _advised(block: Span) -> Span:
+    marked = MarkedLines()
+    return joined(
+        line
+        for line in block.lines(ends=True)
+        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
+    )
+
+
 def _lead(text: str, lead: str) -> int:
-    """How much of a line belongs to the list or quotation around the fence."""
+    """Return how many characters of a line belong to the list or quotation around the fence."""
     at = 0
     while at < len(lead) and at < len(text) and (text[at] == lead[at] or text[at] in " \t"):
         at += 1
@@ -54,16 +68,11 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     from rocmcfg.advice.lint import readers
 
     language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
-    marked = MarkedLines()
-    kept = joined(
-        line
-        for line in block.lines(ends=True)
-        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
-    )
+    kept = _advised(block)
     if language in _CODE_OF_OTHERS or not kept.text:
         return
     builds = readers.builds(kept.text)
-    inner = where.inside(trust=Trust.CODE, removable=True, builds=builds, once=kept.place[1])
+    inner = where.inside(trust=Trust.CODE, removable=True, editable=True, builds=builds, once=kept.place[1])
     path = f"x.{_LANGUAGES.get(language, language)}"
     if path == "x.diff":
         for line in kept.lines():

@@ -1,5 +1,6 @@
-"""Python: what a program puts into os.environ, by the forms in which that is written, whether or not the rest
-can be parsed. A line alone may be taken out where it is in no block: that may need what stands there."""
+"""Read Python: find what a program writes into os.environ, by the forms in which people write that, whether
+or not the rest can be parsed. Only a line outside of any block is removable, because a block may not become
+empty."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ _KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
 _SETS = regex(
     rf"(?:{_ENVIRON}(?:\.setdefault\(|\[)|(?:\bos\.)?\b(?:put|set)env\()\s*{_KEY}(?:\]\s*=(?!=)|(,))"
 )
-# Behind these stands a table with more than one.
+# After these comes a table with several variables.
 _TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_ENVIRON})")
 _BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
-_ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # at a line's begin, which no line before goes on to
+_ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # the start of a line that does not continue the one before
 _ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
 _IN_A_TABLE = regex(rf"{_KEY}:")  # of any name: it may reach os.environ elsewhere
 _VALUE = regex(
@@ -56,7 +57,8 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
-    """Where each begins, its name's range, where its value begins, and whether a bracket closes it."""
+    """Yield for each setting its start, the range of its name, the start of its value, and whether a bracket
+    closes it."""
     for match in _SETS.finditer(code):
         yield match.start(), match.span("name"), match.end(), match[3] is not None
     behind, inside = 0, set[int]()
@@ -76,7 +78,7 @@ def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:
 
 
 def _end(code: str, at: int) -> int:
-    """Behind the brackets that open there."""
+    """Return the end of the brackets that open at an offset."""
     depth = 0
     for bracket in _BRACKET.finditer(code, at):
         depth += (bracket[0] in "([{") - (bracket[0] in ")]}")

@@ -1,6 +1,7 @@
-"""Shell scripts and profiles: what their commands put into the environment, into files, into the kernel.
+"""Read shell scripts and profiles: find what their commands set in the environment, in files and in the
+kernel.
 
-Also GRUB's defaults, which a shell reads.
+GRUB's defaults are shell scripts, too.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
-# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
-# own.
+# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those for Xen itself
+# are not.
 _COMMAND_LINE = regex(
     r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
 )
 _KEYWORD = regex(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
 _BEFORE_COMMAND = regex(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
 _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
-# 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
+# 10_linux passes the kernel the first and then the second, and a recovery entry only the first
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
-# What these commands are given is looked for, shown or taken away: nobody sets it.
+# These commands search for, show or unset their arguments, and set nothing.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Functions that take settings away, or show a message.
 _TAKES_AWAY = regex(r"(?:.*[_-])?(?:remove|delete|unset|drop|purge|del|rm)(?:[_-].*)?", re.IGNORECASE)
@@ -66,7 +67,7 @@ _DEPTH = 4  # scripts in scripts
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    waiting: list[Span] = []  # what the command before in a pipe prints
+    waiting: list[Span] = []  # the output of the command before, in a pipe
     filled: dict[str, list[int]] = {}
     groups: list[list[Span]] = []
     for line in piece.lines() if "#" in piece.text else ():
@@ -76,7 +77,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         reader = _Reader(piece, out, where, command, waiting, filled, groups)
         printed = reader.run()
         waiting = printed if command.piped else []
-        if where.once >= 0 and not reader.only_sets:  # what is set behind a command comes too late for it
+        if where.once >= 0 and not reader.only_sets:  # a variable set after a command is too late for it
             where = where._replace(once=reader.mark + 1)
     out.passed += [text.place for group in groups for text in group]
 
@@ -106,7 +107,7 @@ class _Reader:
         self.targets = [word.span(piece) for word in command.targets]
 
     def run(self) -> list[Span]:
-        """Returns what the command prints, as far as that can be told from its words."""
+        """Read the command, and return its output, as far as its words show it."""
         if len(self.words) == len(self.targets) == 0 and not self.input:
             return []
         for span in self.words:
@@ -118,7 +119,7 @@ class _Reader:
             return self._end_group(self.groups.pop())
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
-        # in an example lines of modprobe.d and arguments of the kernel may stand among commands
+        # an example may have lines of modprobe.d and kernel arguments among its commands
         self.only_sets = self.command.depth == 0 and (name in ("", "options") or "=" in name)
         rest = self.words[at + 1 :]
         printed = self.input
@@ -160,8 +161,8 @@ class _Reader:
         self.out.passed += [word.place for word in words]
 
     def _assignments(self) -> int:
-        """Read the assignments before a command's name, behind `export`, `sudo` and `env`; returns where the
-        name stands."""
+        """Read the assignments before a command's name, after `export`, `sudo` and `env`; return the index of
+        the name."""
         at, declared = 0, False
         assignments: list[tuple[int, re.Match[str], bool, Where]] = []
         while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
@@ -172,11 +173,11 @@ class _Reader:
                 assignments.append((at, assigned, declared, self.alone))
             elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
-                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo hands nothing on
+                self.alone = self.alone._replace(once=self.words[at].at(0))  # sudo passes no variables on
             elif not (text.startswith("-") and at > 0):
                 break
             at += 1
-        # a command that does nothing else goes with the last of them, where nothing is built on it
+        # a command without a name is removed with its last assignment, if no other command depends on it
         bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in assignments)
         goes = not bare or not (self.command.depth or self.command.follows in "(&|")
         for number, assigned, declared, alone in assignments:
@@ -204,8 +205,8 @@ class _Reader:
             add_word(self.piece, self.command.words[at], self.out, where, statement)
 
     def _has_a_line(self) -> bool:
-        """Return whether nothing else stands on the lines of the command, in an example, and no comment above
-        them, which may name another file."""
+        """Return whether the command, in an example, has its lines for itself, with no comment above them
+        that may name another file."""
         text, words = self.piece.text, self.command.words
         start = words[0].start
         begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
@@ -215,11 +216,12 @@ class _Reader:
         return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
-        """Return the range of some words, up to the quote that closes the last one."""
+        """Return the range of some words, including the quote that closes the last one."""
         return self.words[first].at(0), self.piece.at(self.command.words[last].stop - 1) + 1
 
     def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
-        """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
+        """Read a kernel command line in a variable. A second plain assignment of the variable replaces the
+        first, whose arguments then have no effect."""
         out, text = self.out, word.text
         value = match.end()
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
@@ -230,7 +232,7 @@ class _Reader:
         held = self.filled.setdefault(name, [])
         once = self.where.once
         if not self.where.scope and (once < 0 or name not in _TOGETHER or (held and not adds)):
-            once = self.mark  # of an example too: another boot gets it
+            once = self.mark  # in an example, too: another boot gets it
         if not adds:
             for number in held:
                 held_before = out.assignments[number]
@@ -240,9 +242,9 @@ class _Reader:
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
         later = _TOGETHER.index(name) if name in _TOGETHER else 0
         before = len(out.assignments)
-        # what a quote at the wrong place makes of the file, `grub_defaults` says
+        # `grub_defaults` reports misplaced quotes
         by_grub = name in _TOGETHER and not self.command.unclosed and not _SWALLOWED.search(text)
-        if itself is not None:  # what stands in front of the old value is read before it
+        if itself is not None:  # arguments before the old value are read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
             first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
             kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=by_grub)
@@ -272,7 +274,7 @@ class _Reader:
             self._any_command(at)
 
     def _fish(self, rest: Sequence[Span]) -> None:
-        """`set -gx NAME VALUE`; several values make a list."""
+        """Read `set -gx NAME VALUE`; several values make a list."""
         exports = any(re.match(r"--export|-\w*x", word.text) for word in rest)
         if exports:
             self._pair([word for word in rest if not word.text.startswith("-")])
@@ -288,7 +290,8 @@ class _Reader:
             add(What.VARIABLE, pair, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
 
     def _boot_tool(self, first: int) -> None:
-        """Read what stands behind its options, which go with all that they are given."""
+        """Read the kernel arguments after the options of a boot tool; an option is removed together with its
+        arguments."""
         for number, word in enumerate(self.words[first:], first):
             option, equals, _ = word.text.partition("=")
             if _REMOVES.fullmatch(option):
@@ -303,11 +306,12 @@ class _Reader:
                 kernel.read_arguments(arguments, self.out, self._given(word), statement)
 
     def _given(self, word: Span) -> Where:
-        """A command may have several options of that name, for several kernels or programs."""
+        """Return the place of an option's argument: a command may have several such options, for several
+        kernels or programs."""
         return self.where._replace(once=word.at(0), part=True)
 
     def _any_command(self, first: int) -> None:
-        """No command that we know: arguments of the kernel among its words, variables that it is handed."""
+        """Read an unknown command: kernel arguments among its words, and variables that are passed to it."""
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
         for number, word in enumerate(words, first):
@@ -322,20 +326,20 @@ class _Reader:
             elif word.text.startswith("--export="):  # of Slurm, with others behind commas
                 lines.read_tokens(word.cut(len("--export=")), self.out, self._given(word))
             elif bare and equals and not name.startswith("-") and not names.concerns(name):
-                # an option before it would be given what comes next
+                # without this word, an option before it would take the next one
                 alone = self.alone._replace(removable=self.alone.removable and before[:1] != "-")
                 kernel.read_arguments(word, self.out, alone)
             elif equals and before != "--build-arg" and names.concerns(name):
                 goes = self._range(number - (not inside), number) if handed else None
                 raw, alone = self.command.words[number], self._given(word)._replace(scope="")
                 if handed and not inside and _HANDS_ON.fullmatch(self.words[number - 2].text):
-                    alone = alone._replace(removable=False)  # which the option before would be given
+                    alone = alone._replace(removable=False)  # the option before would take the next word
                 add_word(self.piece, raw, self.out, alone, goes, inside)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
     def _write(self, printed: list[Span], name: str) -> None:
-        """Texts that reach a file are read as that file would be."""
+        """Read texts that are written into a file, as the kind of that file."""
         from rocmcfg.advice.lint import readers
 
         if self.where.depth >= _DEPTH:
@@ -370,7 +374,7 @@ class _Reader:
 
 
 def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
-    """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    """Read `modprobe amdgpu runpm=0` or `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
     rest = [word for word in words if not word.text.startswith("-")]
     module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
     if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:

@@ -1,9 +1,9 @@
-"""Splits text into a shell's commands and words, each with its place, and never fails.
+"""Split text into the commands and words of a shell, each with its place. This never fails.
 
-`loaders.shared.shell_assignments` evaluates what a shell would make of a file and gives up where
-it is not sure. This reader wants the place of every word in any script, whole or broken, and so it guesses:
-what stands inside `$( )` and backticks are commands of their own, and a quote without an end is a character.
-Every character is looked at a bounded number of times.
+`loaders.shared.shell_assignments` evaluates a file as a shell would, and gives up if it is not sure. This
+reader needs the place of every word in any script, whole or broken, and so it guesses: the text inside `$( )`
+and backticks is read as commands of its own, and a quote without an end as a character. Every character is
+looked at a bounded number of times.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from rocmcfg.model.shape import NamedTuple
 
 _BLANK = regex(r"[^\S\n]+")
 _PLAIN = regex(r"[^\s'\"\\$`;&|<>()#]+")
-_EXPANDED = regex(r"\$\{[^{}\n'\"`\\]*\}")  # a blank in it ends no word
+_EXPANDED = regex(r"\$\{[^{}\n'\"`\\]*\}")  # a blank in it does not end the word
 _QUOTED = {"'": regex(r"'[^']*'"), '"': regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)}
 _ESCAPED = regex(r'\\([\n$`"\\])')  # between double quotes
 _REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
 _DELIMITER = regex(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
 _OPENING = {"if", "case", "for", "while", "until", "select", "{", "begin", "function", "switch"}
 _CLOSING = {"fi", "esac", "done", "}", "end"}
-# Here-documents without an end that are looked for in vain: a file with more of them is no script.
+# Here-documents without an end that are searched for: a file with more of them is not a script.
 _PATIENCE = 50
 
 
 class Word(NamedTuple):
-    """text[start:stop] of the piece. `parts` are what quoting leaves of it, None where it has none."""
+    """A word: text[start:stop] of the piece. `parts` are the ranges without the quoting; None if nothing is
+    quoted."""
 
     start: int
     stop: int
@@ -43,10 +44,11 @@ class Word(NamedTuple):
 
 
 class Command:
-    """`targets` are files that it writes, `documents` the texts that it is fed, `piped` whether its output
-    goes to the next one. `depth` counts the compound commands around it. `awaited` are the delimiters of
-    here-documents that begin behind its line, and whether tabs may stand before them. `unclosed`: a quote in
-    it has no end. `follows`: the operator, or the line's end, behind the command before."""
+    """A command. `targets` are the files that it writes, `documents` the texts that it reads from its input;
+    `piped`: its output goes to the next command. `depth` counts the compound commands around it. `awaited`
+    are the delimiters of here-documents that begin after its line, and whether tabs may come before them.
+    `unclosed`: a quote in it has no end. `follows`: the operator, or the end of the line, after the command
+    before it."""
 
     def __init__(self) -> None:
         self.words: list[Word] = []
@@ -68,7 +70,7 @@ def add_word(
     statement: tuple[int, int] | None = None,
     start: int = 0,
 ) -> None:
-    """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
+    """Add a word that holds NAME=VALUE from `start` on; the token includes a quote that closes its value."""
     written_to = 0 if piece.text[word.start] in "'\"" else piece.at(word.stop - 1) + 1
     span = word.span(piece)
     out.add(What.VARIABLE, span.cut(start), where=where, statement=statement, written_to=written_to)
@@ -84,10 +86,10 @@ class _Lexer:
         self.quoted = False
         self.redirect = ""
         self.depth = 0
-        self.quotes = {"'", '"'}  # those that may have an end
+        self.quotes = {"'", '"'}  # the quotes that may still have an end
         self.patience = _PATIENCE
         self.follows = "\n"
-        self.resume = 0  # behind the here-documents that were read
+        self.resume = 0  # the end of the here-documents that were read
 
     def run(self) -> Iterator[Command]:
         text = self.text
@@ -117,7 +119,7 @@ class _Lexer:
                 self._redirected(redirect.group(), redirect.end())
             elif character in ";&|()`":
                 if character == "`" and self.word_start >= 0:
-                    self._take(self.at, self.at + 1, escaped=True)  # what it puts there is not known
+                    self._take(self.at, self.at + 1, escaped=True)  # the text that it inserts is unknown
                     self.at -= 1
                 self._end_word()
                 self.command.piped = character == "|" and text[self.at : self.at + 2] != "||"
@@ -195,7 +197,7 @@ class _Lexer:
             yield done
 
     def _read_documents_of(self, owner: Command) -> None:
-        """Here-documents begin behind the line of their command, and are read before it is handed out."""
+        """Read the here-documents of a command, which begin after its line, before the command is yielded."""
         line_end = self.text.find("\n", self.at) if owner.awaited else -1
         if line_end < 0:
             return
