@@ -21,6 +21,7 @@ from rocmcfg.advice.lint.readers import (
     yaml,
 )
 from rocmcfg.advice.lint.readers.anywhere import Mention
+from rocmcfg.advice.lint.readers.inert import without_comments
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
 
@@ -81,7 +82,7 @@ def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
 def programs(kind: FileKind, piece: Span) -> list[Span]:
     """Return the texts that programs read, without comments: of a document each example."""
     texts = markdown.examples(piece) if kind is FileKind.MARKDOWN else [piece]
-    return [anywhere.without_comments(text) for text in texts]
+    return [without_comments(text) for text in texts]
 
 
 def mentions(kind: FileKind, piece: Span, out: Reading) -> list[Mention]:

@@ -151,17 +151,6 @@ def _is_argument(word: str, *, alone: bool) -> bool:
     return bool(value) or (not equals and name in _BARE)
 
 
-def add_pair(
-    piece: Span, name_at: tuple[int, int], value_at: tuple[int, int], out: Reading, where: Where
-) -> None:
-    """Add an argument whose name and value stand apart."""
-    name = piece.cut(*name_at)
-    token = joined([name, Span("=", ((0, name.place[1] - 1),)), piece.cut(*value_at)])
-    parameter = names.split_parameter(name.text)
-    what = What.PARAMETER if parameter else What.ARGUMENT
-    out.add(what, token, name=".".join(parameter) if parameter else "", where=where)
-
-
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
     """Read a file of arguments, on one or more lines, with comments that begin with `#`. In an example each
     line may be another command line."""
