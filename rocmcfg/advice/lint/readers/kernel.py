@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import DIRECTIVES
 from rocmcfg.advice.lint.remark import warning
-from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders.shared.grub_files import script
