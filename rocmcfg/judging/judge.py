@@ -21,11 +21,12 @@ from rocmcfg.judging.verdict import (
     taint,
     traps_of,
 )
-from rocmcfg.model.catalogue import Catalogue, Cure, Hardware, KernelArgument
+from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.known_cure import KnownCure
 from rocmcfg.model.regex import fullmatch
 from rocmcfg.model.spelling import Spelling, closest, parameter, same, switched
 from rocmcfg.model.version import parse_range
@@ -286,7 +287,7 @@ def _works_around(setting: Spelling, issue: KnownIssue) -> bool:
     )
 
 
-def _is_fixed(issue: KnownIssue | Cure, catalogue: Catalogue, machine: Machine) -> bool:
+def _is_fixed(issue: KnownIssue | KnownCure, catalogue: Catalogue, machine: Machine) -> bool:
     if issue.fixed_by == "both":
         return False  # ROCm has the other half of the fix, and its version is unknown here
     if issue.lacks_fix:

@@ -19,7 +19,6 @@ from rocmcfg.knowledge.compiled import kernel_version, noun
 from rocmcfg.knowledge.cures import READY, cures_of
 from rocmcfg.model.catalogue import (
     Catalogue,
-    Cure,
     Feature,
     Fix,
     GpuModel,
@@ -31,6 +30,7 @@ from rocmcfg.model.catalogue import (
     Variable,
 )
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.known_cure import KnownCure
 
 T = TypeVar("T")
 _ISSUES = "knowledge/data/issues"
@@ -79,7 +79,7 @@ def load() -> Catalogue:
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]}, lambda _, row: noun(Trap, row)
         ),
-        cures=_OnDemand(_cures, lambda _, rows: tuple(noun(Cure, row) for row in rows)),
+        cures=_OnDemand(_cures, lambda _, rows: tuple(noun(KnownCure, row) for row in rows)),
         hand_overs=_OnDemand(_hand_overs, lambda _, rows: tuple(noun(HandOver, row) for row in rows)),
     )
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rocmcfg.model.catalogue import Cure
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.known_cure import KnownCure
 from rocmcfg.model.spelling import switched
 
 READY = "knowledge/cures"
 
 
-def cures_of(issues: Iterable[KnownIssue]) -> dict[str, tuple[Cure, ...]]:
+def cures_of(issues: Iterable[KnownIssue]) -> dict[str, tuple[KnownCure, ...]]:
     """Return the cures by the id of their setting: those of faults of some GPUs alone, whose value switches
     something on or off. What cures a fault of every GPU may be right for none in particular."""
-    cures: dict[str, list[Cure]] = {}
+    cures: dict[str, list[KnownCure]] = {}
     for issue in issues:
         for setting in issue.workaround.settings:
             if issue.kind == "fault" and issue.gfx and switched(setting.value) is not None:
@@ -24,8 +24,8 @@ def cures_of(issues: Iterable[KnownIssue]) -> dict[str, tuple[Cure, ...]]:
     return {id: tuple(listed) for id, listed in sorted(cures.items())}
 
 
-def _cure(issue: KnownIssue, value: str) -> Cure:
-    return Cure(
+def _cure(issue: KnownIssue, value: str) -> KnownCure:
+    return KnownCure(
         issue.id,
         issue.title,
         value,

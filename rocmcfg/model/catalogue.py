@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.desired import Kind
+from rocmcfg.model.known_cure import KnownCure
 from rocmcfg.model.regex import Expression, fullmatch, is_stopped
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
@@ -86,27 +87,6 @@ class ValueTrap(NamedTuple):
     asked: bool = False
     intended: Expression = ""
     does: str = ""
-
-
-class Cure(NamedTuple):
-    """A value of a setting that cures a known issue on some GPUs, for settings that are on or off. `gfx`,
-    `kernel`, `lacks_fix`, `fixed_by` and `fixed_kernels` are those of the issue, and `of_releases` says that
-    later releases of ROCm or of a library do not have it; `several_gpus` that it needs more than one;
-    `source` is its first evidence."""
-
-    issue: str
-    title: str
-    value: str
-    confidence: str
-    gfx: tuple[str, ...]
-    kernel: RangeText = ""
-    lacks_fix: str = ""
-    fixed_by: str = "either"
-    fixed_kernels: RangeText = ""
-    fixed_in: str = ""
-    of_releases: bool = False
-    several_gpus: bool = False
-    source: str = ""
 
 
 class Epoch(NamedTuple):
@@ -403,7 +383,7 @@ class Catalogue(NamedTuple):
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
     hand_overs: Mapping[str, tuple[HandOver, ...]]
-    cures: Mapping[str, tuple[Cure, ...]] = {}
+    cures: Mapping[str, tuple[KnownCure, ...]] = {}
 
     def modules(self) -> tuple[str, ...]:
         """Return the modules whose parameters people set for a Radeon, in the order of the data."""

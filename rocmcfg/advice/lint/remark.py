@@ -39,7 +39,8 @@ CLASSES = {
 class Remark(NamedTuple):
     """A remark on a token. `advice` is what to do about it. `instead` is the setting to write, without a
     value if the author's stays; None without a proposal. `better` is what that setting becomes when it is
-    judged itself. `literal` is the text that replaces an error of syntax."""
+    judged itself. `literal` is the text that replaces an error of syntax. `by_author`: only the author
+    can tell what is meant, so --fix removes nothing."""
 
     id: str
     summary: str
@@ -49,6 +50,7 @@ class Remark(NamedTuple):
     better: Spelling | None = None
     advice: Advice = Advice.NOTE
     literal: str | None = None
+    by_author: bool = False
     sources: tuple[str, ...] = ()
 
     @property
@@ -57,7 +59,7 @@ class Remark(NamedTuple):
 
     @property
     def remove(self) -> bool:
-        return self.advice in (Advice.TAKE_OUT, Advice.UNNEEDED)
+        return self.advice in (Advice.TAKE_OUT, Advice.UNNEEDED) and not self.by_author
 
     @property
     def proposal(self) -> Spelling | None:

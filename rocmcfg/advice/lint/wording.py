@@ -246,7 +246,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.ILLEGAL if kind is Kind.PARAMETER and verdict.holds:
             return error("RC7103", summary)
         case About.ILLEGAL:
-            return warning("RC7103", summary) if verdict.strict else info("RC7103", summary)
+            return warning("RC7103", summary) if verdict.strict else info("RC7103", summary, by_author=True)
         case About.OUT_OF_RANGE:
             return warning("RC7103", summary)
         case About.OCTAL:

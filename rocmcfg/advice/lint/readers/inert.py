@@ -23,7 +23,7 @@ _DASHED, _SEMICOLONED = regex(r"^[ \t]*--[ \t]", re.M), regex(r"^[ \t]*;", re.M)
 # A call that shows its strings to somebody, or stops with them.
 _PRINTED = regex(
     rf"""(?<![\w-])(?:
-    (?:console\.\w+|(?:log(?:ger|ging)?|tracing|slog)[.:]+\w+|[ef]?print(?:ln|f)?|printk|pr_\w+|puts|writeline
+    (?:console\.\w+|(?:log(?:ger|ging)?|tracing|slog)[.:]+\w+|[ef]?print[lf]?n?|printk|pr_\w+|puts|writeline
     |log|warn(?:ing)?|info|debug|error|notice|fail|panic|die|assert\w*|expect|help|whatis|message|status
     |raise[ ]\w+|throw[ ]new[ ]\w+|new[ ]\w*Error)!?[ \t]*\(
     |(?:print|puts|say|die|warn|write-(?:host|output|warning|error|verbose)|module-whatis)[ \t]+
