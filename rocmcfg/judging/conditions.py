@@ -8,7 +8,7 @@ from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.version import Version, VersionRange, comparable, format_version, span
+from rocmcfg.model.version import Version, VersionRange, format_version, span
 
 UNTOLD = "applied to be safe"
 
@@ -106,9 +106,11 @@ def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], 
         return Decision(None, f"it is unknown whether {_names(unclear)} is {wanted.text}")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
     over = [
-        bound for bound in ends if all(comparable(version.low) >= comparable(bound) for version in installed)
+        bound
+        for bound in ends
+        if all(wanted.order(version.low) >= wanted.order(bound) for version in installed)
     ]
-    since = f"{what} {format_version(min(over))}" if over else ""
+    since = f"{what} {format_version(min(over, key=wanted.order))}" if over else ""
     return Decision(
         False, f"{_names([version.name for version in installed], 'is', 'are')} not {wanted.text}", since
     )

@@ -18,7 +18,7 @@ from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.regex import UnshippedPattern, compiled, regex, search
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
-from rocmcfg.model.version import parse_range
+from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
 _LINK = regex(r"https://\S+")
@@ -98,11 +98,13 @@ def _texts(file: KnownIssueFile) -> Iterator[str]:
     for text in (*lines, *file.does_not_help, *file.notes, *file.workaround.steps):
         if text is not None and (not text or text != " ".join(text.split()) or not text.isprintable()):
             yield f"{text!r} is not one line without blanks at its ends, double blanks or control characters"
-    for text in filter(None, (file.kernel, file.rocm, file.fixed_kernels, file.fixed_rocm)):
-        try:
-            parse_range(text)
-        except ValueError as problem:
-            yield str(problem)
+    kernels, rocms = (file.kernel, file.fixed_kernels), (file.rocm, file.fixed_rocm)
+    for read, ranges in ((parse_range, kernels), (parse_rocm_range, rocms)):
+        for text in filter(None, ranges):
+            try:
+                read(text)
+            except ValueError as problem:
+                yield str(problem)
     for form, texts, what in (
         (_GFX, file.gfx, "a gfx target such as gfx1201, or a pattern such as gfx12*"),
         (SAFE_VARIABLE, file.workaround.unset, "a name of an environment variable"),

@@ -6,7 +6,7 @@ from typing import Literal
 
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.version import VersionRange
+from rocmcfg.model.version import RocmRange, VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
@@ -65,7 +65,7 @@ class KnownIssue(NamedTuple):
     confidence: Confidence
     gfx: tuple[str, ...] = ()
     kernel: VersionRange | None = None
-    rocm: VersionRange | None = None
+    rocm: RocmRange | None = None
     firmware: str = ""
     signatures: tuple[Signature, ...] = ()
     stages: tuple[str, ...] = ()
@@ -74,8 +74,7 @@ class KnownIssue(NamedTuple):
     cost: str = ""
     fixed_in: str = ""
     fixed_kernels: VersionRange | None = None
-    fixed_rocm: VersionRange | None = None
-    fixed_elsewhere: bool = False
+    fixed_rocm: RocmRange | None = None
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""

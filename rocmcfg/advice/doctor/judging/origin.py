@@ -10,7 +10,7 @@ from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.version import Version, VersionRange, comparable, format_version, parse_kernel, span
+from rocmcfg.model.version import Version, VersionRange, format_version, parse_kernel, rocm_order, span
 
 
 class Options(NamedTuple):
@@ -95,7 +95,7 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
         return None, None, ""
     spans = [span(torch.rocm) for torch in torches if torch.rocm]
     source = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
-    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), source
+    return min((s[0] for s in spans), key=rocm_order), max((s[1] for s in spans), key=rocm_order), source
 
 
 def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
