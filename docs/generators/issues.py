@@ -119,6 +119,7 @@ def _issue(issue: KnownIssue) -> Iterator[str]:
     yield from ("", f"### {issue.id}", "", f"**{issue.title}**", "", issue.summary, "")
     where = [", ".join(issue.gfx) or _ANY]
     where += [f"kernel {issue.kernel.text}"] if issue.kernel else []
+    where += [f"kernel {text}" for text in issue.kernels_by_fix]
     where += [f"ROCm {issue.rocm.text}"] if issue.rocm else []
     where += ["several GPUs"] if issue.several_gpus else []
     where += [issue.firmware] if issue.firmware else []

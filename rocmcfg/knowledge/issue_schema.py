@@ -68,6 +68,8 @@ class KnownIssueFile(BaseModel, extra="forbid"):
     rocm: StrictStr | None = None
     firmware: StrictStr | None = None
     lacks_fix: Name | None = None
+    has_fix: Name | None = None
+    pair: StrictBool = False
     stages: list[Name] = []
     does_not_help: list[StrictStr] = []
     cost: StrictStr | None = None
@@ -118,8 +120,10 @@ def _names(file: KnownIssueFile, fixes: Container[str]) -> Iterator[str]:
     yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
     yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
-    if file.lacks_fix and file.lacks_fix not in fixes:
-        yield f"no fix is called {file.lacks_fix}"
+    wanted_fixes = (name for name in (file.lacks_fix, file.has_fix) if name)
+    yield from (f"no fix is called {name}" for name in wanted_fixes if name not in fixes)
+    if file.pair and not (file.rocm and (file.kernel or file.lacks_fix or file.has_fix)):
+        yield "a pair needs to say which kernels and which ROCm do not work together"
     if any(s.beside == s.name and s.beside for s in file.signature):
         yield "a signature cannot stand beside itself"
 

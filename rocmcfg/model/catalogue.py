@@ -9,10 +9,12 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.regex import Expression, fullmatch, is_stopped
+from rocmcfg.model.regex import Expression, fullmatch, is_stopped, regex
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.version import KernelVersion, RangeText, Release
+
+_BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
 
 
 class Hardware(NamedTuple):
@@ -222,7 +224,11 @@ class Feature(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """Which kernels carry a fix. A series below mainline and not in `stable` never got it."""
+    """Which kernels carry a fix. A series below mainline and not in `stable` never got it from there.
+
+    `builds` are the first releases of distributions that took it by themselves, as `uname -r` prints them:
+    `6.17.0-19-generic` stands for the later builds of its series and flavour too.
+    """
 
     name: str
     summary: str
@@ -230,6 +236,7 @@ class Fix(NamedTuple):
     stable: tuple[KernelVersion, ...]
     kfd_property: str
     evidence: tuple[str, ...]
+    builds: tuple[str, ...] = ()
 
     @property
     def releases(self) -> str:
@@ -237,14 +244,25 @@ class Fix(NamedTuple):
         *stable, mainline = [*map(str, self.stable), "{}.{}".format(*self.mainline.series)]
         return f"{', '.join(stable)} and {mainline}" if stable else mainline
 
-    def present_in(self, version: KernelVersion) -> bool | None:
-        """None where the release hides its stable level and the series got the fix at some level."""
+    def present_in(self, version: KernelVersion, release: str = "") -> bool | None:
+        """None where the release hides its stable level and the series got the fix at some level. `release`
+        is what `uname -r` prints, for the builds of distributions."""
+        if any(_same_or_later(release, build) for build in self.builds):
+            return True
         if version.numbers[:2] >= self.mainline.numbers[:2]:
             return True
         for first in self.stable:
             if first.series == version.series:
                 return version >= first if version.sublevel_known else None
         return False
+
+
+def _same_or_later(release: str, build: str) -> bool:
+    """Say whether a release is a build of a distribution, or a later one of its series and flavour."""
+    ours, theirs = _BUILD.fullmatch(release), _BUILD.fullmatch(build)
+    if ours is None or theirs is None:
+        return False
+    return ours.group(1, 3) == theirs.group(1, 3) and int(ours[2]) >= int(theirs[2])
 
 
 class GpuModel(NamedTuple):

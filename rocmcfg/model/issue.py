@@ -54,7 +54,9 @@ class KnownIssue(NamedTuple):
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
     cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
-    stays until both have their half (both).
+    stays until both have their half (both). `has_fix` names a fix that the kernel has where the issue is.
+
+    `pair`: a kernel and a ROCm as the conditions say do not work together at all, whatever is set.
     """
 
     id: str
@@ -78,4 +80,13 @@ class KnownIssue(NamedTuple):
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""
+    has_fix: str = ""
+    pair: bool = False
     fixed_by: Literal["either", "both"] = "either"
+
+    @property
+    def kernels_by_fix(self) -> tuple[str, ...]:
+        """Which kernels it is of where a fix tells that, in words."""
+        if self.has_fix:
+            return (f"with the fix {self.has_fix}",)
+        return (f"without the fix {self.lacks_fix}",) if self.pair and self.lacks_fix else ()

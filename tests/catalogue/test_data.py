@@ -88,7 +88,7 @@ def test_gfxoff_alone_turns_todays_default_into_the_minimal_mask() -> None:
 @pytest.mark.parametrize("name", FIXES)
 def test_a_fix_names_its_releases_and_its_probe_if_there_is_one(name: str) -> None:
     fix = FIXES[name]
-    assert set(fix) | {"probe"} == {"summary", "mainline", "stable", "probe", "evidence"}
+    assert set(fix) | {"probe", "builds"} == {"summary", "mainline", "stable", "probe", "builds", "evidence"}
     mainline = tuple(map(int, fix["mainline"].split(".")))
     stable = [tuple(map(int, release.split("."))) for release in fix["stable"]]
     assert len(mainline) == 2

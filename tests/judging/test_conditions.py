@@ -212,7 +212,7 @@ SAVE_AREA = (when(lacks_fix="cwsr-save-area-size"), when(rocm="<7.2.1"))
     ],
 )
 def test_of_two_alternatives_one_is_enough(release: str, rocm: Version | None, holds: bool | None) -> None:
-    """The fault of gfx1151 stays until kernel and ROCm both have their half of the fix."""
+    """What ends the need is said of both."""
     decision = decide(SAVE_AREA, HOST._replace(kernels=(kernel(release),), rocm=rocm), catalogue.load())
     assert decision.holds is holds
     if holds is False:

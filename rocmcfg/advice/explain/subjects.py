@@ -19,7 +19,7 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
     rows = [
         ("here", ["this host matches" if here else "this host does not match, or rocmcfg cannot tell"]),
         ("GPUs", [", ".join(entry.gfx)] if entry.gfx else []),
-        ("kernel", [entry.kernel.text] if entry.kernel else []),
+        ("kernel", [*([entry.kernel.text] if entry.kernel else []), *entry.kernels_by_fix]),
         ("ROCm", [entry.rocm.text] if entry.rocm else []),
         ("cure", [*map(str, cure.settings), *(f"unset {name}" for name in cure.unset), *no_cure]),
         ("do", cure.steps),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
-from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.catalogue import Catalogue, Fix, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
@@ -112,8 +112,8 @@ class Reason(NamedTuple):
     text: str
 
 
-def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
-    """Return each condition of the issue, judged for the machine and the boot that wrote the line."""
+def conditions(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
+    """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
     reasons = []
     if issue.gfx:
         reasons.append(_gfx_met(issue, where))
@@ -121,6 +121,8 @@ def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
         reasons.append(_kernel_met(issue.kernel, where, position))
     if issue.rocm:
         reasons.append(_rocm_met(issue.rocm, where))
+    if issue.has_fix:
+        reasons.append(_fix_met(catalogue.fixes[issue.has_fix], where, position))
     if issue.several_gpus and where.host and where.host.gpus:
         count = len(where.host.computing)
         reasons.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
@@ -172,6 +174,16 @@ def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
     return Reason("rocm", inside, text)
 
 
+def _fix_met(fix: Fix, where: Origin, position: int) -> Reason:
+    """The issue is of kernels that have a fix."""
+    present, text = _present(fix, where, position)
+    if present is None:
+        text = f"it is known of kernels with the fix {fix.name}; whether this one has it cannot be told"
+    elif not present:
+        text = f"the kernel does not have the fix {fix.name}, and is not affected"
+    return Reason("kernel", present, text)
+
+
 def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
     """Return reasons if the kernel or ROCm has the fix already: `met` is False if that speaks against the
     issue."""
@@ -191,22 +203,29 @@ def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue)
 def _kernel_fixed(
     issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue
 ) -> tuple[bool | None, str]:
+    if issue.lacks_fix:
+        return _present(catalogue.fixes[issue.lacks_fix], where, position)
+    release, source = where.kernel_at(position)
+    version = parse_kernel(release)
+    if version is None or where.dkms or not issue.fixed_kernels:
+        return None, ""
+    return issue.fixed_kernels.between(*version.span), f"kernel {release} ({source}) has the fix"
+
+
+def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:
+    """Return whether the kernel that wrote a line has a fix, and a phrase for where it has."""
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
     if version is None:
         return None, ""
-    fix = catalogue.fixes.get(issue.lacks_fix)
     runs = where.host is not None and any(k.running and k.release == release for k in where.host.kernels)
     properties = {name for gpu in where.host.gpus for name in gpu.properties} if where.host and runs else ()
-    if fix and fix.kfd_property and properties:
+    if fix.kfd_property and properties:
         text = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
         return fix.kfd_property in properties, text
     if where.dkms:
         return None, ""
-    summary = f"kernel {release} ({source}) has the fix"
-    if fix:
-        return fix.present_in(version), summary
-    return (issue.fixed_kernels.between(*version.span), summary) if issue.fixed_kernels else (None, "")
+    return fix.present_in(version, release), f"kernel {release} ({source}) has the fix"
 
 
 def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
@@ -223,4 +242,4 @@ def is_certain(issue: KnownIssue, where: Origin, position: int, catalogue: Catal
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
     fixed = any(reason.met is False for reason in fixes(issue, where, position, catalogue))
-    return not fixed and all(reason.met for reason in conditions(issue, where, position))
+    return not fixed and all(reason.met for reason in conditions(issue, where, position, catalogue))
