@@ -317,7 +317,8 @@ class Variable(NamedTuple):
 
     `values` are the legal words, compared without case (empty: see `pattern`; both empty: any text).
     `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
-    `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
+    `presence_before`: its reader's releases before this one count any value, also 0, as set.
+    `indexed`: `NAME_<n>` exists as well, `indexed` says
     what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
     "PyTorch 2.9".
     `strict`: the reader stops on any other value, or drops it with an error; else readers may take more.
@@ -327,7 +328,7 @@ class Variable(NamedTuple):
     summary: str
     reader: str = ""
     values: tuple[str, ...] = ()
-    presence_only: bool = False
+    presence_before: Release = ""
     unknown: bool = False
     instead: Spelling | None = None
     pattern: Expression = ""

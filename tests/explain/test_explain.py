@@ -228,7 +228,7 @@ def test_any_value_of_any_name_is_explained(name: str, value: str) -> None:
         ("timeout_period=20", "parameter", "limit"),
         ("HIPBLASLT_LOG_MASK=33", "variable", "errors; bench lines"),
         ("MIOPEN_FIND_MODE=FAST", "variable", "database"),
-        ("PYTORCH_NO_HIP_MEMORY_CACHING=0", "variable", "on, as with any other value"),
+        ("PYTORCH_NO_HIP_MEMORY_CACHING=0", "variable", "on in PyTorch before 2.7, as with any"),
     ],
 )
 def test_a_value_says_what_it_does(text: str, kind: str, meaning: str) -> None:
