@@ -133,3 +133,10 @@ def test_traps_are_not_names_of_parameters_and_lead_to_what_exists() -> None:
 def test_nothing_offers_a_gfxoff_parameter() -> None:
     assert not exists("amdgpu.gfxoff")
     assert [trap["instead"] for trap in TRAPS if trap["name"] == "gfxoff"] == ["feature.gfxoff"]
+
+
+def test_no_link_is_to_a_name_that_another_tracker_will_have() -> None:
+    """docs/decisions/0048: ROCm/ROCm is to become TheRock's name, whose issues have other numbers."""
+    files = [*(ROOT / "rocmcfg/knowledge/data").rglob("*.toml"), *(ROOT / "profiles").glob("*.toml")]
+    assert len(files) > 150
+    assert not [file.name for file in files if "github.com/ROCm/ROCm/" in file.read_text()]
