@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from generators.knowledge import GENERATED, anchor, links
 from rocmcfg.knowledge import catalogue
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue, cause
 
 # An issue stands under the first of these whose words its title has, or else its summary.
 _SYMPTOMS = (
@@ -123,7 +123,7 @@ def _issue(issue: KnownIssue) -> Iterator[str]:
     where += [f"ROCm {issue.rocm.text}"] if issue.rocm else []
     where += ["several GPUs"] if issue.several_gpus else []
     where += [issue.firmware] if issue.firmware else []
-    yield f"* Where: {'; '.join(where)} ({issue.confidence})"
+    yield f"* Where: {'; '.join(where)} ({cause(issue.kind, issue.confidence)})"
     yield f"* Helps: {_cure(issue)}"
     yield from (f"  * {step}" for step in issue.workaround.steps)
     if issue.cost:

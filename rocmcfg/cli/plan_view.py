@@ -172,8 +172,8 @@ def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why:
 def _reasons(setting: DesiredSetting, *, why: bool, origin: bool) -> list[str]:
     decided = setting.decision if why and setting.decision != "always" else ""
     if setting.decision.startswith(UNTOLD):
-        decided = f"{setting.decision}; --without {setting.id} drops it"
-    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
+        decided = f"{setting.decision}; --without {setting.id} leaves it out"
+    confidence = f"helps: {setting.confidence}" if setting.confidence else ""
     if setting.confidence == "asked for":
         confidence = (
             f"confidence: many ask for it, nothing shows that it helps; --without {setting.id} drops it"

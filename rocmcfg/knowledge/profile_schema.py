@@ -168,8 +168,8 @@ class SettingTable(BaseModel, extra="forbid"):
     cost: Sentence = Field("", description="What it costs; there always is something.")
     confidence: Literal["", "confirmed", "reported", "asked for"] = Field(
         "",
-        description="confirmed: the evidence establishes cause and cure. reported: users say that it helps. "
-        "asked for: often advised, proven by nobody.",
+        description="Whether it helps. confirmed: the evidence establishes cause and cure. reported: users "
+        "say so. asked for: often advised, proven by nobody.",
     )
     # one table, or several of which one must hold
     when: Alternatives = Field(

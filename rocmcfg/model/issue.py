@@ -10,6 +10,13 @@ from rocmcfg.model.version import RocmRange, VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
+IssueKind = Literal["fault", "advice", "spelling"]
+
+
+def cause(kind: IssueKind, confidence: Confidence) -> str:
+    """Say how sure an issue is. Of a fault it is the cause that is confirmed, or that users report; the
+    confidence of a profile's setting is another one: that it helps."""
+    return f"cause {confidence}" if kind == "fault" else confidence
 
 
 class Signature(NamedTuple):
@@ -48,9 +55,8 @@ class KnownIssue(NamedTuple):
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
     any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
     signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
-    releases that carry the fix, where that is known; `fixed_elsewhere`: a release of something else has it,
-    such as PyTorch or firmware; `fixed_in` says it in words. `confidence`: confirmed,
-    reported, unverified.
+    releases that carry the fix, where that is known; `fixed_in` says it in words. `confidence` is in
+    the cause or the fault, not in the cure: confirmed, reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
     cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
@@ -60,7 +66,7 @@ class KnownIssue(NamedTuple):
     """
 
     id: str
-    kind: Literal["fault", "advice", "spelling"]
+    kind: IssueKind
     title: str
     summary: str
     evidence: tuple[str, ...]

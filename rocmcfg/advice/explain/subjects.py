@@ -7,7 +7,7 @@ from typing import Any
 
 from rocmcfg.advice.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue, cause
 from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.regex import search
 
@@ -29,7 +29,7 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
         ("no help", entry.does_not_help),
         ("note", entry.notes),
     ]
-    summary = f"{entry.title} ({entry.confidence})\n{entry.summary}"
+    summary = f"{entry.title} ({cause(entry.kind, entry.confidence)})\n{entry.summary}"
     return Explanation(entry.id, "issue", summary, details=_details(rows), sources=entry.evidence)
 
 
