@@ -25,7 +25,7 @@ def unworkable(facts: Facts, issues: Iterable[KnownIssue], catalogue: Catalogue)
                 "RC2060",
                 f"kernel {names} and {', '.join(releases)} do not work together on {', '.join(gpus)}",
                 detail=issue.summary,
-                hint=f"{issue.workaround.steps[0]} (`rocmcfg explain {issue.id}`)",
+                hint=f"{issue.workaround.steps[0].removesuffix('.')} (`rocmcfg explain {issue.id}`)",
             )
 
 
