@@ -9,12 +9,10 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.desired import Kind
-from rocmcfg.model.regex import Expression, fullmatch, is_stopped, regex
+from rocmcfg.model.regex import Expression, fullmatch, is_stopped
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
-from rocmcfg.model.version import KernelVersion, RangeText, Release
-
-_BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
+from rocmcfg.model.version import KernelVersion, RangeText, Release, is_from_build
 
 
 class Hardware(NamedTuple):
@@ -247,7 +245,7 @@ class Fix(NamedTuple):
     def present_in(self, version: KernelVersion, release: str = "") -> bool | None:
         """None where the release hides its stable level and the series got the fix at some level. `release`
         is what `uname -r` prints, for the builds of distributions."""
-        if any(_same_or_later(release, build) for build in self.builds):
+        if any(is_from_build(release, build) for build in self.builds):
             return True
         if version.numbers[:2] >= self.mainline.numbers[:2]:
             return True
@@ -255,14 +253,6 @@ class Fix(NamedTuple):
             if first.series == version.series:
                 return version >= first if version.sublevel_known else None
         return False
-
-
-def _same_or_later(release: str, build: str) -> bool:
-    """Say whether a release is a build of a distribution, or a later one of its series and flavour."""
-    ours, theirs = _BUILD.fullmatch(release), _BUILD.fullmatch(build)
-    if ours is None or theirs is None:
-        return False
-    return ours.group(1, 3) == theirs.group(1, 3) and int(ours[2]) >= int(theirs[2])
 
 
 class GpuModel(NamedTuple):

@@ -12,6 +12,7 @@ from rocmcfg.model.shape import NamedTuple
 Version = tuple[int, ...]
 
 _KERNEL = regex(r"^([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?![0-9])(?:[-~]?(rc[0-9]+))?(.*)$")
+_BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
 _LAST = 1 << 30  # stands for a number that a version does not tell
 # TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack what 7.2
 # fixed. From 7.11 on, which came after 7.2, the numbers follow time.
@@ -60,6 +61,14 @@ def parse_kernel(release: str) -> KernelVersion | None:
     major, minor, sublevel, rc, rest = match.groups()
     hidden = sublevel == "0" and rc is None and re.match(r"-\d", rest) is not None
     return KernelVersion((int(major), int(minor), int(sublevel or 0), -1 if rc else 0), not hidden)
+
+
+def is_from_build(release: str, first: str) -> bool:
+    """Say whether a release is a distribution's build `first`, or a later one of its series and flavour."""
+    ours, theirs = _BUILD.fullmatch(release), _BUILD.fullmatch(first)
+    if ours is None or theirs is None:
+        return False
+    return ours.group(1, 3) == theirs.group(1, 3) and int(ours[2]) >= int(theirs[2])
 
 
 def mainline(release: str) -> Version:
