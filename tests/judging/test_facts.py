@@ -101,6 +101,13 @@ def test_a_setting_is_judged_by_what_its_reader_does(setting: str, gfx: str, sai
     assert sorted(verdicts(setting, gfx, "7.3.4")) == sorted(said)
 
 
+def test_what_was_measured_slower_is_not_proposed_for_speed() -> None:
+    """kyuz0/amd-strix-halo-toolboxes#66: iommu=pt was the slow arm beside amd_iommu=off."""
+    (verdict,) = judge(split("karg.amd_iommu=off"), Machine(), catalogue.load())
+    assert "measured" in verdict.why
+    assert verdict.instead is None
+
+
 PROFILES = {p.name: p for p in profiles.load(EMPTY, profiles.names(EMPTY))}
 WRW53 = "env.MIOPEN_DEBUG_CONV_DIRECT_OCL_WRW53"
 WRW2 = "env.MIOPEN_DEBUG_CONV_DIRECT_OCL_WRW2"
