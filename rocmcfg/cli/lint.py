@@ -103,10 +103,7 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
     """List the settings without a fault: which known issue each one works around here, and its cost."""
     fine = [text for text in linted.fine if len(text) <= _SHORT and "\n" not in text]
     cures = [purpose for purpose in linted.purposes or () if purpose.setting in fine]
-    rows = [
-        (purpose.setting, f"against {purpose.issue} (cause {purpose.confidence}); costs: {purpose.cost}")
-        for purpose in cures
-    ]
+    rows = [(purpose.setting, _purpose(purpose)) for purpose in cures]
     printer.section("Known cures", rows)
     if rows:
         printer.line()
@@ -125,7 +122,7 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
 def _purpose(purpose: Purpose) -> str:
     if purpose.profile:
         return f"set by profile {purpose.profile} ({purpose.confidence})"
-    return f"for {purpose.issue} ({purpose.confidence})" + (
+    return f"for {purpose.issue} (cause {purpose.confidence})" + (
         f"; costs: {purpose.cost}" if purpose.cost else ""
     )
 
@@ -162,7 +159,10 @@ def _cured(linted: Linted, verdict: Verdict) -> str:
     """Return which known issues a setting cures, or the setting that replaces it."""
     of = [each for each in linted.purposes or () if each.setting == (verdict.setting or verdict.text)]
     if not of:
-        return _NO_CURE if verdict.setting and linted.purposes is not None else ""
+        none = verdict.setting and linted.purposes is not None
+        return "cures no known issue here" if none else ""
+    if of[0].profile:
+        return f"is set by profile {of[0].profile} ({of[0].confidence})"
     return f"cures {of[0].issue} (cause {of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 

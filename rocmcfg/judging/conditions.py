@@ -32,7 +32,7 @@ class Decision(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """A version that a host has. `low` and `high` differ where a part of it is not told."""
+    """A version that a host has. `low` and `high` differ if part of the version is unknown."""
 
     name: str
     low: Version
@@ -77,7 +77,8 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
     if condition.kernel:
         yield _in_range("kernel", condition.kernel, _kernels(facts), "no kernel is installed")
     if condition.rocm:
-        yield _in_range("ROCm", condition.rocm, rocms(facts), "no system-wide ROCm tells its version")
+        none = "no system-wide ROCm was found, so its version is unknown"
+        yield _in_range("ROCm", condition.rocm, rocms(facts), none)
     if condition.pytorch:
         torches = [Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
         yield _in_range("PyTorch", condition.pytorch, torches, "no system-wide PyTorch was found")
@@ -92,7 +93,8 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
 
 
 def _in_range(what: str, wanted: VersionRange, installed: Sequence[Installed], none: str) -> Decision:
-    """Needed where any installed version is inside; not needed where all of them are outside."""
+    """Decide by a range of versions: needed if any installed version is inside, not needed if all of them are
+    outside."""
     if not installed:
         return Decision(None, none)
     verdicts = [(version, wanted.between(version.low, version.high)) for version in installed]
@@ -134,8 +136,8 @@ def _torches(facts: Facts) -> Sequence[PyTorch]:
 
 
 def rocms(facts: Facts) -> list[Installed]:
-    """Every ROCm that programs of this host may load. A PyTorch wheel brings libraries of its own and loads
-    no others, so that the one of a virtual environment counts alone in it."""
+    """Return every ROCm that programs of this host may load. A PyTorch wheel brings its own libraries and
+    loads no others, so in a virtual environment only the ROCm of its wheel counts."""
     installed = []
     torches = [torch for torch in _torches(facts) if torch.rocm]
     if facts.rocm is not None and not any(torch.own for torch in torches):

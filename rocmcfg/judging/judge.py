@@ -188,7 +188,7 @@ def _variable_name(setting: Spelling) -> Iterator[Verdict]:
     elif variable.build_only:
         yield Verdict(About.BUILD_ONLY, why=variable.summary, sources=variable.sources)
     elif variable.deprecated and not variable.presence_before:
-        # which release reads it here is not known, and older ones know nothing else
+        # the release that reads it here is unknown, and older releases read only this name
         yield Verdict(
             About.DEPRECATED, why=variable.deprecated, instead=variable.instead, sources=variable.sources
         )

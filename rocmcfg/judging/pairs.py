@@ -22,7 +22,7 @@ def unworkable(facts: Facts, issues: Iterable[KnownIssue], catalogue: Catalogue)
         if releases:
             names = ", ".join(kernel.release for kernel in kernels)
             yield warning(
-                "RC2060",
+                "RC2061",
                 f"kernel {names} and {', '.join(releases)} do not work together on {', '.join(gpus)}",
                 detail=issue.summary,
                 hint=f"{issue.workaround.steps[0].removesuffix('.')} (`rocmcfg explain {issue.id}`)",

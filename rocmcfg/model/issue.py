@@ -55,8 +55,9 @@ class KnownIssue(NamedTuple):
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
     any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
     signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
-    releases that carry the fix, where that is known; `fixed_in` says it in words. `confidence` is in
-    the cause or the fault, not in the cure: confirmed, reported, unverified.
+    releases that carry the fix, where that is known; `fixed_elsewhere`: a release of something else has it,
+    such as PyTorch or firmware; `fixed_in` says it in words. `confidence` is in the cause or the fault, not
+    in the cure: confirmed, reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
     cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
@@ -83,6 +84,7 @@ class KnownIssue(NamedTuple):
     fixed_in: str = ""
     fixed_kernels: VersionRange | None = None
     fixed_rocm: RocmRange | None = None
+    fixed_elsewhere: bool = False
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""
@@ -92,7 +94,7 @@ class KnownIssue(NamedTuple):
 
     @property
     def kernels_by_fix(self) -> tuple[str, ...]:
-        """Which kernels it is of where a fix tells that, in words."""
+        """Return which kernels are affected where a fix decides that, in words."""
         if self.has_fix:
             return (f"with the fix {self.has_fix}",)
         return (f"without the fix {self.lacks_fix}",) if self.pair and self.lacks_fix else ()

@@ -110,10 +110,10 @@ def test_amds_own_memory_manager_gets_the_limit_where_its_driver_is(tmp_path: Pa
 def test_a_kernel_and_a_rocm_that_do_not_work_together_are_said(tmp_path: Path) -> None:
     root = strix(tmp_path, kernels=("6.18.5+deb14-amd64",), cwsr_size=True)
     found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=96", "--root", root, "--json")
-    (pair,) = (d for d in found.document["diagnostics"] if d["id"] == "RC2060")
+    (pair,) = (d for d in found.document["diagnostics"] if d["id"] == "RC2061")
     assert "kernel 6.18.5+deb14-amd64 and ROCm 7.1.0 do not work together on gfx1151" in pair["summary"]
     assert "amdgpu.cwsr_enable" not in {s["setting"] for s in found.document["settings"]}
-    assert "known of this host" in rocmcfg("explain", "strix-rocm-before-72", "--root", root).out
+    assert "this host matches" in rocmcfg("explain", "strix-rocm-before-72", "--root", root).out
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_what_is_optional_says_so_where_it_is_not_needed(tmp_path: Path) -> None
     reasons = skipped(rocmcfg("plan", "-p", "gfx1151", "--root", root, "--json"))
     timeout = reasons["amdgpu.lockup_timeout"]
     assert timeout == (
-        "optional, and not needed: kernel 6.18.5+deb14-amd64 is not >=6.19; "
+        "optional, and not needed: kernel 6.17.9+deb14-amd64 is not >=6.19; "
         "no installed kernel has AMD's DKMS driver"
     )
     assert reasons["feature.psr"] == "optional: --with adds it"

@@ -416,7 +416,7 @@ def test_the_hosts_own_modinfo_and_sysfs_win_over_the_catalogue(tmp_path: Path) 
 
 def test_a_fix_that_a_note_names_is_told_with_its_versions() -> None:
     remarks = " ".join(explain(ask("cwsr_enable")).remarks)
-    assert "cwsr-expert-scheduling came with kernel 6.12.64, 6.18.4 and 6.19" in remarks
+    assert "cwsr-expert-scheduling was added in kernel 6.12.64, 6.18.4 and 6.19" in remarks
 
 
 def test_what_is_confirmed_of_an_issue_is_its_cause_and_of_a_setting_that_it_helps() -> None:

@@ -396,8 +396,8 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
         "lint", text, "--root", debian_grub_host(tmp_path / "a", kernels=("6.14.0-37-generic",), rocm="7.1.0")
     )
     told = " ".join(found.out.split())
-    assert "amdgpu.cwsr_enable=0 against rdna4-expert-sched-cwsr (cause confirmed); costs: " in told
-    assert "pci=noats, which is no advice to set it; no known issue here is cured by that." in told
+    assert "amdgpu.cwsr_enable=0 for rdna4-expert-sched-cwsr (cause confirmed); costs: " in told
+    assert "Nothing wrong with pci=noats, but no known issue here needs it either." in told
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
     assert "rdna4-expert-sched-cwsr" not in fixed.out
     assert rocmcfg("lint", text, "--gfx", "gfx1201", "--json").document["purposes"][0]["issue"]
@@ -406,8 +406,9 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("gfx", "name", "cures"),
     [
-        ("gfx1102", "gfxoff", "rdna3-7600s-gfxoff (cause reported)"),
-        ("gfx1201", "stutter", "no known issue here: take it out, unless"),
+        ("gfx1102", "gfxoff", "cures rdna3-7600s-gfxoff (cause reported)"),
+        ("gfx1100", "gfxoff", "is set by profile gfx1100 (asked for)"),
+        ("gfx1201", "stutter", ""),
     ],
 )
 def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
@@ -422,7 +423,7 @@ def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     assert (f"of any kernel; the new one {cures}" in told) if cures else (f"take out amdgpu.{name}=0" in told)
     if gfx == "gfx1201":
         assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (cause confirmed)" in told
-        assert "keep pci=noats (no known cures here)" in told
+        assert "keep pci=noats (no known issue here needs it)" in told
     else:
         assert "keep amdgpu.cwsr_enable=0, pci=noats (no known issue here needs them)" in told
     unknown = rocmcfg("lint", "--fix", text, "--root", tmp_path).out

@@ -356,7 +356,7 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         (
             variable.presence_before,
             f"in {variable.reader} before {variable.presence_before} only its presence counts: any value, "
-            "also 0, switches it on",
+            "even 0, turns it on",
         ),
         (variable.reader, f"read by {variable.reader}"),
         (variable.indexed, f"{variable.name}_<n> exists as well; n is {variable.indexed}"),
@@ -372,5 +372,5 @@ def _variable(question: Question, variable: Variable) -> Explanation:
         return explanation
     meaning = f"on in {variable.reader} before {variable.presence_before}, as with any other value"
     if not by_presence:
-        meaning += f"; from then on {explanation.meaning or 'it is not taken, with a warning'}"
+        meaning += f"; from then on {explanation.meaning or 'it is ignored with a warning'}"
     return explanation._replace(meaning=meaning)

@@ -61,8 +61,8 @@ def words(  # noqa: PLR0912  # a branch for each member
             return changed(verdict, case, summary, why)
         case About.PRESENCE_ONLY:
             (readers,) = verdict.names
-            summary = f"{case.written} switches it on in {readers}: only its presence counts there"
-            return take_out(case, summary, verdict.why, cure="unset the variable to switch it off")
+            summary = f"{case.written} turns it on in {readers}: any value counts as on there"
+            return take_out(case, summary, verdict.why, cure="unset the variable to turn it off")
         case About.TRAP:
             assert verdict.trap is not None
             return trap(verdict, verdict.trap, case)

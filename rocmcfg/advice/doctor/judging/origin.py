@@ -113,7 +113,7 @@ class Reason(NamedTuple):
 
 
 def conditions(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
-    """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
+    """Return each condition of the issue, judged for the machine and the boot that wrote the line."""
     reasons = []
     if issue.gfx:
         reasons.append(_gfx_met(issue, where))
@@ -175,10 +175,10 @@ def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
 
 
 def _fix_met(fix: Fix, where: Origin, position: int) -> Reason:
-    """The issue is of kernels that have a fix."""
+    """Judge an issue of kernels that have a fix."""
     present, text = _present(fix, where, position)
     if present is None:
-        text = f"it is known of kernels with the fix {fix.name}; whether this one has it cannot be told"
+        text = f"it is known of kernels with the fix {fix.name}; it is unknown whether this one has it"
     elif not present:
         text = f"the kernel does not have the fix {fix.name}, and is not affected"
     return Reason("kernel", present, text)
