@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.model.catalogue import Catalogue, Fix
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, VersionRange, format_version, span

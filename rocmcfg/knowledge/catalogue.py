@@ -21,7 +21,6 @@ from rocmcfg.model.catalogue import (
     Catalogue,
     Cure,
     Feature,
-    Fix,
     GpuModel,
     HandOver,
     KernelArgument,
@@ -30,6 +29,7 @@ from rocmcfg.model.catalogue import (
     Trap,
     Variable,
 )
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue
 
 T = TypeVar("T")

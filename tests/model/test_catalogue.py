@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.model.catalogue import Epoch, Feature, Fix, Parameter
+from rocmcfg.model.catalogue import Epoch, Feature, Parameter
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.spelling import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 

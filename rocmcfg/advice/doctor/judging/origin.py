@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
-from rocmcfg.model.catalogue import Catalogue, Fix, matches
+from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import Version, VersionRange, format_version, parse_kernel, rocm_order, span
