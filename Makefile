@@ -15,7 +15,8 @@
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #   make peers   the cases of other projects' tests, and random files against the real programs (root, a Debian mirror)
 #                each of these six also runs some files only: make vm TESTS=tests/vm/test_trial.py
-#   make sources holds the data against the sources of kernels and ROCm (700 MB of Debian's mirror, once)
+#   make sources holds the data against the sources of kernels and ROCm: the best part of an hour; fetches 1.5 GB of
+#                Debian's and Ubuntu's mirrors, once, and keeps 4.1 GB in the cache
 #   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from generators.knowledge import GENERATED, anchor, links
 from rocmcfg.knowledge import catalogue
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue, cause
 
 # An issue stands under the first of these whose words its title has, or else its summary.
 _SYMPTOMS = (
@@ -119,10 +119,11 @@ def _issue(issue: KnownIssue) -> Iterator[str]:
     yield from ("", f"### {issue.id}", "", f"**{issue.title}**", "", issue.summary, "")
     where = [", ".join(issue.gfx) or _ANY]
     where += [f"kernel {issue.kernel.text}"] if issue.kernel else []
+    where += [f"kernel {text}" for text in issue.kernels_by_fix]
     where += [f"ROCm {issue.rocm.text}"] if issue.rocm else []
     where += ["several GPUs"] if issue.several_gpus else []
     where += [issue.firmware] if issue.firmware else []
-    yield f"* Where: {'; '.join(where)} ({issue.confidence})"
+    yield f"* Where: {'; '.join(where)} ({cause(issue.kind, issue.confidence)})"
     yield f"* Helps: {_cure(issue)}"
     yield from (f"  * {step}" for step in issue.workaround.steps)
     if issue.cost:

@@ -60,7 +60,8 @@ def environment() -> str:
         lines += [f"* Read by: {v.reader}"] if v.reader else []
         lines += ["* Nothing reads it."] if v.unknown else []
         lines += ["* Read at build time only."] if v.build_only else []
-        lines += ["* Any value counts as set, also 0."] if v.presence_only else []
+        before = f"{v.reader} before {v.presence_before}"
+        lines += [f"* In {before} any value counts as set, also 0."] if v.presence_before else []
         lines += [f"* Values: {_legal(v.values, v.pattern, False)}"] if v.values or v.pattern else []
         span = [f"since {v.since}"] if v.since else []
         span += [f"until {v.until}"] if v.until else []

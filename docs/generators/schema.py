@@ -195,7 +195,8 @@ def _variables(known: Catalogue) -> dict[str, Schema]:
     found = {}
     for one in known.variables.values():
         if not (one.unknown or one.build_only):
-            presence = "Any value switches it on, also 0." if one.presence_only else ""
+            before = f"{one.reader} before {one.presence_before}"
+            presence = f"In {before} any value switches it on, also 0." if one.presence_before else ""
             reader = one.reader and f"Read by {one.reader}."
             found[one.name] = _known("variable", _says(one, presence, reader), one.values)
     return found

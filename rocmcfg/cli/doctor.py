@@ -326,7 +326,7 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
         return
     printer.wrapped(issue.summary)
     confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
-    rows = [("score", f"{match.score:.2f}; the issue is {confidence}")]
+    rows = [("score", f"{match.score:.2f}; its cause is {confidence}")]
     rows += [("why", r.text) for r in match.reasons if r.what != "in_force"]
     rows += [("sets", str(setting)) for setting in finding.cure.settings]
     rows += [("no help", text) for text in issue.does_not_help]

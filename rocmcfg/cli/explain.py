@@ -13,6 +13,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.doctor import doctor
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.issue import cause
 from rocmcfg.model.spelling import hexint
 
 if TYPE_CHECKING:
@@ -238,7 +239,8 @@ def _show_issues(printer: Printer, what: Explanation) -> None:
     shown = what.issues if printer.verbose else what.issues[:_ISSUES]
     for mention in shown:
         role = _ROLES[mention.role].format(mention.setting)
-        confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
+        sure = cause(mention.kind, mention.confidence)
+        confidence = f" ({sure})" if mention.role == "helps" else ""
         printer.pairs([(mention.issue, f"{mention.title}: {role}{confidence}")])
     if len(shown) < len(what.issues):
         printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")

@@ -122,7 +122,7 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
 def _purpose(purpose: Purpose) -> str:
     if purpose.profile:
         return f"set by profile {purpose.profile} ({purpose.confidence})"
-    return f"for {purpose.issue} ({purpose.confidence})" + (
+    return f"for {purpose.issue} (cause {purpose.confidence})" + (
         f"; costs: {purpose.cost}" if purpose.cost else ""
     )
 
@@ -163,7 +163,7 @@ def _cured(linted: Linted, verdict: Verdict) -> str:
         return "cures no known issue here" if none else ""
     if of[0].profile:
         return f"is set by profile {of[0].profile} ({of[0].confidence})"
-    return f"cures {of[0].issue} ({of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
+    return f"cures {of[0].issue} (cause {of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
 from rocmcfg.model.regex import regex
-from rocmcfg.model.version import Version, comparable, parse_version
+from rocmcfg.model.version import Version, parse_version, rocm_order
 
 # The system's Python, one built by the administrator, and what AMD's container images use.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
@@ -34,7 +34,7 @@ def read_rocm(view: HostView) -> tuple[Version | None, str]:
     releases += [f"/opt/rocm/{name}" for name in view.names("/opt/rocm") if re.match(r"core-\d", name)]
     for folder in releases:
         version, path = _rocm_in(view, folder)
-        if version is not None and (best is None or comparable(version) > comparable(best)):
+        if version is not None and (best is None or rocm_order(version) > rocm_order(best)):
             best, source = version, path
     return best, source
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.model.catalogue import Catalogue, Fix
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.facts import Facts, Gpu, Kernel, PyTorch
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.profile import Condition
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.version import Version, VersionRange, comparable, format_version, span
+from rocmcfg.model.version import Version, VersionRange, format_version, span
 
 UNTOLD = "applied to be safe"
 
@@ -31,7 +32,7 @@ class Decision(NamedTuple):
         return f"no longer needed since {self.since}: {self.why}" if self.since else f"not needed: {self.why}"
 
 
-class _Installed(NamedTuple):
+class Installed(NamedTuple):
     """A version that a host has. `low` and `high` differ if part of the version is unknown."""
 
     name: str
@@ -68,7 +69,7 @@ def _not_needed(refused: Sequence[Decision]) -> Decision:
 
 
 def _joined(phrases: Iterable[str], by: str = "; ") -> str:
-    return by.join(dict.fromkeys(phrases))
+    return by.join(dict.fromkeys(part for phrase in phrases for part in phrase.split(by)))
 
 
 def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable[Decision]:
@@ -78,9 +79,9 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
         yield _in_range("kernel", condition.kernel, _kernels(facts), "no kernel is installed")
     if condition.rocm:
         none = "no system-wide ROCm was found, so its version is unknown"
-        yield _in_range("ROCm", condition.rocm, _rocms(facts), none)
+        yield _in_range("ROCm", condition.rocm, rocms(facts), none)
     if condition.pytorch:
-        torches = [_Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
+        torches = [Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
         yield _in_range("PyTorch", condition.pytorch, torches, "no system-wide PyTorch was found")
     if condition.gpus:
         yield _gpus(condition.gpus, condition.gfx, facts)
@@ -92,7 +93,7 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
         yield _dkms(condition.dkms, facts)
 
 
-def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], none: str) -> Decision:
+def _in_range(what: str, wanted: VersionRange, installed: Sequence[Installed], none: str) -> Decision:
     """Decide by a range of versions: needed if any installed version is inside, not needed if all of them are
     outside."""
     if not installed:
@@ -106,9 +107,11 @@ def _in_range(what: str, wanted: VersionRange, installed: Sequence[_Installed], 
         return Decision(None, f"it is unknown whether {_names(unclear)} is {wanted.text}")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
     over = [
-        bound for bound in ends if all(comparable(version.low) >= comparable(bound) for version in installed)
+        bound
+        for bound in ends
+        if all(wanted.order(version.low) >= wanted.order(bound) for version in installed)
     ]
-    since = f"{what} {format_version(min(over))}" if over else ""
+    since = f"{what} {format_version(min(over, key=wanted.order))}" if over else ""
     return Decision(
         False, f"{_names([version.name for version in installed], 'is', 'are')} not {wanted.text}", since
     )
@@ -123,9 +126,9 @@ def _names(names: Sequence[str], verb: str = "", plural: str = "") -> str:
     return f"{phrase} {verb if len(names) == 1 else plural}".rstrip()
 
 
-def _kernels(facts: Facts) -> list[_Installed]:
+def _kernels(facts: Facts) -> list[Installed]:
     kernels = facts.driven or facts.kernels
-    return [_Installed(f"kernel {kernel.release}", *kernel.version.span) for kernel in kernels]
+    return [Installed(f"kernel {kernel.release}", *kernel.version.span) for kernel in kernels]
 
 
 def _torches(facts: Facts) -> Sequence[PyTorch]:
@@ -133,16 +136,16 @@ def _torches(facts: Facts) -> Sequence[PyTorch]:
     return [torch for torch in facts.pytorch if torch.own] or facts.pytorch
 
 
-def _rocms(facts: Facts) -> list[_Installed]:
+def rocms(facts: Facts) -> list[Installed]:
     """Return every ROCm that programs of this host may load. A PyTorch wheel brings its own libraries and
     loads no others, so in a virtual environment only the ROCm of its wheel counts."""
     installed = []
     torches = [torch for torch in _torches(facts) if torch.rocm]
     if facts.rocm is not None and not any(torch.own for torch in torches):
-        installed.append(_Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
+        installed.append(Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
     for torch in torches:
         low: Version = torch.rocm or ()
-        installed.append(_Installed(f"ROCm {format_version(low)} of PyTorch {torch.text}", *span(low)))
+        installed.append(Installed(f"ROCm {format_version(low)} of PyTorch {torch.text}", *span(low)))
     return installed
 
 
@@ -166,7 +169,7 @@ def has_fix(fix: Fix, kernel: Kernel, gpus: Sequence[Gpu]) -> bool | None:
     if kernel.running and fix.kfd_property and nodes:
         # The running driver itself shows it, even if a distribution backported the fix or DKMS replaced it.
         return any(fix.kfd_property in properties for properties in nodes)
-    return None if kernel.dkms else fix.present_in(kernel.version)
+    return None if kernel.dkms else fix.present_in(kernel.version, kernel.release)
 
 
 def _gfx(wanted: tuple[str, ...], facts: Facts) -> Decision:

@@ -188,7 +188,7 @@ def _variable_name(setting: Spelling) -> Iterator[Verdict]:
         yield Verdict(About.MISNAMED, why=variable.summary, instead=instead, sources=variable.sources)
     elif variable.build_only:
         yield Verdict(About.BUILD_ONLY, why=variable.summary, sources=variable.sources)
-    elif variable.deprecated and not variable.presence_only:
+    elif variable.deprecated and not variable.presence_before:
         # the release that reads it here is unknown, and older releases read only this name
         yield Verdict(
             About.DEPRECATED, why=variable.deprecated, instead=variable.instead, sources=variable.sources
@@ -199,9 +199,13 @@ def _variable(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
     variable, value = names.variable(setting.name), setting.value
     if variable is None or value is None:
         return
-    if variable.presence_only:
-        if value.lower() in _MEANT_AS_OFF:
-            yield Verdict(About.PRESENCE_ONLY, why=variable.summary, sources=variable.sources)
+    by_presence = machine.imports_before(variable.presence_before)
+    if by_presence is not False and value.lower() in _MEANT_AS_OFF:
+        readers = (f"{variable.reader} before {variable.presence_before}",)
+        why, sources = variable.summary, variable.sources
+        yield Verdict(About.PRESENCE_ONLY, by_presence, why, names=readers, sources=sources)
+        return
+    if by_presence:
         return
     if not variable.takes(value):
         takes = f"It accepts {', '.join(variable.values)}." if variable.values else variable.summary

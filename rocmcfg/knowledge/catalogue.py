@@ -20,7 +20,6 @@ from rocmcfg.knowledge.cures import READY, cures_of
 from rocmcfg.model.catalogue import (
     Catalogue,
     Feature,
-    Fix,
     GpuModel,
     HandOver,
     KernelArgument,
@@ -29,6 +28,7 @@ from rocmcfg.model.catalogue import (
     Trap,
     Variable,
 )
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.known_cure import KnownCure
 

@@ -20,7 +20,14 @@ from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import toml
 from rocmcfg.model.shape import Dialect, Reader, reader, type_of
 from rocmcfg.model.spelling import Spelling, split
-from rocmcfg.model.version import KernelVersion, VersionRange, parse_kernel, parse_range
+from rocmcfg.model.version import (
+    KernelVersion,
+    RocmRange,
+    VersionRange,
+    parse_kernel,
+    parse_range,
+    parse_rocm_range,
+)
 
 N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -79,6 +86,7 @@ _readers = functools.cache(_Readers)
 # Types that a row holds as texts. The functions raise ValueError for a text that is no such value.
 READERS: Mapping[Any, Callable[[str], Any]] = {
     VersionRange: parse_range,
+    RocmRange: parse_rocm_range,
     KernelVersion: kernel_version,
     Spelling: split,
     re.Pattern[str]: functools.partial(re.compile, flags=re.MULTILINE),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.version import VersionRange
+from rocmcfg.model.version import RocmRange, VersionRange
 
 
 class FactPattern(NamedTuple):
@@ -64,7 +64,7 @@ class DriverRelease(NamedTuple):
 
     version: VersionRange
     release: str
-    rocm: VersionRange
+    rocm: RocmRange
 
 
 class BadFirmware(NamedTuple):

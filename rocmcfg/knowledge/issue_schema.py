@@ -18,7 +18,7 @@ from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.regex import UnshippedPattern, compiled, regex, search
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
-from rocmcfg.model.version import parse_range
+from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
 _LINK = regex(r"https://\S+")
@@ -68,6 +68,8 @@ class KnownIssueFile(BaseModel, extra="forbid"):
     rocm: StrictStr | None = None
     firmware: StrictStr | None = None
     lacks_fix: Name | None = None
+    has_fix: Name | None = None
+    pair: StrictBool = False
     stages: list[Name] = []
     does_not_help: list[StrictStr] = []
     cost: StrictStr | None = None
@@ -98,11 +100,13 @@ def _texts(file: KnownIssueFile) -> Iterator[str]:
     for text in (*lines, *file.does_not_help, *file.notes, *file.workaround.steps):
         if text is not None and (not text or text != " ".join(text.split()) or not text.isprintable()):
             yield f"{text!r} is not one line without blanks at its ends, double blanks or control characters"
-    for text in filter(None, (file.kernel, file.rocm, file.fixed_kernels, file.fixed_rocm)):
-        try:
-            parse_range(text)
-        except ValueError as problem:
-            yield str(problem)
+    kernels, rocms = (file.kernel, file.fixed_kernels), (file.rocm, file.fixed_rocm)
+    for read, ranges in ((parse_range, kernels), (parse_rocm_range, rocms)):
+        for text in filter(None, ranges):
+            try:
+                read(text)
+            except ValueError as problem:
+                yield str(problem)
     for form, texts, what in (
         (_GFX, file.gfx, "a gfx target such as gfx1201, or a pattern such as gfx12*"),
         (SAFE_VARIABLE, file.workaround.unset, "a name of an environment variable"),
@@ -116,8 +120,10 @@ def _names(file: KnownIssueFile, fixes: Container[str]) -> Iterator[str]:
     yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
     yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
-    if file.lacks_fix and file.lacks_fix not in fixes:
-        yield f"no fix is called {file.lacks_fix}"
+    wanted_fixes = (name for name in (file.lacks_fix, file.has_fix) if name)
+    yield from (f"no fix is called {name}" for name in wanted_fixes if name not in fixes)
+    if file.pair and not (file.rocm and (file.kernel or file.lacks_fix or file.has_fix)):
+        yield "a pair needs to say which kernels and which ROCm do not work together"
     if any(s.beside == s.name and s.beside for s in file.signature):
         yield "a signature cannot stand beside itself"
 

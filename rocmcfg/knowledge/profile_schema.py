@@ -27,7 +27,7 @@ from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.desired import Channel
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
-from rocmcfg.model.version import parse_range
+from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _HINTS = {
     "extra_forbidden": "is it misspelt? `rocmcfg schema profile-file` has the keys there are",
@@ -84,6 +84,7 @@ Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
 _TARGET = "gfx[0-9a-f]{3,5}"
 Gfx = Annotated[StrictStr, _must(partial(re.fullmatch, _TARGET), " is not a gfx target such as gfx1201")]
 Range = Annotated[StrictStr, _must(lambda text: parse_range(text).possible, " can never hold")]
+RocmRange = Annotated[StrictStr, _must(lambda text: parse_rocm_range(text).possible, " can never hold")]
 Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
 Count = Annotated[Range, _must(_is_count, ": GPUs are counted in whole numbers")]
 
@@ -120,7 +121,10 @@ class When(BaseModel, extra="forbid"):
     """A closed vocabulary; every key that is given must hold."""
 
     kernel: Range | None = Field(None, description="A range of kernel versions, for any installed kernel.")
-    rocm: Range | None = Field(None, description="A range of ROCm releases.")
+    rocm: RocmRange | None = Field(
+        None,
+        description="A range of ROCm releases; the previews 7.9 and 7.10 lie between 7.1 and 7.2.",
+    )
     lacks_fix: StrictStr = Field(
         "",
         alias="lacks-fix",
@@ -164,8 +168,8 @@ class SettingTable(BaseModel, extra="forbid"):
     cost: Sentence = Field("", description="What it costs; there always is something.")
     confidence: Literal["", "confirmed", "reported", "asked for"] = Field(
         "",
-        description="confirmed: the evidence establishes cause and cure. reported: users say that it helps. "
-        "asked for: often advised, proven by nobody.",
+        description="Whether it helps. confirmed: the evidence establishes cause and cure. reported: users "
+        "say so. asked for: often advised, proven by nobody.",
     )
     # one table, or several of which one must hold
     when: Alternatives = Field(

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rocmcfg.model.desired import Kind
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.known_cure import KnownCure
 from rocmcfg.model.regex import Expression, fullmatch, is_stopped
 from rocmcfg.model.shape import NamedTuple
@@ -201,32 +202,6 @@ class Feature(NamedTuple):
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit
 
 
-class Fix(NamedTuple):
-    """Which kernels carry a fix. A series below mainline and not in `stable` never got it."""
-
-    name: str
-    summary: str
-    mainline: KernelVersion
-    stable: tuple[KernelVersion, ...]
-    kfd_property: str
-    evidence: tuple[str, ...]
-
-    @property
-    def releases(self) -> str:
-        """`6.12.64, 6.18.4 and 6.19`: the first of each series that has it."""
-        *stable, mainline = [*map(str, self.stable), "{}.{}".format(*self.mainline.series)]
-        return f"{', '.join(stable)} and {mainline}" if stable else mainline
-
-    def present_in(self, version: KernelVersion) -> bool | None:
-        """None where the release hides its stable level and the series got the fix at some level."""
-        if version.numbers[:2] >= self.mainline.numbers[:2]:
-            return True
-        for first in self.stable:
-            if first.series == version.series:
-                return version >= first if version.sublevel_known else None
-        return False
-
-
 class GpuModel(NamedTuple):
     gc_ip: str
     gfx: str
@@ -279,7 +254,8 @@ class Variable(NamedTuple):
 
     `values` are the legal words, compared without case (empty: see `pattern`; both empty: any text).
     `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
-    `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
+    `presence_before`: its reader's releases before this one count any value, also 0, as set.
+    `indexed`: `NAME_<n>` exists as well, `indexed` says
     what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
     "PyTorch 2.9".
     `strict`: the reader stops on any other value, or drops it with an error; else readers may take more.
@@ -289,7 +265,7 @@ class Variable(NamedTuple):
     summary: str
     reader: str = ""
     values: tuple[str, ...] = ()
-    presence_only: bool = False
+    presence_before: Release = ""
     unknown: bool = False
     instead: Spelling | None = None
     pattern: Expression = ""

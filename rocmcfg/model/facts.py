@@ -194,7 +194,7 @@ class Facts(NamedTuple):
 
     @property
     def machine(self) -> Machine:
-        return Machine(self.driven, self.gpus)
+        return Machine(self.driven, self.gpus, self.pytorch)
 
     @property
     def driven(self) -> tuple[Kernel, ...]:
@@ -210,6 +210,7 @@ class Machine(NamedTuple):
 
     kernels: tuple[Kernel, ...] = ()
     gpus: tuple[Gpu, ...] = ()
+    pytorch: tuple[PyTorch, ...] = ()
 
     @property
     def named(self) -> tuple[Gpu, ...]:
@@ -233,6 +234,13 @@ class Machine(NamedTuple):
         wanted = parse_range(kernels)
         answers = {wanted.between(*kernel.version.span) for kernel in self.kernels}
         return True if True in answers else None if None in answers or not answers else False
+
+    def imports_before(self, release: str) -> bool | None:
+        """Say whether a PyTorch of the machine is older than a release such as "2.7"; False of none."""
+        if not release:
+            return False
+        wanted = parse_range(f"<{release}")
+        return any(wanted.contains(torch.version) for torch in self.pytorch) if self.pytorch else None
 
     def releases(self, kernels: str) -> str:
         """Return the machine's kernels that may be in a range; the range itself where none is known."""

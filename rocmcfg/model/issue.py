@@ -6,10 +6,17 @@ from typing import Literal
 
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.version import VersionRange
+from rocmcfg.model.version import RocmRange, VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
+IssueKind = Literal["fault", "advice", "spelling"]
+
+
+def cause(kind: IssueKind, confidence: Confidence) -> str:
+    """Say how sure an issue is. Of a fault it is the cause that is confirmed, or that users report; the
+    confidence of a profile's setting is another one: that it helps."""
+    return f"cause {confidence}" if kind == "fault" else confidence
 
 
 class Signature(NamedTuple):
@@ -49,23 +56,25 @@ class KnownIssue(NamedTuple):
     any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
     signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
     releases that carry the fix, where that is known; `fixed_elsewhere`: a release of something else has it,
-    such as PyTorch or firmware; `fixed_in` says it in words. `confidence`: confirmed,
-    reported, unverified.
+    such as PyTorch or firmware; `fixed_in` says it in words. `confidence` is in the cause or the fault, not
+    in the cure: confirmed, reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
     cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
-    stays until both have their half (both).
+    stays until both have their half (both). `has_fix` names a fix that the kernel has where the issue is.
+
+    `pair`: a kernel and a ROCm as the conditions say do not work together at all, whatever is set.
     """
 
     id: str
-    kind: Literal["fault", "advice", "spelling"]
+    kind: IssueKind
     title: str
     summary: str
     evidence: tuple[str, ...]
     confidence: Confidence
     gfx: tuple[str, ...] = ()
     kernel: VersionRange | None = None
-    rocm: VersionRange | None = None
+    rocm: RocmRange | None = None
     firmware: str = ""
     signatures: tuple[Signature, ...] = ()
     stages: tuple[str, ...] = ()
@@ -74,9 +83,18 @@ class KnownIssue(NamedTuple):
     cost: str = ""
     fixed_in: str = ""
     fixed_kernels: VersionRange | None = None
-    fixed_rocm: VersionRange | None = None
+    fixed_rocm: RocmRange | None = None
     fixed_elsewhere: bool = False
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""
+    has_fix: str = ""
+    pair: bool = False
     fixed_by: Literal["either", "both"] = "either"
+
+    @property
+    def kernels_by_fix(self) -> tuple[str, ...]:
+        """Return which kernels are affected where a fix decides that, in words."""
+        if self.has_fix:
+            return (f"with the fix {self.has_fix}",)
+        return (f"without the fix {self.lacks_fix}",) if self.pair and self.lacks_fix else ()

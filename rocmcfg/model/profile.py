@@ -7,7 +7,7 @@ from typing import Literal
 
 from rocmcfg.model.desired import Channel, Kind
 from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.model.version import VersionRange
+from rocmcfg.model.version import RocmRange, VersionRange
 
 
 class Condition(NamedTuple):
@@ -18,7 +18,7 @@ class Condition(NamedTuple):
     """
 
     kernel: VersionRange | None = None
-    rocm: VersionRange | None = None
+    rocm: RocmRange | None = None
     lacks_fix: str = ""
     gfx: tuple[str, ...] = ()
     pytorch: VersionRange | None = None

@@ -12,7 +12,12 @@ from rocmcfg.model.shape import NamedTuple
 Version = tuple[int, ...]
 
 _KERNEL = regex(r"^([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?![0-9])(?:[-~]?(rc[0-9]+))?(.*)$")
+_BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
 _LAST = 1 << 30  # stands for a number that a version does not tell
+# TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack what 7.2
+# fixed. From 7.11 on, which came after 7.2, the numbers follow time.
+# https://rocm.docs.amd.com/en/latest/reference/system-optimization/rdna3-5.html (the table of kernels)
+_PREVIEWS = ((7, 9), (7, 10))
 _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 _CONDITION = regex(r"^(>=|<=|==|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)$")
 
@@ -58,6 +63,14 @@ def parse_kernel(release: str) -> KernelVersion | None:
     return KernelVersion((int(major), int(minor), int(sublevel or 0), -1 if rc else 0), not hidden)
 
 
+def is_from_build(release: str, first: str) -> bool:
+    """Say whether a release is a distribution's build `first`, or a later one of its series and flavour."""
+    ours, theirs = _BUILD.fullmatch(release), _BUILD.fullmatch(first)
+    if ours is None or theirs is None:
+        return False
+    return ours.group(1, 3) == theirs.group(1, 3) and int(ours[2]) >= int(theirs[2])
+
+
 def mainline(release: str) -> Version:
     """`6.7`. Raises ValueError."""
     if not re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", release, re.ASCII):
@@ -82,15 +95,26 @@ def comparable(version: Version) -> Version:
     return version
 
 
+def rocm_order(version: Version) -> Version:
+    """Return what ROCm releases are compared by: their numbers, but for previews that were numbered ahead."""
+    parts = comparable(version)
+    return (7, 1, _LAST, *parts[1:]) if parts[:2] in _PREVIEWS else parts
+
+
 class VersionRange(NamedTuple):
-    """A conjunction of comparisons, as in `>=7.0,<7.2`."""
+    """A conjunction of comparisons, as in `>=7.0,<7.2`. Versions are compared by their numbers."""
 
     text: str
     conditions: tuple[tuple[str, Version], ...]
 
+    @staticmethod
+    def order(version: Version) -> Version:
+        """Return what a version is compared by."""
+        return comparable(version)
+
     def contains(self, version: Version) -> bool:
-        parts = comparable(version)
-        return all(_HOLDS[sign](parts, comparable(bound)) for sign, bound in self.conditions)
+        parts = self.order(version)
+        return all(_HOLDS[sign](parts, self.order(bound)) for sign, bound in self.conditions)
 
     def between(self, low: Version, high: Version) -> bool | None:
         """Say whether the range contains a version that lies between the two, both included; None where that
@@ -100,7 +124,7 @@ class VersionRange(NamedTuple):
         for _, bound in self.conditions:
             padded = bound + (0,) * (3 - len(bound))
             probes += [bound, (*padded[:-1], padded[-1] + 1)]
-        within = (probe for probe in probes if comparable(low) <= comparable(probe) <= comparable(high))
+        within = (probe for probe in probes if self.order(low) <= self.order(probe) <= self.order(high))
         answers = {self.contains(version) for version in within}
         return answers.pop() if len(answers) == 1 else None
 
@@ -108,6 +132,14 @@ class VersionRange(NamedTuple):
     def possible(self) -> bool:
         """Say whether any version at all can be in the range."""
         return self.between((0,), (_LAST,)) is not False
+
+
+class RocmRange(VersionRange):
+    """A range of ROCm releases, which `rocm_order` compares."""
+
+    @staticmethod
+    def order(version: Version) -> Version:
+        return rocm_order(version)
 
 
 def span(version: Version) -> tuple[Version, Version]:
@@ -124,6 +156,11 @@ def parse_range(text: str) -> VersionRange:
             raise ValueError(f"{part.strip()!r} is not a comparison such as '>=7.0'")
         conditions.append((match.group(1), tuple(int(n) for n in match.group(2).split("."))))
     return VersionRange(text, tuple(conditions))
+
+
+def parse_rocm_range(text: str) -> RocmRange:
+    """Raises as `parse_range`."""
+    return RocmRange(*parse_range(text))
 
 
 # Texts that the catalogue keeps as they are written, with what reads them.

@@ -83,7 +83,7 @@ def explain_name(
             return None
         return running.parameter(id).present
 
-    machine = Machine(_kernels(facts, versions, knowledge), facts.gpus)
+    machine = Machine(_kernels(facts, versions, knowledge), facts.gpus, facts.pytorch)
     try:
         explanation = explain(Question(spelling, machine, knowledge, catalogue.known_issues(), seen))
     except RocmcfgError:

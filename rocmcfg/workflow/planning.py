@@ -13,6 +13,7 @@ from rocmcfg.facts.rocm import read_pytorch, read_rocm
 from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
 from rocmcfg.host.view import HostView, Snapshot, Unreadable
 from rocmcfg.judging.hand_overs import hand_overs_first
+from rocmcfg.judging.pairs import unworkable
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection
@@ -106,6 +107,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
         made, tried = trial_plan(view, made, terms, known_here)
     remarks += _state_of_ours(view)
+    if facts.gfx and (facts.rocm or facts.pytorch):
+        remarks += tuple(unworkable(facts, catalogue.known_issues(), known_here.catalogue))
     if remarks:
         made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)

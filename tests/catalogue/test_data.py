@@ -88,7 +88,7 @@ def test_gfxoff_alone_turns_todays_default_into_the_minimal_mask() -> None:
 @pytest.mark.parametrize("name", FIXES)
 def test_a_fix_names_its_releases_and_its_probe_if_there_is_one(name: str) -> None:
     fix = FIXES[name]
-    assert set(fix) | {"probe"} == {"summary", "mainline", "stable", "probe", "evidence"}
+    assert set(fix) | {"probe", "builds"} == {"summary", "mainline", "stable", "probe", "builds", "evidence"}
     mainline = tuple(map(int, fix["mainline"].split(".")))
     stable = [tuple(map(int, release.split("."))) for release in fix["stable"]]
     assert len(mainline) == 2
@@ -133,3 +133,10 @@ def test_traps_are_not_names_of_parameters_and_lead_to_what_exists() -> None:
 def test_nothing_offers_a_gfxoff_parameter() -> None:
     assert not exists("amdgpu.gfxoff")
     assert [trap["instead"] for trap in TRAPS if trap["name"] == "gfxoff"] == ["feature.gfxoff"]
+
+
+def test_no_link_is_to_a_name_that_another_tracker_will_have() -> None:
+    """docs/decisions/0048: ROCm/ROCm is to become TheRock's name, whose issues have other numbers."""
+    files = [*(ROOT / "rocmcfg/knowledge/data").rglob("*.toml"), *(ROOT / "profiles").glob("*.toml")]
+    assert len(files) > 150
+    assert not [file.name for file in files if "github.com/ROCm/ROCm/" in file.read_text()]

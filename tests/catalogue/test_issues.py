@@ -401,6 +401,8 @@ PLANTED = {  # what is replaced, by what, and a piece of what is said of it
     "a setting in another spelling": ("amdgpu.runpm=0", "runpm=0", "spelling of --set"),
     "a cure without a cost": ('cost = "None."', "", "has a cost"),
     "one half of a fix that needs two": ("stages =", 'fixed_by = "both"\nstages =', "carry their half"),
+    "a fix that is none": ("stages =", 'has_fix = "other"\nstages =', "no fix is called other"),
+    "a pair of one": ("stages =", "pair = true\nstages =", "do not work together"),
     "a sentence over two lines": ('"What happens."', '"What\\nhappens."', "one line"),
 }
 

@@ -133,7 +133,7 @@ def test_a_trap_is_one_sentence_and_leads_to_a_setting_that_can_be_asked_for(
     assert trap.kind in ("inverted", "default", "no_effect", "dangerous", "obsolete", "misread", "limited")
     if trap.kernel:
         parse_range(trap.kernel)
-    assert all(SAFE_VALUE.match(value) for value in trap.values if value != "*")
+    assert all(SAFE_VALUE.match(value) for value in trap.values if value not in ("*", ""))
     if trap.instead:
         setting = parse_set(str(trap.instead))
         assert isinstance(setting, Setting)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.knowledge.issue_schema import SignatureTable
-from tests.catalogue.sources import checks, libraries
+from tests.catalogue.sources import checks, libraries, proven
 from tests.catalogue.sources.__main__ import RECORD
 from tests.catalogue.sources.kernel import AMD, Kernel
 from tests.catalogue.sources.wordings import Library
@@ -141,6 +142,30 @@ def test_the_last_run_found_nothing() -> None:
     assert record["findings"] == []
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert len([name for name in record["versions"] if name.startswith("linux-source-")]) >= 4
+
+
+def test_the_last_run_proves_the_data_as_they_are_now() -> None:
+    record = json.loads(RECORD.read_text())["proves"]
+    late = proven.changed(record, proven.digests())
+    assert late == proven.owed(), "run `make sources`, or list in owed.toml what it has to prove next"
+
+
+def test_a_fact_that_was_changed_is_no_longer_proven_and_a_word_is_nothing(tmp_path: Path) -> None:
+    shutil.copytree(proven.DATA, tmp_path / "data")
+    record = proven.digests()
+    for name, before, after, late in (
+        ("gpus.toml", 'gfx = "gfx1201"', 'gfx = "gfx1202"', {"gpus"}),
+        ("features.toml", "bit = 0x8000", "bit = 0x10000", {"features"}),
+        ("features.toml", "Lets the memory clock follow", "Has the memory clock follow", set()),
+        ("issues/strix-cwsr-save-area.toml", '"6.12", ', "", {"issues/strix-cwsr-save-area"}),
+        ("issues/strix-cwsr-save-area.toml", "Strix Halo: hang", "Strix Halo: a hang", set()),
+    ):
+        path = tmp_path / "data" / name
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after, 1))
+        assert proven.changed(record, proven.digests(tmp_path / "data")) == late
+        path.write_text(text)
 
 
 def test_status_codes_that_differ_from_their_headers_are_told(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_cost_and_confidence_stand_beside_each_setting(root: Path) -> None:
     assert settings
     for one in settings:
         of_it = said[said.index(one["setting"]) :]
-        assert unfolded(f"cost: {one['cost']} confidence: {one['confidence']}") in of_it
+        assert unfolded(f"cost: {one['cost']} helps: {one['confidence']}") in of_it
     assert len(planned.out.splitlines()) < 85
 
 
@@ -107,7 +107,7 @@ def test_who_has_agreed_already_reads_what_is_set_and_no_more(root: Path) -> Non
     assert "amdgpu.cwsr_enable = 0  → kernel command line" in applied
     assert "4 settings (1 kernel argument, 3 variables): 5 files to change" in applied
     assert "If the screen stays black:" in unfolded(applied)
-    for left_to_plan in ("cost:", "confidence:", "System", "Files", "Left out"):
+    for left_to_plan in ("cost:", "helps:", "System", "Files", "Left out"):
         assert left_to_plan not in applied
     assert applied.count("Undo:") == 1
     rocmcfg("rollback", "--root", root, "--yes")

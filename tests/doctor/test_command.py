@@ -96,7 +96,7 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
     assert "DTVB1" not in found.out
     assert "0.8" not in found.out, "scores are for -v"
     assert "  It also sets what else this GPU needs; it shows all changes and asks first." in lines
-    assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore" in lines, "without it it is no cure"
+    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) take" in lines, "without it it is no cure"
     assert len(lines) <= 14
     assert "; the permanent fix covers it too" not in found.out
 

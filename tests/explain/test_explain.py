@@ -16,7 +16,7 @@ from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue, cause
 from rocmcfg.model.spelling import split
 from rocmcfg.model.version import KernelVersion, parse_kernel
 from rocmcfg.state.values import Running
@@ -228,7 +228,7 @@ def test_any_value_of_any_name_is_explained(name: str, value: str) -> None:
         ("timeout_period=20", "parameter", "limit"),
         ("HIPBLASLT_LOG_MASK=33", "variable", "errors; bench lines"),
         ("MIOPEN_FIND_MODE=FAST", "variable", "database"),
-        ("PYTORCH_NO_HIP_MEMORY_CACHING=0", "variable", "on, as with any other value"),
+        ("PYTORCH_NO_HIP_MEMORY_CACHING=0", "variable", "on in PyTorch before 2.7, as with any"),
     ],
 )
 def test_a_value_says_what_it_does(text: str, kind: str, meaning: str) -> None:
@@ -417,3 +417,10 @@ def test_the_hosts_own_modinfo_and_sysfs_win_over_the_catalogue(tmp_path: Path) 
 def test_a_fix_that_a_note_names_is_told_with_its_versions() -> None:
     remarks = " ".join(explain(ask("cwsr_enable")).remarks)
     assert "cwsr-expert-scheduling was added in kernel 6.12.64, 6.18.4 and 6.19" in remarks
+
+
+def test_what_is_confirmed_of_an_issue_is_its_cause_and_of_a_setting_that_it_helps() -> None:
+    """The two labels are of two things, and are printed so."""
+    assert cause("fault", "confirmed") == "cause confirmed"
+    assert cause("fault", "reported") == "cause reported"
+    assert cause("advice", "confirmed") == "confirmed"

@@ -10,7 +10,7 @@ from rocmcfg.judging.conditions import decide
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os, PyTorch
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import Version, parse_kernel, parse_range
+from rocmcfg.model.version import Version, parse_kernel, parse_range, parse_rocm_range
 
 
 def kernel(release: str, *, dkms: bool = False, running: bool = False) -> Kernel:
@@ -32,7 +32,8 @@ NAVI48, NAVI31, RAPHAEL = gpu("gfx1201"), gpu("gfx1100"), gpu("gfx1036", integra
 
 
 def when(**parts: Any) -> Condition:
-    ranges = {k: parse_range(v) for k, v in parts.items() if k in ("kernel", "rocm", "pytorch", "gpus")}
+    readers = {"kernel": parse_range, "rocm": parse_rocm_range, "pytorch": parse_range, "gpus": parse_range}
+    ranges = {name: readers[name](value) for name, value in parts.items() if name in readers}
     return Condition(**{**parts, **ranges})
 
 
@@ -92,6 +93,24 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
         {"rocm": (7, 1, 0), "pytorch": (torch((2, 12, 0), own=True),)},
         True,
         "ROCm 7.1.0",
+    ),
+    "a preview that is numbered ahead of it": (
+        when(rocm=">=7.0,<7.2"),
+        {"rocm": (7, 10, 0)},
+        True,
+        "ROCm 7.10.0 is >=7.0,<7.2",
+    ),
+    "a wheel of a preview": (
+        when(rocm=">=7.2.1"),
+        {"pytorch": (torch((2, 9, 1), (7, 9)),)},
+        False,
+        "not needed: ROCm 7.9 of",
+    ),
+    "a preview that is numbered by time": (
+        when(rocm=">=7.0,<7.2"),
+        {"rocm": (7, 11, 0)},
+        False,
+        "since ROCm 7.2: ROCm 7.11.0",
     ),
     # -- kernels
     "a kernel that hides its stable level": (
@@ -193,7 +212,7 @@ SAVE_AREA = (when(lacks_fix="cwsr-save-area-size"), when(rocm="<7.2.1"))
     ],
 )
 def test_of_two_alternatives_one_is_enough(release: str, rocm: Version | None, holds: bool | None) -> None:
-    """The fault of gfx1151 stays until kernel and ROCm both have their half of the fix."""
+    """What ends the need is said of both."""
     decision = decide(SAVE_AREA, HOST._replace(kernels=(kernel(release),), rocm=rocm), catalogue.load())
     assert decision.holds is holds
     if holds is False:

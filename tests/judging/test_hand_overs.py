@@ -143,6 +143,7 @@ HARMLESS = {
     "HIP_FORCE_QUEUE_PROFILING": "nothing reads it",
     "NCCL_IGNORE_CPU_AFFINITY": "a number: is it 0?",
     "NCCL_SOCKET_IFNAME": "names of network interfaces, compared with those that are there",
+    "OLLAMA_LLM_LIBRARY": "the name of a backend among those that Ollama brought",
     "RCCL_LOG_LEVEL": "a number",
     "TORCH_COMPILE_DEBUG": "a number: is it 0?",
     "TORCH_SHOW_CPP_STACKTRACES": "a number: is it 0?",

@@ -396,7 +396,7 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
         "lint", text, "--root", debian_grub_host(tmp_path / "a", kernels=("6.14.0-37-generic",), rocm="7.1.0")
     )
     told = " ".join(found.out.split())
-    assert "amdgpu.cwsr_enable=0 for rdna4-expert-sched-cwsr (confirmed); costs: " in told
+    assert "amdgpu.cwsr_enable=0 for rdna4-expert-sched-cwsr (cause confirmed); costs: " in told
     assert "Nothing wrong with pci=noats, but no known issue here needs it either." in told
     fixed = rocmcfg("lint", text, "--root", debian_grub_host(tmp_path / "b", kernels=("6.19.2",)))
     assert "rdna4-expert-sched-cwsr" not in fixed.out
@@ -406,7 +406,7 @@ def test_what_is_fine_is_told_with_what_it_cures_and_costs(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("gfx", "name", "cures"),
     [
-        ("gfx1102", "gfxoff", "cures rdna3-7600s-gfxoff (reported)"),
+        ("gfx1102", "gfxoff", "cures rdna3-7600s-gfxoff (cause reported)"),
         ("gfx1100", "gfxoff", "is set by profile gfx1100 (asked for)"),
         ("gfx1201", "stutter", ""),
     ],
@@ -422,7 +422,7 @@ def test_fix_tells_what_is_known_to_be_cured_by_what_it_writes_and_leaves(
     assert f"amdgpu.{name} is not a parameter of any kernel" in told
     assert (f"of any kernel; the new one {cures}" in told) if cures else (f"take out amdgpu.{name}=0" in told)
     if gfx == "gfx1201":
-        assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (confirmed)" in told
+        assert "keep amdgpu.cwsr_enable=0 cures rdna4-expert-sched-cwsr (cause confirmed)" in told
         assert "keep pci=noats (no known issue here needs it)" in told
     else:
         assert "keep amdgpu.cwsr_enable=0, pci=noats (no known issue here needs them)" in told
@@ -435,8 +435,8 @@ def test_fix_tells_what_else_a_cure_that_it_writes_takes(tmp_path: Path) -> None
     text = tmp_path / "run.sh"
     text.write_text("export TORCH_USE_HIPBLASLT=0\n")
     told = " ".join(rocmcfg("lint", "--fix", text, "--gfx", "gfx1201").out.split())
-    assert "the new one cures rdna4-hipblaslt-gltr-overread (confirmed) and 1 more" in told
-    assert "Also: PyTorch 2.7 to 2.11 (`pip show torch`) may ignore TORCH_BLAS_PREFER_HIPBLASLT=0" in told
+    assert "the new one cures rdna4-hipblaslt-gltr-overread (cause confirmed) and 1 more" in told
+    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) take TORCH_BLAS_PREFER_HIPBLASLT=0" in told
 
 
 @pytest.mark.parametrize("judged_for", ["", "--gfx 7900xtx --kernel 6.18.2"])

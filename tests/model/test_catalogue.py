@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.model.catalogue import Epoch, Feature, Fix, Parameter
+from rocmcfg.model.catalogue import Epoch, Feature, Parameter
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.spelling import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -96,6 +97,24 @@ def test_a_fix_is_in_mainline_and_in_the_stable_series_that_got_it(kernel: str, 
         "sample", "A sample.", version("6.19"), (version("6.12.64"), version("6.18.4")), "cwsr_size", ()
     )
     assert fix.present_in(version(kernel)) is present
+
+
+@pytest.mark.parametrize(
+    ("kernel", "present"),
+    [
+        ("6.17.0-19-generic", True),
+        ("6.17.0-41-generic", True),
+        ("6.17.0-18-generic", False),
+        ("6.17.0-1020-oem", False),
+        ("6.14.0-1018-oem", True),
+        ("6.14.0-37-generic", False),
+        ("6.17.13", False),
+    ],
+)
+def test_a_distribution_may_have_taken_a_fix_by_itself(kernel: str, present: bool) -> None:
+    builds = ("6.14.0-1018-oem", "6.17.0-19-generic")
+    fix = Fix("sample", "A sample.", version("6.19"), (version("6.18.4"),), "cwsr_size", (), builds)
+    assert fix.present_in(version(kernel), kernel) is present
 
 
 def test_a_feature_changes_its_own_bit_only() -> None:

@@ -13,7 +13,9 @@ from rocmcfg.model.version import (
     format_version,
     parse_kernel,
     parse_range,
+    parse_rocm_range,
     parse_version,
+    rocm_order,
     span,
 )
 
@@ -122,6 +124,48 @@ def test_a_version_that_hides_its_end_is_undecided_only_where_that_matters(
     wanted: str, version: tuple[int, ...], inside: bool | None
 ) -> None:
     assert parse_range(wanted).between(*span(version)) is inside
+
+
+def test_rocm_releases_are_sorted_as_they_came() -> None:
+    releases = [
+        "6.4.4",
+        "7.0",
+        "7.0.2",
+        "7.1.0",
+        "7.1.99",
+        "7.9.0",
+        "7.10.0",
+        "7.2",
+        "7.2.4",
+        "7.11.0",
+        "7.14",
+        "10.0",
+    ]
+    versions = [parse_version(release) or () for release in releases]
+    assert sorted(set(versions), key=rocm_order) == versions
+    assert rocm_order((7, 2)) == rocm_order((7, 2, 0))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "version", "inside"),
+    [
+        (">=7.0,<7.2", (7, 10, 0), True),
+        (">=7.0,<7.2", (7, 9), True),
+        (">=7.2", (7, 10), False),
+        (">7.0.2", (7, 9), True),
+        (">7.0.2", (7, 11), True),
+        ("<=7.1", (7, 9), False),
+        ("<7.10", (7, 9, 0), True),
+        (">=7.11", (7, 10, 0), False),
+        (">=7.13", (7, 14), True),
+        (">=7.9,<7.2", (7, 10), True),
+    ],
+)
+def test_a_preview_lies_between_the_releases_that_it_came_between(
+    wanted: str, version: tuple[int, ...], inside: bool
+) -> None:
+    assert parse_rocm_range(wanted).between(*span(version)) is inside
+    assert parse_rocm_range(wanted).possible
 
 
 bounds = st.tuples(

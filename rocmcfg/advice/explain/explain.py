@@ -353,7 +353,11 @@ def _variable(question: Question, variable: Variable) -> Explanation:
     shown = question.asked.name
     remarks = those(
         *_of_the_name(question, About.MISNAMED, About.BUILD_ONLY),
-        (variable.presence_only, "only its presence counts: any value, even 0, turns it on"),
+        (
+            variable.presence_before,
+            f"in {variable.reader} before {variable.presence_before} only its presence counts: any value, "
+            "even 0, turns it on",
+        ),
         (variable.reader, f"read by {variable.reader}"),
         (variable.indexed, f"{variable.name}_<n> exists as well; n is {variable.indexed}"),
         (variable.since, f"since: {variable.since}"),
@@ -363,6 +367,10 @@ def _variable(question: Question, variable: Variable) -> Explanation:
     explanation = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
     explanation = explanation._replace(instead=variable.instead.name if variable.instead else "")
     explanation = described(question, explanation, [f"env.{variable.name}", variable.name, shown], variable)
-    if variable.presence_only and question.asked.value is not None:
-        explanation = explanation._replace(meaning="on, as with any other value")
-    return explanation
+    value, by_presence = question.asked.value, question.machine.imports_before(variable.presence_before)
+    if value is None or by_presence is False:
+        return explanation
+    meaning = f"on in {variable.reader} before {variable.presence_before}, as with any other value"
+    if not by_presence:
+        meaning += f"; from then on {explanation.meaning or 'it is ignored with a warning'}"
+    return explanation._replace(meaning=meaning)

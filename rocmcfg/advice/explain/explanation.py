@@ -9,7 +9,7 @@ from typing import Literal
 from rocmcfg.judging.verdict import Verdict, is_one_of, meets, trap_holds
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument, Named, Parameter, TrapKind, ValueTrap
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.issue import Confidence, KnownIssue
+from rocmcfg.model.issue import Confidence, IssueKind, KnownIssue
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
@@ -85,6 +85,7 @@ class Mention(NamedTuple):
     title: str
     role: Role
     setting: str
+    kind: IssueKind
     confidence: Confidence
     concerns: bool
 
@@ -196,6 +197,7 @@ def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
             issue.id,
             issue.title,
             *role,
+            issue.kind,
             issue.confidence,
             question.machine.has(Hardware(gfx=issue.gfx) if issue.gfx else None) is True,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from rocmcfg.advice.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import KnownIssue, cause
 from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.regex import search
 
@@ -19,7 +19,7 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
     rows = [
         ("here", ["this host matches" if here else "this host does not match, or rocmcfg cannot tell"]),
         ("GPUs", [", ".join(entry.gfx)] if entry.gfx else []),
-        ("kernel", [entry.kernel.text] if entry.kernel else []),
+        ("kernel", [*([entry.kernel.text] if entry.kernel else []), *entry.kernels_by_fix]),
         ("ROCm", [entry.rocm.text] if entry.rocm else []),
         ("cure", [*map(str, cure.settings), *(f"unset {name}" for name in cure.unset), *no_cure]),
         ("do", cure.steps),
@@ -29,7 +29,7 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
         ("no help", entry.does_not_help),
         ("note", entry.notes),
     ]
-    summary = f"{entry.title} ({entry.confidence})\n{entry.summary}"
+    summary = f"{entry.title} ({cause(entry.kind, entry.confidence)})\n{entry.summary}"
     return Explanation(entry.id, "issue", summary, details=_details(rows), sources=entry.evidence)
 
 

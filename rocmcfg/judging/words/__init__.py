@@ -60,7 +60,8 @@ def words(  # noqa: PLR0912  # a branch for each member
             why = "Write the number without the 0, or in hexadecimal with a leading 0x."
             return changed(verdict, case, summary, why)
         case About.PRESENCE_ONLY:
-            summary = f"{case.written} turns it on: any value counts as on"
+            (readers,) = verdict.names
+            summary = f"{case.written} turns it on in {readers}: any value counts as on there"
             return take_out(case, summary, verdict.why, cure="unset the variable to turn it off")
         case About.TRAP:
             assert verdict.trap is not None

@@ -3,7 +3,8 @@
 `--changes` says besides what each series of kernels changed after the one before. With `--write` the files of
 known issues are told which kernels and runtimes print what they look for; all else is for people to decide.
 
-Ends with 1 where data and source part. The last result is in record.json, beside this file.
+Ends with 1 where data and source differ. The last result is in record.json, beside this file, with digests of
+the data that it is about: a test holds the two together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.catalogue.sources import checks, libraries
+from tests.catalogue.sources import checks, libraries, proven
 from tests.catalogue.sources.fetch import newest, offered, unpacked
 from tests.catalogue.sources.kernel import FOLDERS, Kernel
 from tests.catalogue.sources.wordings import Library
@@ -59,8 +60,10 @@ def main() -> int:
         "date": datetime.date.today().isoformat(),
         "versions": dict(sorted(versions.items())),
         "findings": findings,
+        "proves": proven.digests(),
     }
     RECORD.write_text(json.dumps(record, indent=2) + "\n")
+    proven.OWED.write_text("parts = []\n")
     return 1 if findings else 0
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.version import Version, VersionRange, comparable, format_version, parse_kernel, span
+from rocmcfg.model.version import Version, VersionRange, format_version, parse_kernel, rocm_order, span
 
 
 class Options(NamedTuple):
@@ -95,7 +96,7 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
         return None, None, ""
     spans = [span(torch.rocm) for torch in torches if torch.rocm]
     source = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
-    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), source
+    return min((s[0] for s in spans), key=rocm_order), max((s[1] for s in spans), key=rocm_order), source
 
 
 def _is_foreign(gfx: Sequence[str], host: Facts, named: bool) -> bool:
@@ -112,7 +113,7 @@ class Reason(NamedTuple):
     text: str
 
 
-def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
+def conditions(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
     """Return each condition of the issue, judged for the machine and the boot that wrote the line."""
     reasons = []
     if issue.gfx:
@@ -121,6 +122,8 @@ def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
         reasons.append(_kernel_met(issue.kernel, where, position))
     if issue.rocm:
         reasons.append(_rocm_met(issue.rocm, where))
+    if issue.has_fix:
+        reasons.append(_fix_met(catalogue.fixes[issue.has_fix], where, position))
     if issue.several_gpus and where.host and where.host.gpus:
         count = len(where.host.computing)
         reasons.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
@@ -172,6 +175,16 @@ def _rocm_met(wanted: VersionRange, where: Origin) -> Reason:
     return Reason("rocm", inside, text)
 
 
+def _fix_met(fix: Fix, where: Origin, position: int) -> Reason:
+    """Judge an issue of kernels that have a fix."""
+    present, text = _present(fix, where, position)
+    if present is None:
+        text = f"it is known of kernels with the fix {fix.name}; it is unknown whether this one has it"
+    elif not present:
+        text = f"the kernel does not have the fix {fix.name}, and is not affected"
+    return Reason("kernel", present, text)
+
+
 def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> list[Reason]:
     """Return reasons if the kernel or ROCm has the fix already: `met` is False if that speaks against the
     issue."""
@@ -191,22 +204,29 @@ def fixes(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue)
 def _kernel_fixed(
     issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue
 ) -> tuple[bool | None, str]:
+    if issue.lacks_fix:
+        return _present(catalogue.fixes[issue.lacks_fix], where, position)
+    release, source = where.kernel_at(position)
+    version = parse_kernel(release)
+    if version is None or where.dkms or not issue.fixed_kernels:
+        return None, ""
+    return issue.fixed_kernels.between(*version.span), f"kernel {release} ({source}) has the fix"
+
+
+def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:
+    """Return whether the kernel that wrote a line has a fix, and a phrase for where it has."""
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
     if version is None:
         return None, ""
-    fix = catalogue.fixes.get(issue.lacks_fix)
     runs = where.host is not None and any(k.running and k.release == release for k in where.host.kernels)
     properties = {name for gpu in where.host.gpus for name in gpu.properties} if where.host and runs else ()
-    if fix and fix.kfd_property and properties:
+    if fix.kfd_property and properties:
         text = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
         return fix.kfd_property in properties, text
     if where.dkms:
         return None, ""
-    summary = f"kernel {release} ({source}) has the fix"
-    if fix:
-        return fix.present_in(version), summary
-    return (issue.fixed_kernels.between(*version.span), summary) if issue.fixed_kernels else (None, "")
+    return fix.present_in(version, release), f"kernel {release} ({source}) has the fix"
 
 
 def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
@@ -223,4 +243,4 @@ def is_certain(issue: KnownIssue, where: Origin, position: int, catalogue: Catal
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
     fixed = any(reason.met is False for reason in fixes(issue, where, position, catalogue))
-    return not fixed and all(reason.met for reason in conditions(issue, where, position))
+    return not fixed and all(reason.met for reason in conditions(issue, where, position, catalogue))

@@ -69,7 +69,7 @@ def _judge(
     strengths = _kinds(weighed)
     best = strengths[0]
     position = weighed[0][1].positions[-1]
-    stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
+    stated = conditions(issue, where, position, catalogue) + _firmware(issue, host.firmware)
     against = fixes(issue, where, position, catalogue)
     if best == "generic" and not _may_be(stated, against):
         return None
@@ -226,13 +226,14 @@ def alike(
         return ()
     lines = {position for hit in match.hits for position in hit.positions}
     printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
+    first = min(lines)
     return tuple(
         issue
         for issue in issues
         if issue.id in printing
         and issue.kind == "fault"
         and issue.confidence != "unverified"
-        and _may_be(conditions(issue, where, min(lines)), fixes(issue, where, min(lines), catalogue))
+        and _may_be(conditions(issue, where, first, catalogue), fixes(issue, where, first, catalogue))
     )
 
 
