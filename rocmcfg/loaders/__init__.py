@@ -1,1 +1,1 @@
-"""Boot loaders: one folder each, which `registry` lists; `shared` is what several have in common."""
+"""Boot loaders, one folder each. `registry` lists them; `shared` holds what several have in common."""

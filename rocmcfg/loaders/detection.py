@@ -1,4 +1,4 @@
-"""Find the boot loader that a host uses, by evidence, and what reads its menu."""
+"""Find out from evidence which boot loader a host uses, and which reader reads its menu."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rocmcfg.model.kargs import Karg
 
 
 def possible(view: HostView) -> list[Chain]:
-    """Return the loaders of which nothing says at once that they are not on this host."""
+    """Return the loaders that may be on this host: all but those whose program is missing."""
     return [chain for chain in backends() if not chain.PROGRAM or view.exists(chain.PROGRAM)]
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
-    """Return the boot chain of a host. `forced` is the user's --boot-backend and wins over ambiguity, not
-    over absence."""
+    """Return the boot chain of a host. `forced` is the user's --boot-backend: it decides between several
+    loaders, and cannot choose one that is not there."""
 
     chains = possible(view)
     declared = filter(None, (chain.detect(view) for chain in chains if chain.DECISIVE))
@@ -35,7 +35,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     replaced = {name for loader in chosen if loader.supported for name in backend(loader.name).INSTEAD_OF}
     chosen = [loader for loader in chosen if loader.name not in replaced or loader.name == forced]
     another = loader_entries.passed_on(view)
-    if another and not forced:  # what shows its own entries alone did not boot this host
+    if another and not forced:  # a loader that shows only its own entries did not boot this host
         candidates = tuple(
             loader for loader in candidates if loader in chosen or not _shows_entries(loader.name)
         )
@@ -43,9 +43,12 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         chosen = [*candidates]
     names, refusal, hidden = [loader.name for loader in candidates], "", ""
     if forced and not chosen:
-        refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
+        refusal = (
+            f"--boot-backend {forced}: no trace of that loader on this host (found: "
+            f"{', '.join(names) or 'none'})"
+        )
     elif names and not chosen:
-        refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
+        refusal = f"{' and '.join(names)} are present, and nothing proves which one boots this host"
     elif not chosen:
         loader_info = efi.text(view, "LoaderInfo")
         folders = (
@@ -55,18 +58,18 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         empty = loader_entries.unmounted(view)
         refusal = NO_LOADER
         if hidden:
-            refusal = f"only root may look into {hidden}: run the command as root"
+            refusal = f"only root may read {hidden}: run the command as root"
         elif another:
             refusal = (
-                f"systemd-boot started {another}, another boot loader, which booted this host; no menu of "
-                "that can be seen: is its partition mounted?"
+                f"systemd-boot started {another}, another boot loader, which booted this host, "
+                "but its menu cannot be found: is its partition mounted?"
             )
         elif loader_info:
             refusal = (
-                f"{loader_info} booted this host, and no menu of it can be seen: is its partition mounted?"
+                f"{loader_info} booted this host, but its menu cannot be found: is its partition mounted?"
             )
         elif empty:
-            refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?"
+            refusal += f"; /etc/fstab lists {empty}, which is empty: is it mounted?"
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view), hidden)
 
@@ -76,14 +79,14 @@ def _shows_entries(name: str) -> bool:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """Return the reader of the menu that this host has, of several the one that the firmware names; None
-    where something above its loader owns the arguments too."""
+    """Return the reader of this host's menu, or of the one that the firmware names where there are several.
+    None where something other than the loader manages the arguments."""
 
     here = [chain for chain in possible(view) if chain.DECISIVE and chain.here(view)]
     replaced = {name for chain in here for name in chain.INSTEAD_OF}
     declared = next((chain for chain in here if chain.NAME not in replaced), None)
     above = recognised.decisive(view) if declared is None else None
-    if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
+    if above is not None and above.name == nixos.NAME:  # rocmcfg can read it, and does not change it
         return nixos
     if declared is not None or above is not None:
         return declared
@@ -99,13 +102,13 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 
 def may_be_here(view: HostView, name: str) -> bool:
-    """Return whether this loader could have made something of our files."""
+    """Return whether this loader could have generated anything from our files."""
     return name not in NAMES or not backend(name).DECISIVE or bool(backend(name).here(view))
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
-    """Return the arguments of normal entries that are none of ours: an undo leaves them. Empty for a program
-    that keeps a set of arguments."""
+    """Return the arguments of normal entries that rocmcfg did not write: an undo leaves them there. Empty for
+    a program that keeps a set of arguments."""
     if argument_keeper(name) is not None:
         return ()
     if entry_writer(name) is None:
@@ -114,8 +117,8 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """Return the lines that a user adds by hand: the arguments as a part of a line, or as strings of its
-    language."""
+    """Return the lines that a user adds by hand: with the arguments as part of a line, or as strings in the
+    language of that file."""
     texts = [karg.text for karg in kargs] or ["<the arguments>"]
     strings = [f'"{text}"' for text in texts]
     lines = detection.manual.replace("{kargs}", " ".join(texts))

@@ -1,7 +1,8 @@
-"""What a NixOS host will boot: read only, since rocmcfg writes none of its configuration.
+"""Read what a NixOS host will boot. rocmcfg writes nothing of its configuration.
 
 A generation holds its arguments in `kernel-params` (nixpkgs, nixos/modules/system/activation/top-level.nix);
-every loader puts its `init=` before them, and the profile `system` links to that which boots by default.
+every loader puts its `init=` before them, and the profile `system` is a link to the generation that boots by
+default.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def here(view: HostView) -> tuple[str, ...]:
 
 
 def read(view: HostView) -> Menu:
-    """Return a menu of the generation that boots by default, and of its entry of systemd-boot where there is
+    """Return a menu of the generation that boots by default, with its entry of systemd-boot where it has
     one."""
     system = next((path for path in _SYSTEMS if view.exists(f"{path}/kernel-params")), _SYSTEMS[0])
     path = f"{system}/kernel-params"
@@ -30,7 +31,7 @@ def read(view: HostView) -> Menu:
     except Unreadable as problem:
         return Menu((), problem.diagnostics[0].summary, path, "", path, "")
     if params is None:
-        return Menu((), f"{path} is not there", path, "", path, "")
+        return Menu((), f"{path} does not exist", path, "", path, "")
     booted = Entry(generation, "NixOS", "", "", (), split(params, path), Role.NORMAL)
     return Menu((booted, *entries), "", path, "nixos-rebuild", path, "nixos-rebuild")
 

@@ -1,5 +1,7 @@
-"""Boot chains that are known by name and not configured: how to recognise each and what to add by hand. Of
-the paths in each group of `marks` one must exist. Sources: the manuals of projects and distributions."""
+"""Recognise boot chains that rocmcfg does not configure, and say what the user adds by hand in each.
+
+At least one path of each group in `marks` must exist. Sources: the manuals of projects and distributions.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ class Row(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
-    unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
-    renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
-    alone: bool = False  # all but kernel arguments is configured as anywhere
+    unless: tuple[str, ...] = ()  # where these paths exist too, a backend configures it
+    renders: str = ""  # the format of `rocmcfg render` for this system
+    alone: bool = False  # everything but kernel arguments is configured as on other hosts
 
 
-# Each of these excludes every other one, whatever files of another loader lie around.
+# Each of these excludes all others, even where files of another loader exist.
 CHAINS = (
     Row(
         "nixos",
@@ -43,7 +45,7 @@ CHAINS = (
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
         'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
-        "as far as kernel-cmdline in its gadget.yaml allows them",
+        "where kernel-cmdline in its gadget.yaml allows these arguments",
         renders="ubuntu-core",
     ),
     Row(
@@ -57,7 +59,7 @@ CHAINS = (
         "steamos",
         "SteamOS before 3.6 or without /efi",
         (("/etc/steamos-release", "/usr/lib/steamos", KEPT_BY_UPDATES),),
-        "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
+        "mount /efi; before SteamOS 3.6, whose updates keep nothing in /etc, do this after each update:\n"
         "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
         unless=(STEAMOS, KEPT_BY_UPDATES),
     ),
@@ -65,7 +67,7 @@ CHAINS = (
 
 
 def decisive(view: HostView) -> Detection | None:
-    """Return the detection of a chain that excludes every other one; None where there is none."""
+    """Return the detection of a chain that excludes all others; None where there is none."""
     for name, title, groups, manual, unless, renders, alone in CHAINS:
         marks = [next(filter(view.exists, group), "") for group in groups]
         if all(marks) and not (unless and all(map(view.exists, unless))):

@@ -1,6 +1,7 @@
 """Find the backend of a boot loader by the loader's name.
 
-A loader is a folder beside this file, which has the loader's name with `_` for `-`; see `shared.contract`.
+A loader is a folder next to this file. The folder has the loader's name with `_` in place of `-`; see
+`shared.contract`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all loaders, by their folders. One without a module is left of a loader that is
-    gone."""
+    """Return the names of all loaders, from the names of their folders. A folder without a module is left
+    over from a loader that was deleted, and is skipped."""
     here = os.path.dirname(__file__)
     folders = (name for name in sorted(os.listdir(here)) if os.path.isfile(f"{here}/{name}/__init__.py"))
     return tuple(name.replace("_", "-") for name in folders if name != _SHARED)
@@ -44,7 +45,7 @@ def backends() -> tuple[Chain, ...]:
 
 
 def entry_writer(name: str) -> EntryChain | None:
-    """Return the backend of a loader whose entries we write ourselves; None for any other name."""
+    """Return the backend of a loader whose entries rocmcfg itself writes; None for any other name."""
     from rocmcfg.loaders.shared.chain import EntryChain
 
     chain = reader(name)
@@ -52,14 +53,14 @@ def entry_writer(name: str) -> EntryChain | None:
 
 
 def write_entries(host: Host, name: str) -> None:
-    """Write our arguments into the entries of a loader, where those are ours to write. Raises Unwritable."""
+    """Write our arguments into the entries of a loader, if rocmcfg writes them itself. Raises Unwritable."""
     writer = entry_writer(name)
     if writer is not None:
         writer.write_entries(host)
 
 
 def argument_keeper(name: str) -> KeptChain | None:
-    """Return the backend of a loader of which a program keeps the arguments; None for any other name."""
+    """Return the backend of a loader whose arguments are kept by a program; None for any other name."""
     from rocmcfg.loaders.shared.kept_arguments import KeptChain
 
     chain = reader(name)
@@ -67,12 +68,12 @@ def argument_keeper(name: str) -> KeptChain | None:
 
 
 def argument_keepers() -> tuple[KeptChain, ...]:
-    """Return the backends of all loaders of which programs keep the arguments."""
+    """Return the backends of all loaders whose arguments are kept by programs."""
     return tuple(filter(None, map(argument_keeper, NAMES)))
 
 
 def may_be_entries(path: str) -> bool:
-    """Return whether a file of this name may hold a boot entry of others in which we write."""
+    """Return whether a file of this name may hold a foreign boot entry into which rocmcfg writes."""
     return any(chain.may_write(path) for chain in filter(None, map(entry_writer, NAMES)))
 
 
@@ -82,31 +83,29 @@ def reader(name: str) -> Chain | None:
 
 
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
-    """Return the entries that this loader will boot, as far as they can be read; none for a loader that is
-    not supported."""
+    """Return the readable entries that this loader will boot; none for a loader that is not supported."""
     return backend(name).menu(view).entries if name in NAMES else ()
 
 
 def paths(name: str) -> tuple[str, ...]:
-    """Return the files that hold something of ours for this loader, as a whole or in part; none for another
-    name."""
+    """Return the files that are ours for this loader, as a whole or in part; none for any other name."""
     return tuple(backend(name).OWNED) if name in NAMES else ()
 
 
 def inputs(name: str) -> set[str]:
-    """Return the files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
+    """Return our files from which this loader's menu is generated: `paths`, and the files of a trial."""
     boot_trial = trial(name)
     return {*paths(name), *(boot_trial.FILES if boot_trial is not None else ())}
 
 
 def trial(name: str) -> BootTrial | None:
-    """Return how a loader boots something once; None for a loader that cannot, or of which we do not know
-    how."""
+    """Return how a loader boots something once; None for a loader that cannot, or for which rocmcfg does not
+    know how."""
     return backend(name).TRIAL if name in NAMES else None
 
 
 def no_trial(name: str) -> str:
-    """Say in words why `trial` returns None."""
+    """Return the reason, in words, why `trial` returns None."""
     from rocmcfg.loaders.shared.chain import Chain
 
     return backend(name).NO_TRIAL if name in NAMES else Chain.NO_TRIAL
@@ -117,7 +116,7 @@ def trials() -> dict[str, BootTrial]:
 
 
 def copies() -> set[str]:
-    """Return the files of the entries that trials are: programs write them anew as all others."""
+    """Return the files of trials that are entries: programs rewrite them like all other entries."""
     return {path for boot_trial in trials().values() if not boot_trial.ACTIVATED for path in boot_trial.FILES}
 
 

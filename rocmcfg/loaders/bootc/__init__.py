@@ -1,15 +1,15 @@
-"""bootc, image mode, where bootc itself keeps kernel arguments by their source: bootc 1.15.2 and later with
-libostree 2026.1 and later, but for 2026.2.
+"""bootc in image mode, where bootc itself keeps kernel arguments by their source: bootc 1.15.2 and later with
+libostree 2026.1 and later, except 2026.2.
 
 `bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with our arguments,
 which boots next, and notes in its boot entry that they are ours (x-options-source-rocmcfg). Updates inherit
-both. What others put there, and the image's own kargs.d, stay. What is said of deployments under rpm-ostree
-holds here as well.
+both. Arguments from other sources and from the image's own kargs.d stay. The notes on deployments in
+`rpm_ostree` apply here as well.
 
-With an older bootc, or libostree 2026.2, which forgets whose the arguments are, rpm-ostree is used where it
-is installed. A host that boots from composefs without ostree, its command line being part of a signed kernel
-image, is refused: its settings belong into the image (rocmcfg render --format bootc). Sources: bootc 1.16.9
-and libostree 2026.4. Played with a stand-in, not on a real host.
+With an older bootc, or with libostree 2026.2, which forgets the source of the arguments, rpm-ostree is used
+where it is installed. A host that boots from composefs without ostree is refused, because its command line is
+part of a signed kernel image: its settings belong in the image (rocmcfg render --format bootc). Sources:
+bootc 1.16.9 and libostree 2026.4. Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -32,24 +32,25 @@ _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
 
 
 class _Bootc(DeploymentChain):
-    """crates/lib/src/loader_entries.rs bases the new deployment on the staged one, or else on the one that
-    runs. In libostree 2026.2 the staged keys of one call beat those of the next (22e24c81)."""
+    """Keeps arguments by their source. crates/lib/src/loader_entries.rs bases the new deployment on the
+    staged one, or else on the running one. In libostree 2026.2 the staged keys of one call override those of
+    the next (22e24c81)."""
 
     NAME = "bootc"
     PROGRAM = _PROGRAM
     DECISIVE = True
-    INSTEAD_OF = ("rpm-ostree",)  # which lies on many hosts of bootc too
+    INSTEAD_OF = ("rpm-ostree",)  # it is installed on many bootc hosts too
     TITLE = "bootc (image mode)"
     MANUAL = (
         f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
-        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
+        "which requires bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
     )
     TOOL = NAME
-    KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
+    KEEPS = "the kernel arguments of the next and all later deployments, with their source"
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
     def detect(self, view: HostView) -> Detection | None:
-        """Return the detection; None where there is no bootc, or rpm-ostree is the program to ask."""
+        """Return the detection; None where there is no bootc, or where rpm-ostree is the program to use."""
         detection = super().detect(view)
         if detection is None:
             return _composefs(view) if view.exists(self.PROGRAM) else None
@@ -61,12 +62,12 @@ class _Bootc(DeploymentChain):
         document, output = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
         if not isinstance(booted, dict) or not booted.get("ostree"):
-            summary = "bootc does not say that it manages the system that runs"
-            hint = "run the command as root on the booted host itself, and see what `bootc status` says"
+            summary = "bootc does not report that it manages the running system"
+            hint = "run the command as root on the booted host itself, and check the output of `bootc status`"
             yield error("RC3144", summary, detail="\n".join(output.splitlines()[-12:]), hint=hint)
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """Return the arguments that bootc's own note in the boot entry calls ours. Raises Unreadable."""
+        """Return the arguments that bootc's note in the boot entry marks as ours. Raises Unreadable."""
         self.readable_menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [entry.first for entry in deployments.written(view)]
@@ -77,8 +78,8 @@ class _Bootc(DeploymentChain):
 
 
 def _composefs(view: HostView) -> Detection | None:
-    """Return the detection of a host booted without ostree, as its command line says; else None (bootc,
-    crates/lib/src/bootc_composefs/status.rs)."""
+    """Return the detection of a host whose command line shows that it was booted without ostree; else None
+    (bootc, crates/lib/src/bootc_composefs/status.rs)."""
     booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
     if booted is None:
         return None
@@ -93,8 +94,8 @@ def _composefs(view: HostView) -> Detection | None:
 
 
 def _keeps_sources(view: HostView) -> bool:
-    """Return whether bootc and libostree here keep arguments by their source. True where no program of the
-    host can be run: `unable` refuses there."""
+    """Return whether this host's bootc and libostree keep arguments by their source. True where no program of
+    the host can be run: `unable` refuses there."""
     if not view.runs_tools:
         return True
     set_help = view.query((*_SET, "--help"))

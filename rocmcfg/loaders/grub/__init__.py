@@ -1,19 +1,19 @@
 """GRUB as Debian, Ubuntu and SteamOS set it up: /etc/default/grub with a folder of drop-ins, and update-grub.
 
 The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
-GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it. /etc/default/grub and the drop-ins of others are
-never written. The snapshots of grub-btrfs, if it is there, get the arguments as all entries do; with
-GRUB_DISABLE_RECOVERY=true there is no recovery entry.
+GRUB_CMDLINE_LINUX_DEFAULT; update-grub generates the menu from it. /etc/default/grub and other programs'
+drop-ins are never written. Snapshot entries of grub-btrfs, if it is installed, get the arguments like all
+other entries; with GRUB_DISABLE_RECOVERY=true there is no recovery entry.
 
-SteamOS has the menu on its EFI partition, /efi/EFI/steamos/grub.cfg. An update there is a second system,
-which takes over of /etc what is listed alone: /etc/atomic-update.conf.d/rocmcfg.conf lists each file that
-rocmcfg wrote, and the update runs update-grub. Valve's /etc/default/grub-steamos is never written: a copy
-that is kept would hide what later versions bring. There is no trial: nobody has seen what Valve's steamenv
-module makes of one.
+SteamOS has its menu on the EFI partition, /efi/EFI/steamos/grub.cfg. An update there installs a second
+system, which takes over only the listed files of /etc: /etc/atomic-update.conf.d/rocmcfg.conf lists each file
+that rocmcfg wrote, and the update runs update-grub. Valve's /etc/default/grub-steamos is never written: a
+kept copy would hide the changes of later versions. There is no trial: how Valve's steamenv module handles one
+has not been tested.
 
-Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d), whose own
-grub-mkconfig the menus are held against. SteamOS: from steamos-customizations, branch jupiter-3.8.x of
-2026-06-19 (grub/bin/update-grub, atomic-update/rauc/atomic-update-keep.conf,
+Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d); the menus are
+compared with those of Debian's own grub-mkconfig. SteamOS: from steamos-customizations, branch jupiter-3.8.x
+of 2026-06-19 (grub/bin/update-grub, atomic-update/rauc/atomic-update-keep.conf,
 misc/bin/steamos-finalize-install and steamos-chroot), and from bc250-steamos, which writes such drop-ins on
 3.8; nothing was run on SteamOS.
 """
@@ -41,8 +41,8 @@ _PATH = "/boot/grub/grub.cfg"
 STEAMOS = "/efi/EFI/steamos/grub.cfg"
 _TOOL = "update-grub"
 _PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub", "/usr/bin/update-grub")
-# What a trial adds to every normal entry: a variable that GRUB fills, for one boot. Three z: it is read
-# behind the drop-in of what is applied, in every locale, so that the trial's arguments win.
+# A trial adds a variable to every normal entry, which GRUB fills for one boot. The name has three z so that
+# the file is read after the drop-in of applied settings in every locale, and the trial's arguments win.
 TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 _FOLDER, _, _NAME = DROP_IN.rpartition("/")
 
@@ -56,8 +56,8 @@ class _Trial(GrubTrial):
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if _on_steamos(view):
-            summary = "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one"
-            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            summary = "no trial boot on SteamOS: it has not been tested with Valve's steamenv module"
+            hint = "apply without --trial; `rocmcfg rollback` undoes it"
             yield error("RC4310", summary, location=STEAMOS, hint=hint)
         else:
             yield from super().problems(view, observed, arguments)
@@ -78,7 +78,7 @@ class _Grub(defaults.DefaultsChain):
         return programs if view.exists(_menu(view)) and programs and self.has_entries(view) else ()
 
     def has_entries(self, view: HostView) -> bool:
-        """Return whether its entries stand in the menu, and are no files of their own instead."""
+        """Return whether its entries are in the menu, not in files of their own."""
         return not reads_entries(view, _menu(view)) or bool(self.menu(view).normal)
 
     def read(self, view: HostView) -> Menu:
@@ -98,8 +98,8 @@ class _Grub(defaults.DefaultsChain):
         return _menu(view), (_TOOL,)
 
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> defaults.Parts:
-        """Return the parts of /etc/default/grub and grub.d/*.cfg (a Debian patch). The drop-in of a trial is
-        left out: GRUB fills it."""
+        """Return the parts of /etc/default/grub and grub.d/*.cfg (a Debian patch), without the drop-in of a
+        trial, which GRUB fills at boot."""
         if kargs is None:
             own = text_or_empty(view, DROP_IN)
         else:
@@ -115,7 +115,7 @@ class _Grub(defaults.DefaultsChain):
 
 
 def _on_steamos(view: HostView) -> bool:
-    """Return whether this is a SteamOS whose updates keep what we write: those before 3.6 would not."""
+    """Return whether this is a SteamOS whose updates keep our files, which is the case from 3.6 on."""
     return view.exists(STEAMOS) and view.is_dir(KEPT_BY_UPDATES)
 
 

@@ -1,16 +1,16 @@
-"""GRUB that reads entries as files (blscfg): Fedora, RHEL and who follows them.
+"""GRUB that reads entries from files (blscfg): Fedora, RHEL and their derivatives.
 
 The options of each normal entry get the arguments; so do /etc/kernel/cmdline and GRUB_CMDLINE_LINUX_DEFAULT
-in /etc/default/grub, of which the entries of later kernels are made. No program is run.
+in /etc/default/grub, from which the entries of kernels installed later are made. No program is run.
 
-A trial's word stands in our part, and its commands in user.cfg beside grub.cfg, which the menu of Fedora and
-RHEL reads before the entries: grub2-mkconfig would write the options of every entry anew, those of the rescue
-entry too. There is no trial where user.cfg holds a password of the boot menu, and where grubenv is a link to
-the EFI system partition (RHEL 8 under UEFI).
+The variable of a trial is in our part of each entry. The commands that fill it are in user.cfg next to
+grub.cfg, which the menu of Fedora and RHEL reads before the entries: grub2-mkconfig would rewrite the options
+of every entry, including those of the rescue entry. There is no trial where user.cfg holds a password of the
+boot menu, and where grubenv is a link to the EFI system partition (RHEL 8 under UEFI).
 
-Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from
-menus and entries of Fedora and RHEL hosts. The real machine has Debian's GRUB 2.14 and entries of
-kernel-install on a /boot of their own, and a trial that panics; Fedora's own GRUB was not run.
+Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from the
+menus and entries of Fedora and RHEL hosts. The virtual machine of the tests has Debian's GRUB 2.14, entries
+of kernel-install on a separate /boot, and a trial that panics; Fedora's own GRUB was not run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
-# What the menu reads before the entries: on a host during a trial only, where no password stands in it
+# The menu reads this file before the entries. rocmcfg writes it for a trial only, and not if it holds a
+# password.
 _HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _KERNELOPTS = regex(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
@@ -53,8 +54,8 @@ class _Trial(GrubTrial):
     FILES = _HOOKS
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """Return user.cfg with the hook; the step of our own that writes the entries puts the trial's word
-        there where this file is."""
+        """Return user.cfg with the hook. While this file is there, the step that writes our part into the
+        entries writes the trial's variable as well."""
         content = (templates.user_cfg().encode(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {_hook_path(view): content}
 
@@ -71,14 +72,14 @@ class _Trial(GrubTrial):
             return
         if not _READS.search(text):
             summary = f"no trial boot here: {menu} does not read {path} before the entries"
-            hint = "apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it"
+            hint = (
+                "apply without --trial, or regenerate the menu with grub2-mkconfig, whose 01_users reads it"
+            )
             yield error("RC4343", summary, location=menu, hint=hint)
         if foreign:
-            summary = (
-                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there"
-            )
+            summary = f"{path} was not written by rocmcfg, and a trial boot needs its commands in that file"
             detail = "grub2-setpassword keeps the password of the boot menu there"
-            hint = "apply without --trial; `rocmcfg rollback` takes it back"
+            hint = "apply without --trial; `rocmcfg rollback` undoes it"
             yield error("RC4342", summary, detail=detail, location=path, hint=hint)
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
@@ -86,16 +87,17 @@ class _Trial(GrubTrial):
 
 
 def _is_foreign(view: HostView) -> bool:
-    """Return whether somebody else's file is in the place of ours. Raises Unreadable."""
+    """Return whether a foreign file is in the place of ours. Raises Unreadable."""
     return view.read(_hook_path(view)) is not None and not _has_hook(view)
 
 
 class _GrubBls(EntryChain):
-    """In the options blscfg of Fedora, and of GRUB 2.14, expands `$name` by GRUB's environment block; EL 8
-    keeps all arguments in `kernelopts`. grubby is not used: it writes the rescue entry as well, and its exit
-    status says little. So does Fedora's grub2-mkconfig (10_linux, update_bls_cmdline; EL from 9.3 on with
-    --update-bls-cmdline alone). user.cfg, which exists for a password, is read before the entries by 01_users
-    of Fedora and of EL 7 to 10, and by bootupd's static grub.cfg."""
+    """Writes the options of entries. blscfg of Fedora, and of GRUB 2.14, expands `$name` in them from GRUB's
+    environment block; EL 8 keeps all arguments in `kernelopts`. grubby is not used: it writes the rescue
+    entry as well, and its exit status is not reliable. Fedora's grub2-mkconfig writes the rescue entry too
+    (10_linux, update_bls_cmdline; EL from 9.3 on only with --update-bls-cmdline). user.cfg, which exists for
+    a password, is read before the entries by 01_users of Fedora and of EL 7 to 10, and by bootupd's static
+    grub.cfg."""
 
     NAME = "grub-bls"
     OWNED: ClassVar[Owned] = {
@@ -115,8 +117,8 @@ class _GrubBls(EntryChain):
     RULES = GRUB_RULES
 
     def here(self, view: HostView) -> tuple[str, ...]:
-        """Return the menu and grubby where GRUB reads entries. grub.cfg is root's alone on Fedora: there
-        grubby shows that GRUB reads them."""
+        """Return the menu and grubby where GRUB reads entries. On Fedora only root may read grub.cfg; there
+        the presence of grubby shows that GRUB reads entries."""
         menu, grubby = _menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
         reads = reads_entries(view, menu) if menu else False
         return (menu, *grubby) if reads or (reads is None and grubby) else ()
@@ -144,8 +146,8 @@ class _GrubBls(EntryChain):
         return (*folders, *files, *proof) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:
-        """Return ASSIGNED, or two empty texts where entries say $kernelopts (EL 8): grub2-mkconfig would give
-        the arguments to the rescue entry too."""
+        """Return ASSIGNED, or two empty texts where entries contain $kernelopts (EL 8): grub2-mkconfig would
+        add the arguments to the rescue entry too."""
         entries = loader_entries.read(view, rules=self.RULES)
         names = {karg.text.strip("${}") for entry in entries for karg in entry.kargs}
         return ("", "") if "kernelopts" in names else self.ASSIGNED
@@ -155,8 +157,8 @@ class _GrubBls(EntryChain):
 
 
 def _line_of_problem(view: HostView, path: str) -> str:
-    """Return the `file:line` of the options that end GRUB's command; of a quote over several lines, the
-    last."""
+    """Return the `file:line` of the options that end GRUB's command; where a quote spans several lines, the
+    last of them."""
     lines = enumerate(text_or_empty(view, path).split("\n"), start=1)
     options = [(number, line) for number, line in lines if key_of(line.encode()) == b"options"]
     ending = (n for n, line in options if script.problem(line.strip().partition("options")[2].rstrip()))
@@ -176,14 +178,15 @@ def _has_hook(view: HostView) -> bool:
 
 
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """Return the arguments that the kernel gets of the options: blscfg makes a line of its script of them."""
+    """Return the arguments that the kernel gets from the options, which blscfg turns into a line of
+    script."""
     origin = [karg.source for karg in kargs for _ in f"{karg.text} "]
     return script.traced(join(kargs), origin)
 
 
 def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
-    """Return the arguments that blscfg and GRUB's script make of one. A variable within a word is replaced
-    where the block has it and its value is plain; else it stays as it is written."""
+    """Return the arguments into which blscfg and GRUB's script expand one argument. A variable within a word
+    is replaced if the block has it and its value is plain; otherwise it stays as written."""
     if karg.text == TRIAL_TOKEN:
         return (karg,)
     if _VARIABLE.fullmatch(karg.text):
@@ -197,8 +200,8 @@ def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Ka
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Return the variables that entries may name, each with its arguments. Where the block has no kernelopts,
-    the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    """Return the variables that entries may contain, each with its arguments. Where the block has no
+    kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
     menu = _menu_path(view)
     match = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
     from_menu = {"kernelopts": split(match[1], menu)} if match else {}

@@ -1,16 +1,16 @@
-"""GRUB as its own project, Arch, Gentoo and openSUSE set it up: one file with the defaults, no drop-ins.
+"""GRUB as GRUB itself, Arch, Gentoo and openSUSE set it up: one file with the defaults, no drop-ins.
 
-Two lines at the end of /etc/default/grub add the arguments to GRUB_CMDLINE_LINUX_DEFAULT, and
-grub-mkconfig (grub2-mkconfig) makes the menu of it. These entries of last resort get the arguments as all
-entries do, which the plan says: the fallback entries of Arch's 10_linux, the rescue entry of Fedora with
+Two lines at the end of /etc/default/grub add the arguments to GRUB_CMDLINE_LINUX_DEFAULT, and grub-mkconfig
+(grub2-mkconfig) generates the menu from it. Some entries of last resort get the arguments like all other
+entries, and the plan says so: the fallback entries of Arch's 10_linux, the rescue entry of Fedora with
 GRUB_ENABLE_BLSCFG=false, the snapshots of grub-btrfs (its 41_snapshots-btrfs). With
 GRUB_DISABLE_RECOVERY=true there is no recovery entry.
 
-The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs takes next_entry alone from
-grub-editenv, so that there is no trial either.
+The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs accepts only next_entry from
+grub-editenv, so there is no trial on Btrfs either.
 
-Known from GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c); the menus are held
-against Debian's grub-mkconfig without its patch for drop-ins.
+Known from GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c); the menus are compared
+with those of Debian's grub-mkconfig without its patch for drop-ins.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class _Trial(GrubTrial):
 
 
 class _GrubMkconfig(defaults.DefaultsChain):
-    """One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there
-    would hide our arguments from programs that read this one as text, and end grub-mkconfig (`set -e`) if
-    missing."""
+    """Appends one assignment, as TuneD does (profiles/functions). Sourcing a file of our own instead would
+    hide our arguments from programs that read /etc/default/grub as text, and would end grub-mkconfig (`set
+    -e`) if that file were missing."""
 
     NAME = "grub-mkconfig"
     OWNED: ClassVar[Owned] = {DEFAULTS: appended_assignment}
@@ -103,18 +103,18 @@ class _GrubMkconfig(defaults.DefaultsChain):
 
 
 def _unclear(view: HostView, menu: str, tool: str) -> str:
-    """Say what keeps us from telling what our part would become; empty where nothing does."""
+    """Return why the effect of our part cannot be predicted; empty where it can."""
     if mkconfig.reads_entries(view, menu):
-        return f"{menu} reads entries that are files"
+        return f"{menu} reads its entries from files"
     drop_ins = mkconfig.reads_drop_ins(view, tool)
     if drop_ins is None:
-        return f"{mkconfig.program(view, tool)} is not understood: no line of it sources {DEFAULTS}"
+        return f"cannot understand {mkconfig.program(view, tool)}: none of its lines sources {DEFAULTS}"
     return f"{mkconfig.program(view, tool)} reads drop-ins, and there is no update-grub" if drop_ins else ""
 
 
 def _layout(view: HostView) -> tuple[str, str]:
-    """Return the menu, and the program that makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it
-    from GRUB 0.97."""
+    """Return the menu, and the program that generates it. openSUSE and Fedora name the files of GRUB 2
+    `grub2`, to tell them from those of GRUB 0.97."""
     name = "grub2" if view.exists("/boot/grub2/grub.cfg") else "grub"
     return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
 

@@ -1,15 +1,15 @@
-"""kernelstub: Pop!_OS on machines with EFI, where systemd-boot shows the entries that it writes.
+"""kernelstub: Pop!_OS on machines with EFI, where systemd-boot shows the entries that kernelstub writes.
 
-kernelstub keeps the kernel's options in its own configuration, and `kernelstub -a` adds ours to it. From
-there it writes the entries of the newest kernel and of the one before it. What we asked for is also in
-/etc/rocmcfg/kernel-arguments; an option that was there before us stays yours. It ends well even where it
-could not do its work, so that the configuration and the entries are read afterwards.
+kernelstub keeps the kernel options in its own configuration, and `kernelstub -a` adds ours to it. From
+there it writes the entries of the newest kernel and of the previous one. The requested arguments are also in
+/etc/rocmcfg/kernel-arguments; an option that was set before rocmcfg stays the user's. kernelstub exits with
+status 0 even if it could not do its work, so the configuration and the entries are read afterwards.
 
-An undo is `kernelstub -d`, which takes only our options away and forgets the order of all of them. Where the
-order means something, with two values of one argument, nothing is begun; neither where entries have what its
-configuration does not ask for, since it would drop that, nor where it writes no entries.
+An undo runs `kernelstub -d`, which removes only our options and forgets the order of all options. Nothing is
+begun where the order matters, with two values of one argument; where entries have options that are not in its
+configuration, which it would drop; or where it writes no entries.
 
-Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a real host.
+Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
 
 CONFIGURATION = "/etc/kernelstub/configuration"
-_OWN = ("root", "ro", "initrd")  # what it puts before the options
+_OWN = ("root", "ro", "initrd")  # kernelstub puts these before the options
 
 
 class _Kernelstub(KeptChain):
-    """kernelstub/application.py, `main`: `-a` appends what is not there, `-d` makes a set of the rest."""
+    """Runs kernelstub. Its `-a` appends missing options, its `-d` turns the rest into a set
+    (kernelstub/application.py, `main`)."""
 
     NAME = "kernelstub"
     PROGRAM = "/usr/bin/kernelstub"
@@ -77,18 +78,18 @@ class _Kernelstub(KeptChain):
         if configuration.get("live_mode") or not configuration.get("setup_loader"):
             why = "this is a live system" if configuration.get("live_mode") else "setup_loader is not set"
             summary = f"kernelstub writes no boot entries on this host: {why}"
-            hint = "add the arguments to the boot loader that is used here"
+            hint = "add the arguments to the boot loader that this host uses"
             yield error("RC3152", summary, location=CONFIGURATION, hint=hint)
 
     def unable(self, view: HostView) -> Iterator[Diagnostic]:
-        """Yield why the program cannot be asked for a change now. An undo asks this too, and leaves the
-        options of others alone. Raises Unreadable."""
+        """Yield why the program cannot make a change now. An undo checks this too, and leaves options that
+        are not ours alone. Raises Unreadable."""
         ours = asked(view).split()
         return _order_lost([option for option in user(view)["kernel_options"] if option not in ours])
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """Return our arguments that are in its configuration or on an entry: it writes the entries first.
-        Raises Unreadable."""
+        """Return our arguments that are in its configuration or on an entry, since kernelstub writes the
+        entries first. Raises Unreadable."""
         on_entries = (karg.text for entry in self.readable_menu(view).normal for karg in entry.kargs)
         there = {*user(view)["kernel_options"], *on_entries}
         return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
@@ -103,7 +104,7 @@ class _Kernelstub(KeptChain):
         return (CONFIGURATION, *loader_entries.folders(view))
 
     def damaged(self, view: HostView) -> bool:
-        """Return whether nobody can read the configuration: kernelstub empties the file before it writes."""
+        """Return whether the configuration cannot be read: kernelstub empties the file before it writes."""
         try:
             user(view)
         except Unreadable:
@@ -114,16 +115,16 @@ class _Kernelstub(KeptChain):
 def user(view: HostView) -> dict[str, Any]:
     """Return the settings of the configuration for this host (kernelstub/config.py). Raises Unreadable."""
     text = view.text(CONFIGURATION)
-    with parsing(CONFIGURATION, "it is not what kernelstub writes"):
+    with parsing(CONFIGURATION, "it is not in kernelstub's format"):
         document: dict[str, dict[str, Any]] = json_value(text or "")
         options = document["user"]["kernel_options"]
         if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-            raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
+            raise Unreadable(CONFIGURATION, "its kernel_options are not a list of words")
         return document["user"]
 
 
 def _of(entry: Entry) -> Entry:
-    """Return an entry in its role: kernelstub writes NAME-current and NAME-oldkern, and leaves others alone
+    """Return an entry with its role: kernelstub writes NAME-current and NAME-oldkern, and leaves others alone
     (kernelstub/installer.py)."""
     other = Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN
     return entry if entry.id.endswith(("-current", "-oldkern")) else entry._replace(role=other)
@@ -135,9 +136,10 @@ def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
     if twice:
         yield error(
             "RC3151",
-            f"the order of {', '.join(twice)} matters, and `kernelstub -d`, which an undo takes, forgets it",
+            f"the order of {', '.join(twice)} matters, and `kernelstub -d`, which an undo runs, does not "
+            "keep it",
             location=CONFIGURATION,
-            hint="leave one of them away: sudo kernelstub -d OPTION, and look at the order of the others",
+            hint="remove one of them: sudo kernelstub -d OPTION, then check the order of the others",
         )
 
 

@@ -1,25 +1,26 @@
-"""Limine, with limine-entry-tool (CachyOS, Omarchy) or with a limine.conf that somebody wrote.
+"""Limine, with limine-entry-tool (CachyOS, Omarchy) or with a limine.conf written by hand.
 
 The command line of each normal entry in limine.conf gets the arguments. Where limine-entry-tool makes the
-entries of later kernels, its configuration gets them too, where it says the line today: lines at the end of
-/etc/default/limine; or a drop-in of ours, /etc/limine-entry-tool.d/zz-rocmcfg.conf, where only drop-ins say
-it; or /etc/kernel/cmdline. Where it would take the line of the running kernel, nothing is written: a drop-in
-alone would cost the next entry its root=. limine-mkinitcpio and limine-update are not run, so that an image
-that the firmware starts without Limine has its old line until it is built anew.
+entries of kernels installed later, its configuration gets them too, at the place that sets the line today:
+lines at the end of /etc/default/limine; or a drop-in of ours, /etc/limine-entry-tool.d/zz-rocmcfg.conf, if
+only drop-ins set it; or /etc/kernel/cmdline. Where the tool would take the line of the running kernel,
+nothing is written: with a drop-in alone the next entry would lose its root=. limine-mkinitcpio and
+limine-update are not run, so an image that the firmware starts without Limine keeps its old line until it is
+rebuilt.
 
-A snapshot that is taken later shows the system as it is then, our arguments included. Refused: a limine.conf
-whose checksum is enrolled in Limine itself (it would not boot once changed), and unified kernel images under
-Secure Boot that hold a line of their own (they take that one).
+A snapshot taken later contains the system of that time, including our arguments. Refused are a limine.conf
+whose checksum is enrolled in Limine itself (Limine would not boot with a changed one), and unified kernel
+images with a line of their own under Secure Boot (they use only that line).
 
-A trial is an entry behind all others, a copy of the one that runs. It is refused for Limine before 11.4, with
-`remember_last_entry: yes`, with which Limine would boot it again after a hang, and where the running entry is
-none that gets our arguments.
+A trial is an entry after all others, a copy of the running one. It is refused for Limine before 11.4; with
+`remember_last_entry: yes`, since Limine would boot it again after a hang; and where the running entry does
+not get our arguments.
 
-Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
-and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.
-limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 files made by chance. Limine
-8.2.0, 9.6.7, 10.8.3 and 11.4.1 gave our arguments to what they started, 11.4.1 those of a trial once
-(tests/loaders/test_limine.py, by hand: no package index has Limine). The tool was not run.
+Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0 and
+limine-entry-tool 1.38.0, from the comments in the tool's configuration, and from recorded hosts. Our reader
+and Limine's own (8.2.0) agreed on 2,700 randomly generated files. Limine 8.2.0, 9.6.7, 10.8.3 and 11.4.1
+passed our arguments to the programs they started, and 11.4.1 passed those of a trial once
+(tests/loaders/test_limine.py, run by hand: no package index has Limine). The tool was not run.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, last
 from rocmcfg.model.regex import regex
 
-# In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
-# them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
+# In Limine's own program, 128 digits after this text are the BLAKE2B of the only limine.conf that it accepts.
+# If all of them are 0, it accepts any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
 _EFI = "*.[eE][fF][iI]"
-_NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
+_NO_PROGRAMS = regex(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large foreign files
 
 # common/lib/config.c (init_config, config_get_value) of Limine 8 to 12
 _SPECIAL = specials.specials("Limine", {"${": "the beginning of a macro", "\n": "the end of the line"})
@@ -81,8 +82,8 @@ class _Limine(MenuChain):
     # limine-snapper-sync writes the entries of snapshots from a list of its own
     LEFT = (*MenuChain.LEFT, Role.SNAPSHOT)
     NO_ENTRY = (
-        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
-        "the arguments, say --boot-backend uki"
+        "add a line `cmdline:` with root= to the entry that you boot; if a unified kernel image holds the "
+        "arguments, use --boot-backend uki"
     )
 
     def here(self, view: HostView) -> tuple[str, ...]:
@@ -102,7 +103,9 @@ class _Limine(MenuChain):
         detection = super().detect(view)
         if detection is None or not entry_tool.here(view):
             return detection
-        manual = f"{detection.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for later kernels"
+        manual = (
+            f"{detection.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for kernels installed later"
+        )
         return detection._replace(title="Limine with limine-entry-tool", manual=manual)
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
@@ -112,8 +115,8 @@ class _Limine(MenuChain):
         return [*kept, *(from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """Return what shall be ours, in the last of the files that say the line today: elsewhere ours could
-        keep that line from counting."""
+        """Return the wanted content of our files. Our part goes into the last of the files that set the line
+        today, since in another file it could hide that line."""
         proposed, names = propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -138,15 +141,15 @@ class _Limine(MenuChain):
         if sealed_by := _sealed_by(view):
             raise Unwritable(
                 path,
-                f"{sealed_by} holds its checksum, and would not boot with a changed one",
-                "take it out (sudo limine-reset-enroll, or limine enroll-config --reset), run the "
-                "command again, then enroll the new one: sudo limine-enroll-config",
+                f"{sealed_by} holds its checksum, and would not boot with a changed file",
+                "remove the checksum (sudo limine-reset-enroll, or limine enroll-config --reset), run the "
+                "command again, then enroll the new file: sudo limine-enroll-config",
             )
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if sealed_by := _sealed_by(view):
-            summary = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one"
+            summary = f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed file"
             hint = "sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config"
             yield error("RC3123", summary, location=observed.menu.path, hint=hint)
         elif efi.starts_only_signed(view):
@@ -158,9 +161,9 @@ class _Limine(MenuChain):
             for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
                 yield error(
                     "RC3124",
-                    f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
+                    f"Secure Boot is on, so {image} uses its own arguments instead of Limine's",
                     location=observed.menu.path,
-                    hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew (sudo "
+                    hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and rebuild the images (sudo "
                     "limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
                 )
         yield from _of_later_kernels(view, observed, kargs)
@@ -173,8 +176,8 @@ class _Limine(MenuChain):
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """Return whether an image may hold a line of its own: under Secure Boot systemd-stub takes the loader's
-    line only where it holds none (src/boot/stub.c)."""
+    """Return whether an image may hold a line of its own. Under Secure Boot systemd-stub takes the loader's
+    line only if the image holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
         image_read = pe_image.read(view, next(filter(view.exists, paths), image))
@@ -184,8 +187,7 @@ def _may_hold_arguments(view: HostView, image: str) -> bool:
 
 
 def _sealed_by(view: HostView) -> str:
-    """Return the program of Limine that takes no other limine.conf than this one; empty where there is
-    none."""
+    """Return the program of Limine that accepts no limine.conf but this one; empty where there is none."""
     programs = (
         f"{folder}/{name}"
         for folder in dict.fromkeys(reader.folders(view))
@@ -213,15 +215,17 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
     makes_entries = any("kernel-id=" in section.comments for section, _ in reader.judged(view))
     has_line = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not has_line:
-        summary = "limine-entry-tool gives later kernels the line of the one that runs, and no file says it"
-        detail = "a file that only adds arguments would cost their entries root="
-        hint = "write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…"
+        summary = (
+            "limine-entry-tool gives later kernels the running kernel's command line, and no file holds it"
+        )
+        detail = "with a file that only adds arguments, their entries would have no root="
+        hint = "write the line first, as in /proc/cmdline but without initrd=: KERNEL_CMDLINE[default]=…"
         yield error("RC3125", summary, location=DEFAULTS, detail=detail, hint=hint)
     rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
     for name, line in others.items():
         if rooted and line and last(line, "root") is None:
-            summary = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one"
-            hint = f"add what the entries of {observed.menu.path} have to {DEFAULTS}"
+            summary = f"KERNEL_CMDLINE[{name}] has no root=: the next kernel's entry would have none"
+            hint = f"add the root= of the entries in {observed.menu.path} to {DEFAULTS}"
             yield warning("RC3126", summary, location=line[0].source, hint=hint)
 
 

@@ -1,13 +1,15 @@
-"""The configuration of limine-entry-tool: from what it makes the command lines of kernels to come.
+"""Read the configuration of limine-entry-tool, from which it makes the command lines of kernels installed
+later.
 
 Files and their order: load_config of limine-common-functions and ConfigReader.java of limine-entry-tool
-1.38.0, as described in the notes of OmaSecBoot; the last one wins. `KERNEL_CMDLINE[NAME]` is the line of the
-entry NAME, `default` that of all without one of their own, `fallback` that of entries with this word in their
-names. `=` replaces what is there, `+=` puts its text behind it, with a blank between or without: ours has one
-on either side. The lines are no shell: quotes around a value go, and nothing is expanded.
+1.38.0, as described in the notes of OmaSecBoot; the last file wins. `KERNEL_CMDLINE[NAME]` is the line of the
+entry NAME, `default` the line of all entries without their own, `fallback` the line of entries with this word
+in their names. `=` replaces the present value, `+=` appends to it, with a blank between or without: ours has
+a blank on either side. The file is not a shell script: quotes around a value are removed, and nothing is
+expanded.
 
-Where no file says anything for an entry, /etc/kernel/cmdline is taken, else the line of the running kernel. A
-`+=` alone keeps both from counting (comments of /etc/limine-entry-tool.conf; omacom/omarchy issue 9826).
+Where no file sets the line of an entry, /etc/kernel/cmdline is used, or else the line of the running kernel.
+A single `+=` keeps both from being used (comments of /etc/limine-entry-tool.conf; omacom/omarchy issue 9826).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def here(view: HostView) -> bool:
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """Return the configuration files that there are, in the order in which they are read."""
+    """Return the existing configuration files in the order in which they are read."""
     places = ("/usr/share", "/etc")
     shared, own = (drop_ins(view, [f"{place}/limine-entry-tool.d"], ".conf") for place in places)
     paths = (*shared, "/etc/limine-entry-tool.conf", *own, DEFAULTS)
@@ -44,7 +46,7 @@ def files(view: HostView) -> tuple[str, ...]:
 def lines(
     view: HostView, *, without_ours: bool = False, defaults: str | None = None
 ) -> dict[str, tuple[Karg, ...]]:
-    """Return the command line by the name of its entry; with `defaults` in place of what DEFAULTS holds."""
+    """Return the command line of each entry by its name; `defaults` replaces the content of DEFAULTS."""
     values: dict[str, tuple[str, str]] = {}
     for path in files(view):
         text = "" if without_ours and path == DROP_IN else text_or_empty(view, path)
@@ -55,12 +57,12 @@ def lines(
 
 
 def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Return the lines that others set, without that of fallback entries."""
+    """Return the lines that rocmcfg did not set, without the line of fallback entries."""
     return {name: line for name, line in lines(view, without_ours=True).items() if name != FALLBACK}
 
 
 def edits_defaults(view: HostView, names: Collection[str]) -> bool:
-    """Return whether others set one of these lines in a file that is read after a drop-in of ours."""
+    """Return whether another program's file that is read after our drop-in sets one of these lines."""
     folder = DROP_IN.rpartition("/")[0]
     return view.exists(DEFAULTS) and any(
         name in names

@@ -1,9 +1,10 @@
-"""limine.conf: the tree of entries that Limine shows, in whichever file there is.
+"""Read limine.conf, the tree of entries that Limine shows.
 
-Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): a line that
-begins with slashes opens an entry, as deep as it has slashes; `name: value` is an option of the entry above
-it, whatever the case of its name, and the first of a name counts; `${NAME}=text` is a macro.
-Limine itself defines the macros ARCH (8.2.0) and FW_TYPE (CONFIG.md of later versions).
+The reader follows Limine's own (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): a line
+that begins with slashes opens an entry, and the number of slashes is its depth; `name: value` is an option of
+the entry above it, the case of the name does not matter, and the first option of a name counts;
+`${NAME}=text` is a macro. Limine itself defines the macros ARCH (8.2.0) and FW_TYPE (CONFIG.md of later
+versions).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from rocmcfg.model.kargs import split
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of the entry that is one
+TRIAL = f"{loader_entries.TRIAL_ID}.conf"  # the title of a trial's entry
 FILES = ("limine.conf", "limine.cfg")
 FOLDERS = ("", "/limine", "/boot", "/boot/limine")
-_MACHINE = regex(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
+_MACHINE = regex(r"\bmachine-id=(\w+)")  # names the system for which limine-entry-tool wrote the entry
 _VERSION = regex(r"\bversion: (\S+)")
 _CMDLINE = ("kernel_cmdline", "cmdline")
 _KERNEL = ("path", "kernel_path", "image_path")
@@ -30,24 +31,25 @@ _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI progra
 _MACRO = regex(r"^\$\{([^}\n]*)\}=(.*)$")
 _USE = regex(r"\$\{([^}\n]*)\}")
 _BUILT_IN = {"ARCH": "x86-64", "FW_TYPE": "UEFI"}
-# The first of which there is a program: an EFI partition may hold those of several
+# The first architecture with a program counts: an EFI partition may hold programs for several
 _ARCHITECTURES = {
     "x86-64": ("x64.efi", "ia32.efi", "limine-bios.sys"),
     "aarch64": ("aa64.efi",),
     "riscv64": ("riscv64.efi",),
     "loongarch64": ("loongarch64.efi",),
 }
-_VOLUME = regex(r"^\w+\([^)]*\):")  # of a path: which partition it is on
+_VOLUME = regex(r"^\w+\([^)]*\):")  # the part of a path that names its partition
 
 
-# By name, each with the place of its line in the text
+# The options by name: each value with the place of its line in the text
 _Options = dict[str, list[tuple[str, int, int]]]
 
 
 class Section(NamedTuple):
-    """An entry as it is written: the titles above it and its own; the files of its kernel and initramfs
-    without their partition and checksum; the comments above it and its own. `start` and `end` are where the
-    line of its command line stands in the text, -1 where it has none; `at` and `until` where all of it is."""
+    """An entry as written in the file. `titles` and `comments` are those above the entry and its own; the
+    files of its kernel and initramfs come without their partition and checksum. `start` and `end` are the
+    place of its command line in the text, -1 where it has none; `at` and `until` are the place of the whole
+    entry."""
 
     titles: tuple[str, ...]
     protocol: str
@@ -67,7 +69,7 @@ class Section(NamedTuple):
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """Return every limine.conf: which of several Limine takes depends on where Limine was started from."""
+    """Return every limine.conf: which of them Limine reads depends on the place from which it was started."""
     named = ([f"{folder}/{name}" for folder in folders(view)] for name in FILES)
     return next(filter(None, (loader_entries.once(view, paths) for paths in named)), ())
 
@@ -92,7 +94,7 @@ def _written(view: HostView, path: str, text: str) -> Iterator[Written]:
 
 
 def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
-    """Yield every entry as it is written, and what it is for."""
+    """Yield every entry as written, and its role."""
     for path in files(view):
         yield from judged_in(view, text_or_empty(view, path))
 
@@ -116,9 +118,9 @@ def _judged(section: Section, machine_id: str, root: roles.Root) -> Judged:
     if "Snapshots" in section.titles[:-1]:
         return Judged(Role.SNAPSHOT, "it starts a snapshot")  # the tree of limine-snapper-sync
     if of and machine_id and of != [machine_id]:
-        return Judged(Role.FOREIGN, "its machine-id is not that of this system")
+        return Judged(Role.FOREIGN, "its machine-id is of another system")
     if section.protocol not in ("linux", *_IMAGES):
-        return Judged(Role.FOREIGN, "it starts no Linux kernel")
+        return Judged(Role.FOREIGN, "it does not start a Linux kernel")
     if not section.cmdline:
         return Judged(Role.FOREIGN, "it has no command line")
     return roles.judged(section.titles, split(section.cmdline), root, section.kernel, section.initrds)
@@ -138,7 +140,7 @@ def sections(text: str, built_in: Mapping[str, str] = _BUILT_IN) -> Iterator[Sec
                 yield _section(titles, options, " ".join(comments), begun, min(start, len(text)))
             name = line.lstrip("/")
             depth = len(line) - len(name)
-            # one that is deeper than what is above it has no place in the menu
+            # an entry more than one level deeper than the one above it has no place in the menu
             placed = depth <= len(titles) + 1
             titles = (*titles[: depth - 1], name.removeprefix("+").strip()) if placed else ()
             above = comments[: depth - 1]
@@ -164,8 +166,8 @@ def _file_of(path: str) -> str:
 
 
 def _built_in(view: HostView) -> dict[str, str]:
-    """Return Limine's own macros: ARCH as its program was built, which the name of the program ends with, and
-    FW_TYPE. A program for IA-32 sets ARCH by the processor, and every processor with such a GPU knows
+    """Return Limine's own macros: ARCH, the architecture at the end of its program's name, and FW_TYPE. A
+    program for IA-32 sets ARCH from the processor, and every processor used with such a GPU supports
     x86-64."""
     names = [name.lower() for folder in folders(view) for name in view.names(folder)]
     built = (arch for arch, ending in _ARCHITECTURES.items() if any(name.endswith(ending) for name in names))
@@ -174,8 +176,8 @@ def _built_in(view: HostView) -> dict[str, str]:
 
 
 def _expanded(text: str, built_in: Mapping[str, str]) -> list[str]:
-    """Return the lines with their macros replaced. Limine takes every carriage return away, and blanks around
-    a line."""
+    """Return the lines with their macros replaced. Limine removes every carriage return, and blanks around a
+    line."""
     lines = [line.replace("\r", "").strip(" \t") for line in text.split("\n")]
     macros = dict(built_in) | {match[1]: match[2] for line in lines if (match := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

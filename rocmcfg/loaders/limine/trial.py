@@ -1,7 +1,7 @@
-"""A trial with Limine: an entry behind all others, a copy of the one that runs, and LoaderEntryOneShot.
+"""Run a trial with Limine: by an entry after all others, a copy of the running one, and LoaderEntryOneShot.
 
-Limine from 11.4 on boots what that variable names, by the titles on the way to it, and deletes it before
-(common/lib/bli.c, common/menu.c). With `remember_last_entry` it would boot the trial again.
+Limine from 11.4 on deletes that variable, then boots the entry that the variable names by the titles on the
+way to it (common/lib/bli.c, common/menu.c). With `remember_last_entry` Limine would boot the trial again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.regex import regex
 
-COPY = "/etc/rocmcfg/limine-trial"  # the entry as it shall be in each limine.conf, while it shall be there
-_LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # by their comments limine-entry-tool knows its entries
-# a macro may stand for it, and Limine takes carriage returns away (common/lib/config.c)
+COPY = "/etc/rocmcfg/limine-trial"  # the trial's entry for each limine.conf, for as long as there is a trial
+_LEFT_OUT = regex(r"#|comment:", re.IGNORECASE)  # limine-entry-tool recognises its entries by their comments
+# the value may be a macro, and Limine removes carriage returns (common/lib/config.c)
 _REMEMBERS = regex(r"^[ \t]*remember_last_entry:[ \t]*(?:yes|.*\$\{.*)[ \t\r]*$", re.I | re.M)
-_OF_A_PATH = regex(r"([\\/#])")  # what escape_name of common/menu.c puts a backslash before
+_OF_A_PATH = regex(r"([\\/#])")  # escape_name of common/menu.c puts a backslash before these
 
 
 class LimineTrial(SecondEntry):
@@ -58,15 +58,17 @@ class LimineTrial(SecondEntry):
         selected = efi.text(view, "LoaderEntrySelected")
         remembering = [path for path in reader.files(view) if _REMEMBERS.search(text_or_empty(view, path))]
         if remembering:
-            why = "Limine would boot the trial again, after a hang too"
+            why = "Limine would boot the trial again, even after a hang"
             yield cannot(why, f"{remembering[0]}: remember_last_entry")
         elif _booted(view) is None:
-            which = f"runs, {selected or 'which Limine does not name'}, gets no arguments of rocmcfg"
+            which = (
+                f"is running, {selected or 'which Limine does not name'}, does not get rocmcfg's arguments"
+            )
             hint = "boot a normal entry first, or apply without --trial"
             yield no_original(which, observed.menu.path, hint)
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        hint = "see whether a program of Limine wrote it meanwhile, then try again"
+        hint = "check whether a program of Limine wrote it meanwhile, then try again"
         for path in reader.files(view):
             every = reader.sections(text_or_empty(view, path))
             lines = [section.cmdline for section in every if section.titles == (reader.TRIAL,)]
@@ -75,10 +77,10 @@ class LimineTrial(SecondEntry):
 
 
 def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) -> bytes:
-    """Return a limine.conf with the trial's entry at its end while `copy`, the content of COPY, has one; else
-    without any, also where a program that writes the file dropped the comments around it. The text ends as
-    the file did: one without a line break at its end shows that the break before our entry is ours as
-    well."""
+    """Return a limine.conf with the trial's entry at its end if `copy`, the content of COPY, has one;
+    otherwise without any such entry, even if a program that wrote the file dropped the comments around it.
+    The text ends as the file did: a file without a line break at its end shows that the break before our
+    entry is ours as well."""
     lines = (f"{line}\n" for line in copy.removesuffix("\n").split("\n") if line and line[0] != "#")
     entry, content = "".join(lines), rewritten(content)
     ended, own = content.endswith(b"\n"), marked_lines.own(content)
@@ -94,8 +96,8 @@ def with_copy(content: bytes, copy: str, rewritten: Callable[[bytes], bytes]) ->
 
 
 def _booted(view: HostView) -> tuple[str, reader.Section] | None:
-    """Return the text of a limine.conf and the entry in it that runs; None where that entry gets no arguments
-    of ours."""
+    """Return the text of a limine.conf and the running entry in it; None where that entry does not get our
+    arguments."""
     selected = efi.text(view, "LoaderEntrySelected")
     for path in reader.files(view):
         text = text_or_empty(view, path)

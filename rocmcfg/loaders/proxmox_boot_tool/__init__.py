@@ -1,12 +1,13 @@
-"""proxmox-boot-tool: Proxmox VE, Mail Gateway and Backup Server where it keeps the EFI system partitions,
-with systemd-boot or with GRUB on them.
+"""proxmox-boot-tool: Proxmox VE, Mail Gateway and Backup Server where the tool manages the EFI system
+partitions, with systemd-boot or with GRUB on them.
 
-The arguments go into the first line of /etc/kernel/cmdline, which is all that it reads of that file, and into
-a drop-in for GRUB, so that either loader gets them; `proxmox-boot-tool refresh` copies kernels and entries to
-every partition. It ends well although it skipped one that it could not mount: every partition is looked into
-afterwards, as root, mounted read-only for us alone. One that is missing is an error before anything is
-written. There is no trial: its entry would have to lie on partitions that are mounted only while the tool
-works. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11). Played with a stand-in, not on a real host.
+The arguments go into the first line of /etc/kernel/cmdline, the only line of that file that the tool reads,
+and into a drop-in for GRUB, so that either loader gets them; `proxmox-boot-tool refresh` copies kernels and
+entries to every partition. The tool exits with status 0 even if it skipped a partition that it could not
+mount, so every partition is read afterwards, as root, mounted read-only for rocmcfg alone. A missing
+partition is an error before anything is written. There is no trial: its entry would have to be on partitions
+that are mounted only while the tool runs. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11). Tested with
+a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ TOOL = "proxmox-boot-tool"
 PARTITIONS = "/etc/kernel/proxmox-boot-uuids"
 _UUID = regex(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
 _ENTRY, _MENU = "/loader/entries/", "/grub/grub.cfg"
-# Run in a mount namespace of its own, as the tool's hook does (zz-proxmox-boot, reexec_in_mountns): what it
-# mounts nobody else sees, and it is gone with its end. A file system that is mounted for writing elsewhere
-# cannot be mounted read-only besides.
+# Run in a mount namespace of its own, as the tool's hook does (zz-proxmox-boot, reexec_in_mountns): no other
+# process sees its mounts, and they end with it. A file system that is mounted for writing elsewhere cannot be
+# mounted read-only at the same time.
 _PRINT = """
 for uuid; do
     echo "==> partition $uuid <=="
@@ -57,7 +58,7 @@ _PART = regex(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
 
 
 class _ProxmoxBootTool(Chain):
-    """The tool rewrites its entries as a whole (src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
+    """Runs the tool, which rewrites all of its entries (src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
 
     NAME = TOOL
     PROGRAM = "/usr/sbin/proxmox-boot-tool"
@@ -66,10 +67,10 @@ class _ProxmoxBootTool(Chain):
     PACKAGE = "proxmox-kernel-helper"
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
-    NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
+    NO_TRIAL = "its partitions are mounted only while it runs, and it keeps them identical"
     MANUAL = (
         f"append to the one line of {CMDLINE} (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT "
-        "in /etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\n"
+        "in /etc/default/grub, whichever `proxmox-boot-tool status` reports: {kargs}\n"
         "then: proxmox-boot-tool refresh"
     )
 
@@ -79,14 +80,16 @@ class _ProxmoxBootTool(Chain):
 
     def read(self, view: HostView) -> Menu:
         carrier = DROP_IN if _with_grub(view) else CMDLINE
-        menu = Menu((), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
+        menu = Menu(
+            (), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or another program that writes {CMDLINE},"
+        )
         unshare = ("unshare", "--mount", "--propagation", "private", "sh", "-c")
         answer = view.query((*unshare, _PRINT, "sh", *_partitions(view)))
         if answer is None:
             why = "its partitions are not mounted, and no program of this host can be run"
             return menu._replace(unreadable=why)
         if not answer.ok:
-            return menu._replace(unreadable=f"its partitions cannot be looked into: {answer.words[-1]}")
+            return menu._replace(unreadable=f"its partitions cannot be read: {answer.words[-1]}")
         try:
             return menu._replace(entries=tuple(_entries(answer.stdout)))
         except Refused as refused:
@@ -110,12 +113,13 @@ class _ProxmoxBootTool(Chain):
             yield error(
                 "RC3154",
                 f"{TOOL}: {observed.menu.unreadable}",
-                detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
+                detail="proxmox-boot-tool reports success even if it skips a partition, which would keep "
+                "its old entries",
                 location=PARTITIONS,
-                hint="as root, see `proxmox-boot-tool status`, and take out with `proxmox-boot-tool clean` "
-                "what is gone for good"
+                hint="as root, check `proxmox-boot-tool status`, and remove partitions that no longer exist "
+                "with `proxmox-boot-tool clean`"
                 if view.runs_tools
-                else "add --chroot, with which the programs of that host look into them",
+                else "add --chroot, so that the programs of that host read them",
             )
         elif _with_grub(view):
             yield from GRUB.preflight(view, observed, kargs)
@@ -124,13 +128,13 @@ class _ProxmoxBootTool(Chain):
 
 
 def _partitions(view: HostView) -> list[str]:
-    """Return the names that look like the serial number of a FAT; the tool skips every other line too."""
+    """Return the lines that look like the serial number of a FAT; the tool skips all other lines too."""
     lines = text_or_empty(view, PARTITIONS).splitlines()
     return [line.strip() for line in lines if _UUID.fullmatch(line.strip())]
 
 
 def _with_grub(view: HostView) -> bool:
-    """Return whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot,
+    """Return whether GRUB booted this host and so is the loader on its partitions (zz-proxmox-boot,
     update_esp_func)."""
     return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
@@ -159,8 +163,11 @@ def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Ite
         yield from not_asked_for(observed.menu, asked_for, ("initrd",), TOOL, CMDLINE)
     else:
         summary = f"the first line of {CMDLINE} does not say where the root file system is"
-        detail = "proxmox-boot-tool reads that line alone; without the file it takes the running kernel's"
-        hint = "write the whole command line into it, as /proc/cmdline has it, without initrd=…"
+        detail = (
+            "proxmox-boot-tool reads only that line; without the file it uses the running kernel's command "
+            "line"
+        )
+        hint = "write the whole command line into it, as in /proc/cmdline, without initrd=…"
         yield error("RC3153", summary, detail=detail, location=CMDLINE, hint=hint)
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
     yield from too_long(size([*(k.text for k in observed.foreign), *marked]), CMDLINE, "shorten it")
@@ -168,7 +175,7 @@ def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Ite
 
 
 def _line(view: HostView) -> str:
-    """Return the first line of the file, which is all of it that counts."""
+    """Return the first line of the file, the only one that counts."""
     return text_or_empty(view, CMDLINE).partition("\n")[0]
 
 

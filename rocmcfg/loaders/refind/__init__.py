@@ -1,14 +1,14 @@
-"""rEFInd, with the refind_linux.conf that lies beside the kernels, or with stanzas in refind.conf.
+"""rEFInd, with the refind_linux.conf that lies next to the kernels, or with stanzas in refind.conf.
 
 Each normal row gets the arguments inside its quotes. rEFInd reads the file for every kernel that it finds in
-the folder, so that kernels to come have them too. Rows with minimal options stay as they are, and so do those
-of an installation medium. A stanza that somebody wrote into refind.conf gets them in its line `options`, and
-the entries of its submenu that add to that line with it, of which the plan warns. Stanzas of a file that
-refind.conf includes, and those without such a line in double quotes, are reported. There is no trial boot:
-rEFInd has nothing that it boots once by itself.
+the folder, so kernels installed later have them too. Rows with minimal options, and rows of an installation
+medium, are not changed. A stanza written by hand in refind.conf gets the arguments in its `options` line; the
+entries of its submenu that add to that line get them with it, and the plan warns of this. Stanzas of a file
+that refind.conf includes, and stanzas without such a line in double quotes, are reported. There is no trial
+boot: rEFInd cannot boot an entry once by itself.
 
 Known from rEFInd's source (0.14.2: ReadLinuxOptionsFile, ReadTokenLine, mkrlconf) and from recorded hosts.
-Rows were read alike by us and by its ReadTokenLine, on 469 made by chance; nothing was booted.
+Our reader and its ReadTokenLine agreed on 469 randomly generated rows; nothing was booted.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _SPECIAL = specials.specials("rEFInd", {"%v": "the version of the kernel", "\n":
 
 
 class _Refind(MenuChain):
-    """Rows of a title and its arguments. In them blanks, `=` and `,` separate, `#` outside of quotes ends a
-    line, `""` inside of them is one quote (refind/config.c, ReadTokenLine)."""
+    """Reads rows of a title and its arguments. Blanks, `=` and `,` separate words, `#` outside of quotes ends
+    a line, and `""` inside of quotes is one quote (refind/config.c, ReadTokenLine)."""
 
     NAME = "refind"
     FILE = _NAMES[0]
     FILES = (*_NAMES, _CONFIG)
     TITLE = "rEFInd"
     EDIT_KEY = "F2 twice"
-    NO_TRIAL = "it has no entry that it boots once by itself"
+    NO_TRIAL = "it cannot boot an entry once by itself"
     LOADER = "refind"
     SPECIAL = (*_SPECIAL, *specials.KERNEL)
     MANUAL = "append inside the quotes of each line of {path}: {kargs}"
     NO_ENTRY = (
-        "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "
-        "on an installation medium has the arguments of that"
+        "regenerate the first row with the root= of this system (sudo mkrlconf --force); a row that was "
+        "generated on an installation medium has the arguments of that medium"
     )
 
     def here(self, view: HostView) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class _Refind(MenuChain):
         return tuple(dict.fromkeys((*paths, *_programs(view)))) if paths else ()
 
     def files(self, view: HostView) -> tuple[str, ...]:
-        """Return the files with rows, each beside the kernels that it is for, and those with stanzas."""
+        """Return the files with rows, each next to its kernels, and the files with stanzas."""
         return (*self.with_rows(view), *_configs(view))
 
     def with_rows(self, view: HostView) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ class _Refind(MenuChain):
             )
 
     def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
-        """Return what proves that rEFInd booted the host. rEFInd does not say that it ran, but the firmware
-        says which program it started. A loader that rEFInd started says so itself, or leaves BOOT_IMAGE on
-        the kernel's line, as GRUB does."""
+        """Return what proves that rEFInd booted the host. rEFInd does not report that it ran, but the
+        firmware reports which program it started. A loader that rEFInd started reports itself, or leaves
+        BOOT_IMAGE on the kernel command line, as GRUB does."""
         if loader_entries.passed_on(view):
             return super().proof_of_boot(view)
         if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
@@ -102,14 +102,16 @@ class _Refind(MenuChain):
         return (f"the firmware started it: {name}",) if started else ()
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
-        """Return no lines: later kernels get the rows of the present ones."""
+        """Return no lines: kernels installed later use the rows of the present ones."""
         return []
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         for path in self.with_rows(view):
             for number in unread(text_or_empty(view, path)):
-                summary = "this line is no row: rEFInd takes a title and the arguments, each in double quotes"
+                summary = (
+                    "this line is not a row: rEFInd expects a title and the arguments, each in double quotes"
+                )
                 hint = 'write it as "title" "arguments", or put a # before it'
                 yield error("RC3128", summary, location=f"{path}:{number}", hint=hint)
 
@@ -124,8 +126,8 @@ class _Refind(MenuChain):
         ]
         if added:
             summary = f"entries of submenus get the arguments too: {', '.join(added[:3])}"
-            detail = "rEFInd makes them of the line `options` of their stanza"
-            hint = "give the one that you keep for repairs a line `options` of its own"
+            detail = "rEFInd derives them from the `options` line of their stanza"
+            hint = "add an `options` line to the entry that you keep for repairs"
             yield warning("RC3185", summary, detail=detail, location=menu.path, hint=hint)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
@@ -143,14 +145,14 @@ class _Refind(MenuChain):
 
 
 def _stanzas_written(view: HostView, path: str, text: str) -> Iterator[Written]:
-    """Yield the stanzas with arguments of their own, each with the place of the line that says them."""
+    """Yield the stanzas with their own arguments, each with the place of the line that sets them."""
     root = roles.root_of(view)
     own = [stanza for stanza in stanzas(text) if stanza.starts_linux and not stanza.inherits]
     lines = [split(stanza.options.text if stanza.options else "", path) for stanza in own]
     judged = [
         roles.judged((stanza.title,), kargs, root, stanza.loader, (stanza.initrd,))
         if _is_ours(stanza)
-        else Judged(Role.FOREIGN, "it has no line `options` with all arguments in double quotes")
+        else Judged(Role.FOREIGN, "it has no `options` line with all arguments in double quotes")
         for stanza, kargs in zip(own, lines, strict=True)
     ]
     for stanza, kargs, (role, why, _) in zip(own, lines, roles.settled(judged), strict=True):
@@ -165,8 +167,8 @@ def _linux(view: HostView, path: str) -> list[Stanza]:
 
 
 def _is_ours(stanza: Stanza) -> bool:
-    """Return whether a stanza has a line that we can write into: of bare words rEFInd takes the first
-    alone."""
+    """Return whether a stanza has a line into which rocmcfg can write: of unquoted words rEFInd takes only
+    the first."""
     return stanza.options is not None and stanza.options.quoted
 
 
@@ -186,7 +188,7 @@ def _included(view: HostView) -> tuple[str, ...]:
 
 
 def _programs(view: HostView) -> tuple[str, ...]:
-    """Return rEFInd itself and its configuration, where their partition can be looked into."""
+    """Return rEFInd's program and configuration files, where their partition can be read."""
     folders = loader_entries.efi_folders(view)
     names = ((folder, name) for folder in folders for name in view.names(folder))
     paths = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
@@ -194,7 +196,7 @@ def _programs(view: HostView) -> tuple[str, ...]:
 
 
 def unread(text: str) -> Iterator[int]:
-    """Yield the numbers of lines, counted from 1, that are no row of two quoted texts."""
+    """Yield the numbers, counted from 1, of lines that are not a row of two quoted texts."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not _ROW.match(line.rstrip("\r")) and not _NO_ROW.match(line.rstrip("\r")):
             yield number

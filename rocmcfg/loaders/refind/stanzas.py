@@ -1,9 +1,9 @@
-"""The stanzas of refind.conf: entries that somebody wrote by hand, with the arguments in their own lines.
+"""Read the stanzas of refind.conf: entries written by hand, with the arguments in lines of their own.
 
-Read as rEFInd reads them (0.14.2, refind/config.c: ReadLine, ReadTokenLine, KeepReading, ScanUserConfigured,
-AddStanzaEntries, AddSubmenu): of a keyword the last line counts, `loader` forgets the `options` above it, a
-stanza ends at a line that begins with `}`, `disabled` takes it out of the menu. An entry of `submenuentry`
-begins with what the stanza has above it.
+The reader follows rEFInd's own (0.14.2, refind/config.c: ReadLine, ReadTokenLine, KeepReading,
+ScanUserConfigured, AddStanzaEntries, AddSubmenu): the last line of a keyword counts, `loader` discards the
+`options` above it, a stanza ends at a line that begins with `}`, and `disabled` removes it from the menu. A
+`submenuentry` inherits the lines of the stanza above it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LINUX = regex(r"(?i)(?:^|[\\/])(?:vmlinu[xz]|bzimage|linux|kernel)[^\\/]*$")
 
 
 class Word(NamedTuple):
-    """`start` and `end` are where its text stands in the file, without its quotes."""
+    """A word. `start` and `end` are the place of its text in the file, without its quotes."""
 
     text: str
     start: int
@@ -28,8 +28,9 @@ class Word(NamedTuple):
 
 
 class Stanza(NamedTuple):
-    """`options` is None where no line says them, or those of the stanza count for an entry of its submenu.
-    `line` is the number of its first line. `inherits`: its arguments are made of those of `above`."""
+    """A stanza or an entry of its submenu. `options` is None where no line sets them, or where an entry of a
+    submenu uses those of its stanza. `line` is the number of its first line. `inherits`: its arguments are
+    derived from those of `above`."""
 
     title: str
     loader: str = ""
@@ -42,13 +43,13 @@ class Stanza(NamedTuple):
 
     @property
     def starts_linux(self) -> bool:
-        """Return whether it hands arguments to a kernel, and starts no other loader."""
+        """Return whether it passes arguments to a kernel, and does not start another loader."""
         says_root = self.options is not None and "root=" in self.options.text
         return not self.disabled and (says_root or bool(_LINUX.search(self.loader)))
 
 
 def stanzas(text: str) -> list[Stanza]:
-    """Return every stanza, the entries of its submenu behind it."""
+    """Return every stanza, followed by the entries of its submenu."""
     lines = _lines(text)
     heads = ((words, number) for words, number in lines if _is(words, "menuentry"))
     return [stanza for words, number in heads for stanza in _stanza(words, number, lines)]
@@ -77,7 +78,7 @@ def _entry(entry: Stanza, lines: Iterator[tuple[list[Word], int]]) -> Stanza:
         if words[0].text == "}":
             break
         entry = _with(entry, words)
-        if words[0].text.lower() == "options":  # without a word it takes them away
+        if words[0].text.lower() == "options":  # without a word it removes them
             options = words[1] if len(words) > 1 else None
             entry = entry._replace(options=options, inherits=False)
     return entry

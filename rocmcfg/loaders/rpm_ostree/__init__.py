@@ -1,17 +1,17 @@
-"""rpm-ostree: Fedora's Atomic desktops, CoreOS, Bazzite, and bootc hosts whose bootc cannot do it.
+"""rpm-ostree: Fedora's Atomic desktops, CoreOS, Bazzite, and bootc hosts whose bootc cannot keep arguments.
 
 Every system on such a host, a deployment, has a command line of its own: one call of `rpm-ostree kargs` makes
-a new deployment with our arguments, which boots next. Those that later updates make inherit them. What we
-asked for is in /etc/rocmcfg/kernel-arguments; an argument that was there before us stays yours. The
-deployment that runs now keeps its old arguments, and is the way back in the boot menu; there is no trial. An
-undo is one call again.
+a new deployment with our arguments, which boots next. Deployments made by later updates inherit them. The
+requested arguments are in /etc/rocmcfg/kernel-arguments; an argument that was set before rocmcfg stays the
+user's. The running deployment keeps its old arguments and stays in the boot menu as the way back; there is no
+trial. An undo is again one call.
 
-The new deployment is put in place when the host goes down. That can fail, and the old one boots then:
-`rocmcfg verify` after the reboot says so. Where another transaction of rpm-ostree is under way nothing is
-begun. The initramfs is built with the image, so that options in modprobe.d may not be read in time: settings
-go to the command line.
+The new deployment is put in place when the host shuts down. If that fails, the old one boots, and `rocmcfg
+verify` reports it after the reboot. Nothing is begun while another transaction of rpm-ostree is running. The
+initramfs is built with the image, so options in modprobe.d may not be read in time: settings go to the
+command line.
 
-Sources: rpm-ostree 2026.2 and libostree 2026.4. Played with a stand-in, not on a real host.
+Sources: rpm-ostree 2026.2 and libostree 2026.4. Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class _RpmOstree(DeploymentChain):
-    """It compares whole arguments, appends first and deletes then (src/app/rpmostree-builtin-kargs.cxx, and
-    `kernel_arg_apply_patching` of src/daemon/rpmostreed-transaction-types.cxx)."""
+    """Runs rpm-ostree, which compares whole arguments, appends first and then deletes
+    (src/app/rpmostree-builtin-kargs.cxx, and `kernel_arg_apply_patching` of
+    src/daemon/rpmostreed-transaction-types.cxx)."""
 
     NAME = "rpm-ostree"
     PROGRAM = deployments.RPM_OSTREE
@@ -35,7 +36,7 @@ class _RpmOstree(DeploymentChain):
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
     MANUAL = "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}"
     TOOL = NAME
-    KEEPS = "the kernel arguments of the deployment that boots next, and of those after it"
+    KEEPS = "the kernel arguments of the next and all later deployments"
     SHOWS: tuple[str, ...] = (NAME, "kargs")
     UNCHANGED: tuple[int, ...] = (77,)  # RPM_OSTREE_EXIT_UNCHANGED
 
@@ -46,18 +47,18 @@ class _RpmOstree(DeploymentChain):
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, output = status(view, (self.TOOL, "status", "--json"))
         if document is None:
-            summary = "rpm-ostree does not answer, and nobody else can change its kernel arguments"
-            hint = "run the command on the booted host itself, with rpm-ostreed.service able to start"
+            summary = "rpm-ostree does not answer, and no other program can change its kernel arguments"
+            hint = "run the command on the booted host itself, where rpm-ostreed.service can start"
             yield error("RC3141", summary, detail=output, hint=hint)
-        # its title, who asked for it, and its object path (`get_active_txn`)
+        # its title, its initiator, and its object path (`get_active_txn`)
         transaction = (document or {}).get("transaction")
         if isinstance(transaction, list) and transaction and transaction[0]:
             yield error(
                 "RC3140",
-                f"rpm-ostree is at work on this host: {transaction[0]}",
-                detail="one transaction at a time may run, and rocmcfg's would be refused",
-                hint="wait for its end (rpm-ostree status), or end it (rpm-ostree cancel), then run the "
-                "command again",
+                f"rpm-ostree is running a transaction on this host: {transaction[0]}",
+                detail="only one transaction can run at a time, so rocmcfg's would be refused",
+                hint="wait until it finishes (rpm-ostree status) or cancel it (rpm-ostree cancel), then run "
+                "the command again",
             )
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:

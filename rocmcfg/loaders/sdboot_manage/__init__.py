@@ -1,15 +1,15 @@
 """systemd-boot with sdboot-manage, as CachyOS and Manjaro set it up.
 
-The normal entries get the arguments. `sdboot-manage autogen` makes the entries of later kernels of
-LINUX_OPTIONS. CachyOS's program (from 11 of June 2024 on) sources /usr/lib/sdboot-manage.conf.d and
-/etc/sdboot-manage.conf.d as well, from 11-2 on behind /etc/sdboot-manage.conf: there a drop-in of ours,
-/etc/sdboot-manage.conf.d/zz-rocmcfg.conf, adds them. Elsewhere two lines at the end of
-/etc/sdboot-manage.conf do. A line break in LINUX_OPTIONS is refused, since the program writes what follows
-it as a line of its own, which systemd-boot does not read.
+The normal entries get the arguments. `sdboot-manage autogen` makes the entries of kernels installed later
+from LINUX_OPTIONS. CachyOS's program (from 11 of June 2024 on) sources /usr/lib/sdboot-manage.conf.d and
+/etc/sdboot-manage.conf.d as well, from 11-2 on after /etc/sdboot-manage.conf: there a drop-in of ours,
+/etc/sdboot-manage.conf.d/zz-rocmcfg.conf, adds the arguments. Elsewhere two lines at the end of
+/etc/sdboot-manage.conf add them. A line break in LINUX_OPTIONS is refused, since the program writes the rest
+as a line of its own, which systemd-boot does not read.
 
-Entries with a fallback initramfs are made of LINUX_FALLBACK_OPTIONS. `sdboot-manage gen` itself is not run:
-by default (REMOVE_EXISTING) it removes every entry on the partition first, those of other systems and those
-written by hand too; where it removes a trial's, the default entry boots.
+Entries with a fallback initramfs are made from LINUX_FALLBACK_OPTIONS. `sdboot-manage gen` itself is not run:
+by default (REMOVE_EXISTING) it first removes every entry on the partition, including those of other systems
+and those written by hand; where it removes the entry of a trial, the default entry boots.
 
 Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3) and in
 CachyOS/CachyOS-PKGBUILDS (systemd-boot-manager 11 to 20, 2c64364 to ec68f19), and from recorded hosts. The
@@ -38,7 +38,7 @@ from rocmcfg.model.regex import regex
 _CONFIG, _OPTIONS = "/etc/sdboot-manage.conf", "LINUX_OPTIONS"
 _SHARED, _LOCAL = "/usr/lib/sdboot-manage.conf.d", "/etc/sdboot-manage.conf.d"
 DROP_IN = f"{_LOCAL}/zz-rocmcfg.conf"
-# what the program itself puts on the line, from what it finds mounted
+# the program adds these itself, from the mounted file systems
 _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "rd.luks.options", "resume")
 # The lines of the program, a script of bash, that source its configuration and the files of the folders
 _SOURCES_CONFIG = regex(r"^[^#\n]*(?:\.|source)[ \t]+\"?\$\{?config\b", re.MULTILINE)
@@ -68,14 +68,14 @@ class _SdbootManage(EntryChain):
         return detection._replace(manual=detection.manual.replace(_CONFIG, f"the last file of {_LOCAL}"))
 
     def reads_drop_ins(self, view: HostView) -> bool:
-        """Return whether the program sources the folders, and does so behind its configuration."""
+        """Return whether the program sources the folders after its configuration."""
         text = text_or_empty(view, self.PROGRAM)
         folders, config = _SOURCES_FOLDERS.search(text), _SOURCES_CONFIG.search(text)
         return folders is not None and (config is None or config.start() < folders.start())
 
     def sourced(self, view: HostView, kargs: Sequence[str] = ()) -> list[Sourced]:
-        """Return the files that the program sources, in its order: without our part, or with these arguments
-        in it."""
+        """Return the files that the program sources, in its order: without our part, or with `kargs` in our
+        part."""
         behind, line = self.reads_drop_ins(view), _line(" ".join(kargs)) if kargs else ""
         config = appended_assignment.blanked(text_or_empty(view, _CONFIG))
         if kargs and not behind:
@@ -94,8 +94,8 @@ class _SdbootManage(EntryChain):
         return [] if options is None else [(*found_out, *split(options, _CONFIG))]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """Return what shall be ours. An edit of the configuration is taken away where the program has come to
-        read drop-ins since."""
+        """Return the wanted content of our files. Our lines in the configuration are removed once the program
+        reads drop-ins."""
         proposed, line = super().propose(view, settings), karg_line(settings)
         part = marked_arguments.part(line).decode().strip() if line else ""
         behind = self.reads_drop_ins(view)
@@ -106,8 +106,8 @@ class _SdbootManage(EntryChain):
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         behind = self.reads_drop_ins(view)
         if not behind and not view.exists(_CONFIG):
-            summary = f"there is no {_CONFIG}, and a later kernel would lose the arguments"
-            hint = f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}"
+            summary = f"there is no {_CONFIG}, so a kernel installed later would not get the arguments"
+            hint = f"reinstall the package of sdboot-manage, or create an empty file: touch {_CONFIG}"
             yield error("RC3131", summary, location=_CONFIG, hint=hint)
         sources = self.sourced(view, kargs)
         environment = _evaluated(sources)
@@ -119,10 +119,10 @@ class _SdbootManage(EntryChain):
         if broken is not None:
             yield error(
                 "RC3180",
-                f"{_OPTIONS} holds a line break: systemd-boot would not read what stands behind it",
-                detail="sdboot-manage writes it into the entry of each later kernel as it is",
+                f"{_OPTIONS} holds a line break: systemd-boot would not read the text after it",
+                detail="sdboot-manage writes it unchanged into the entry of each kernel installed later",
                 location=broken.source,
-                hint="write the arguments on one line, or end each line but the last with a backslash",
+                hint="write the arguments on one line, or end each line except the last with a backslash",
             )
         if lost_at := _lost_at(sources, DROP_IN if behind else _CONFIG, kargs):
             cures = [f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"] if behind else []
@@ -130,8 +130,8 @@ class _SdbootManage(EntryChain):
 
 
 def _lost_at(sources: Sequence[Sourced], own: str, kargs: Sequence[str]) -> str:
-    """Return the file that sets the variable anew behind ours; empty where none does, or only a shell can
-    tell."""
+    """Return the file that overwrites the variable after ours; empty where no file does, or where only a
+    shell can tell."""
     environment, added = Environment(bash=True), False
     for path, text in sources:
         environment.read(path, text)

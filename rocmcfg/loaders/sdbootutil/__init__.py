@@ -1,17 +1,17 @@
-"""sdbootutil: openSUSE with boot entries as files, shown by systemd-boot or by GRUB (grub2-bls).
+"""sdbootutil: openSUSE with boot entries in files, shown by systemd-boot or by GRUB (grub2-bls).
 
 Our arguments are in a file of our own, /etc/kernel/cmdline.d/90-rocmcfg.conf. sdbootutil makes the options of
 every entry from /etc/kernel/cmdline and that folder; `sdbootutil update-all-entries` does so at once for the
-entries of the snapshot that runs. It reads the folder twice, so that each argument is on the line twice,
-which changes nothing.
+entries of the running snapshot. It reads the folder twice, so each argument is on the line twice, which
+changes nothing.
 
-Since it writes all options anew, what entries have and no file asks for is refused before anything is
-written, and so are a host without /etc/kernel/cmdline, where it would take the running kernel's line, and a
-last line without its end, which it leaves out. With a disk that the TPM unlocks it predicts the new
-measurements, but not those of a trial; have the recovery key at hand. With GRUB (grub2-bls) there is no
-trial. Where sdbootutil writes all entries anew before that boot, the copy loses the arguments.
+Since it rewrites all options, three cases are refused before anything is written: entries with arguments that
+are in no file; a host without /etc/kernel/cmdline, where sdbootutil would use the running kernel's line; and
+a last line without a line break, which it skips. For a disk that is unlocked by the TPM it predicts the new
+measurements, but not those of a trial, so the user needs the recovery key at hand. With GRUB (grub2-bls)
+there is no trial. If sdbootutil rewrites all entries before the trial boots, the copy loses the arguments.
 
-Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
+Source: sdbootutil of 2026-08-21 (12630b2). Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from rocmcfg.model.plan import Activation
 TOOL = "sdbootutil"
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
-_BASES = ("/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")  # the first that is there counts
+_BASES = ("/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")  # the first existing one counts
 _SYSCONFIG = "/etc/sysconfig/bootloader"
-# what it finds out about the root file system itself
+# sdbootutil determines these itself, from the root file system
 _FOUND_OUT = ("root", "rootflags", "systemd.machine_id", "initrd", "BOOT_IMAGE")
-# where it keeps what the TPM expects, and what says that a disk is unlocked by it
+# where sdbootutil keeps the values that the TPM expects; where a disk is set to be unlocked by the TPM
 _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
 class _Sdbootutil(Chain):
-    """By `create_boot_options`, `sedrootflags`, `update_entry_conf`. It reads backups of editors too, and by
-    the shell's `read`, which gives up on a last line without its end."""
+    """Follows `create_boot_options`, `sedrootflags` and `update_entry_conf`. sdbootutil reads editors' backup
+    files too, and uses the shell's `read`, which skips a last line without a line break."""
 
     NAME = TOOL
     PROGRAM = "/usr/bin/sdbootutil"
@@ -84,9 +84,9 @@ class _Sdbootutil(Chain):
         return {CARRIER: entry_options.carrier(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Return the step that writes all entries anew. It copies a new entry over the old one
-        (`update_entry_conf`): one that is cut off at that leaves an empty file, and the next run takes
-        entries without root= for those of others."""
+        """Return the step that rewrites all entries. sdbootutil copies a new entry over the old one
+        (`update_entry_conf`): if it is interrupted there, an empty file is left, and the next run treats
+        entries without root= as foreign."""
         command, folders = (TOOL, "update-all-entries"), loader_entries.folders(view)
         entries = (path for folder in folders for path in loader_entries.paths(view, folder))
         kept = tuple(path for path in entries if loader_entries.entry_id(path) != loader_entries.TRIAL_ID)
@@ -101,27 +101,28 @@ class _Sdbootutil(Chain):
         if not base:
             yield error(
                 "RC3146",
-                "there is no /etc/kernel/cmdline, and sdbootutil would take the line of the kernel that runs",
-                detail="what is on it now would stay there for good, rocmcfg's too after an undo",
+                "there is no /etc/kernel/cmdline, so sdbootutil would use the running kernel's command line",
+                detail="its arguments would become permanent, and rocmcfg's would remain even after an undo",
                 location=_BASES[0],
-                hint="write the options of an entry into it, without root=, rootflags= and initrd=: "
+                hint="write the options of an entry into that file, without root=, rootflags= and initrd=: "
                 "sdbootutil show-entry VERSION",
             )
         elif text and not text.endswith("\n"):
-            summary = f"the last line of {base} has no end, and sdbootutil leaves such a line out"
+            summary = f"the last line of {base} does not end with a line break, so sdbootutil skips it"
             detail = text.rpartition("\n")[2]
-            yield error("RC3145", summary, detail=detail, location=base, hint=f"end it: echo >> {base}")
+            yield error("RC3145", summary, detail=detail, location=base, hint=f"end the line: echo >> {base}")
         else:
             asked_for, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
             yield from not_asked_for(observed.menu, asked_for, _FOUND_OUT, TOOL, where)
         if view.exists(_PCRLOCK) or "tpm2-device=" in text_or_empty(view, _CRYPTTAB):
             yield warning(
                 "RC3148",
-                "a disk of this host is unlocked by the TPM, which measures the kernel command line",
-                detail="sdbootutil predicts the new measurements; where it cannot, the next boot asks for "
-                "the recovery key",
+                "the TPM, which measures the kernel command line, unlocks a disk of this host",
+                detail="sdbootutil predicts the new measurements; if it cannot, the next boot asks for the "
+                "recovery key",
                 location=_CRYPTTAB,
-                hint="have the recovery key at hand; `sudo sdbootutil update-predictions` predicts anew",
+                hint="have the recovery key at hand; `sudo sdbootutil update-predictions` repeats the "
+                "prediction",
             )
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
@@ -131,10 +132,10 @@ class _Sdbootutil(Chain):
         if newer:
             yield warning(
                 "RC3150",
-                "entries of a snapshot newer than the one that runs do not get the arguments: "
+                "entries of a snapshot newer than the running one do not get the arguments: "
                 + ", ".join(newer),
                 location=menu.path,
-                hint="if that is what boots next, reboot into it first, then run the command again",
+                hint="if that snapshot boots next, reboot into it first, then run the command again",
             )
 
 

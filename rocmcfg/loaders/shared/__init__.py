@@ -1,1 +1,1 @@
-"""What several boot loaders have in common."""
+"""Code that several boot loaders share."""

@@ -1,7 +1,7 @@
-"""Two lines of ours at the end of a shell file that somebody else owns: a comment, by which they are found
-again wherever others moved them, and an assignment that adds to what a variable holds, or an element of an
-array; two more for each further one. During a trial a variable of the boot loader stands last in what is
-added; it is none of what is applied, and counts as none of our part."""
+"""Append two lines to a shell file that somebody else owns: a comment, by which the lines are found again
+even if they were moved, and an assignment that adds to the value of a variable, or of an element of an array.
+Each further variable gets two more lines. During a trial a variable of the boot loader is last in the added
+text; it is not applied, and does not count as our part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lines(name: str, added: str) -> bytes:
 
 
 def assignment(name: str, added: str) -> str:
-    """Return a line of the shell that puts more behind what a variable holds."""
+    """Return a line of shell that appends to the value of a variable."""
     return templates.assignment_sh(name=name, added=added)
 
 
@@ -35,20 +35,19 @@ def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
 
 
 def own(content: bytes) -> bytes | None:
-    """Return our lines of the file, and every copy of them; None where there are none but those of a
-    trial."""
+    """Return our lines of the file with every copy of them; None where there are none except a trial's."""
     return b"".join(_applied(match[0]) for match in _OWN.finditer(content)) or None
 
 
 def _applied(part: bytes) -> bytes:
-    """Return our lines without a trial's variable; empty where nothing else is in them."""
+    """Return our lines without a trial's variable; empty where they hold nothing else."""
     left = _VARIABLE.sub(b"", part)
     return left if left == part or not left.rstrip().endswith(b' }"') else b""
 
 
 def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
-    """Return our lines with a variable of the boot loader behind what is applied; the shell must not expand
-    it."""
+    """Return our lines with a variable of the boot loader after the applied arguments, escaped so that the
+    shell does not expand it."""
     if part is None:
         return lines(name, f"\\{variable}")
     before, quote, end = part.rpartition(b'"')
@@ -71,11 +70,11 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def continued(text: str, path: str) -> Iterator[Diagnostic]:
-    """Yield an error where the line before ours takes the next one for a part of itself."""
+    """Yield an error where the line before ours continues on the next line."""
     last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
-        summary = "the line before rocmcfg's ends in a backslash, and would take it for a part of itself"
-        yield error("RC3119", summary, location=path, hint="end that line without it")
+        summary = "the line before rocmcfg's ends with a backslash, which would join the two"
+        yield error("RC3119", summary, location=path, hint="remove the backslash")
 
 
 def around(text: str) -> tuple[str, str, str]:
@@ -91,5 +90,5 @@ def around(text: str) -> tuple[str, str, str]:
 
 
 def blanked(text: str) -> str:
-    """Return the text without our lines, with empty ones in their place."""
+    """Return the text with empty lines in place of ours."""
     return _OWN.sub(lambda match: b"\n" * match[0].count(b"\n"), text.encode()).decode()

@@ -1,4 +1,5 @@
-"""What backends share: each declares its names and how it is found, and says what it does otherwise."""
+"""Base classes of backends: each backend declares its names and how it is found, and overrides what
+differs."""
 
 from __future__ import annotations
 
@@ -24,21 +25,24 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation, FileChange
 
-Rewrite = tuple[str, Callable[[bytes], bytes]]  # a file with entries, and how its content is to become
+Rewrite = tuple[
+    str, Callable[[bytes], bytes]
+]  # a file with entries, and the function that returns its new content
 
 
 class Chain(BootReader, ABC):
-    """`OWNED` are the files that hold something of ours. `MANUAL` says what somebody does by hand, with
-    `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` the key that edits an
-    entry in the menu, empty where none does. `LOADER` is how the name begins that the loader leaves in
-    LoaderInfo; without one, what is found is proof. `SPECIAL` is all that an argument must not hold, since
-    the loader or a program on the way to it would not hand it on as it is.
+    """The base of all backends. `OWNED` are the files that hold something of ours. `MANUAL` is the
+    instruction for a change by hand, with `{path}` for the first evidence; `NO_TRIAL` is the reason why there
+    is no `TRIAL`; `EDIT_KEY` is the key that edits an entry in the menu, empty where there is none. `LOADER`
+    is the beginning of the name that the loader leaves in LoaderInfo; without one, the evidence is proof.
+    `SPECIAL` lists the texts that an argument must not hold, since the loader or a program on the way to it
+    would change them.
 
     `PROGRAM` is the program without which a host does not have this loader. A `DECISIVE` loader excludes all
-    others, whatever files of theirs lie around. `INSTEAD_OF` names loaders that are not chosen where this one
-    is, although the same evidence speaks for both. `PACKAGE` is the package of the program that makes the
-    menu, where its name is not the program's; `MOUNT_POINTS` are where the partitions with the menu are
-    mounted."""
+    others, even where their files exist. `INSTEAD_OF` names loaders that are not chosen where this one is,
+    although the same evidence points to both. `PACKAGE` is the package of the program that generates the
+    menu, if it does not have the program's name; `MOUNT_POINTS` are the mount points of the partitions with
+    the menu."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -55,13 +59,13 @@ class Chain(BootReader, ABC):
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)
 
     def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what shows that this loader is here, the firmware's `proof` of the boot included; empty
-        where nothing does."""
+        """Return the evidence that this host has this loader, including the firmware's `proof` of the boot;
+        empty where there is none."""
         paths = self.here(view)
         return (*paths, *proof) if paths else ()
 
     def menu(self, view: HostView) -> Menu:
-        """Return what `read` returns; a snapshot of a host has it read once."""
+        """Return the result of `read`; a snapshot of a host reads the menu once."""
         return view.once(("menu", self.NAME), lambda: self.read(view))
 
     @abstractmethod
@@ -69,61 +73,62 @@ class Chain(BootReader, ABC):
 
     @abstractmethod
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """Return by path what shall be ours: the whole file, or a part of one that others own; None for what
-        shall not be there. Equal settings give equal bytes."""
+        """Return the wanted content of our files by path: the whole file, or our part of a foreign file; None
+        for a file or part that is not wanted. Equal settings give equal bytes."""
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Return the steps by which our files take effect. An undo asks anew: kernels may have come and
-        gone."""
+        """Return the steps that make our files take effect. An undo asks again, since kernels may have been
+        installed or removed."""
         return ()
 
     def traces(self, view: HostView) -> Traces:
-        """Return what an undo that a shell runs looks for. Programs copy what is marked in CMDLINE into
+        """Return the patterns that an undo in shell looks for. Programs copy the marked part of CMDLINE into
         entries."""
         copied = loader_entries.PATTERNS if CMDLINE in self.OWNED else ()
         return Traces(self.MOUNT_POINTS, copied)
 
     def makers(self, view: HostView) -> tuple[Maker, ...]:
-        """Return what makes the menu anew once our files are gone, as a shell runs it."""
+        """Return the commands, for a shell, that regenerate the menu once our files are removed."""
         return tuple(maker_of(step, self.PACKAGE) for step in self.activations(view, "") if step.commands)
 
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
-        """Return what `write_entries` would change once these are ours, where it rewrites files of others."""
+        """Return the changes that `write_entries` would make to foreign files for these arguments."""
         return ()
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
-        """Return the files with entries that no program generates: an activation of our own rewrites them."""
+        """Return the files with entries that no program generates, which rocmcfg's own activation
+        rewrites."""
         return ()
 
     def cut_off(self, view: HostView) -> str:
-        """Say why the menu cannot be all that its program meant to write; empty where nothing shows that."""
+        """Return why the menu must be incomplete; empty where nothing shows that it is."""
         return ""
 
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield what would go wrong, before anything is written. There is at least one argument."""
+        """Yield the expected failures, before anything is written. There is at least one argument."""
 
     def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
-        """Return the command lines that get our arguments, those of kernels to come as well."""
+        """Return the command lines that get our arguments, including those of kernels installed later."""
         return (observed.foreign, *(entry.kargs for entry in observed.menu.normal))
 
     def refused(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield the arguments that would not reach the kernel as they are: by this loader, or behind an open
-        quote of others."""
+        """Yield an error for each argument that would not reach the kernel unchanged: because of this loader,
+        or after an open quote in foreign arguments."""
         yield from not_handed_on(self.SPECIAL, kargs, observed.menu.carrier or observed.menu.path)
         yield from unclosed(view, self.lines(view, observed))
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Yield remarks on entries that boot without our arguments, whatever we do."""
+        """Yield remarks on entries that boot without our arguments in any case."""
         return ()
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
-        """Yield what there is to say of entries that are for no everyday use."""
+        """Yield remarks on entries that are not for everyday use."""
         return ()
 
     def proof_of_boot(self, view: HostView) -> tuple[str, ...]:
-        """Return what proves that this loader booted the host: the loader's own name in LoaderInfo, or
-        systemd-boot, which started it."""
+        """Return the proof that this loader booted the host: the loader's own name in LoaderInfo, or the
+        entry by which systemd-boot started it."""
         if program := loader_entries.passed_on(view):
             is_this = self.LOADER and self.LOADER in program.rpartition("/")[2].lower()
             return (f"systemd-boot started {program}",) if is_this else ()
@@ -139,25 +144,25 @@ class Chain(BootReader, ABC):
 
 
 class EntryChain(Chain):
-    """Shares what loaders have whose entries no program generates: we put our part into them, an activation
-    of our `own`. As it stands it is for entries of the Boot Loader Specification. `ASSIGNED`: the shell file,
-    and the variable in it, of which entries of later kernels are made. `LEFT`: roles of entries that are left
-    alone. `NO_ENTRY` is the hint where none is for us."""
+    """The base of loaders whose entries no program generates: rocmcfg writes its part into them in an
+    activation of its `own`. As it is, it handles entries of the Boot Loader Specification. `ASSIGNED` is the
+    shell file, and the variable in it, from which entries of kernels installed later are made. `LEFT` are the
+    roles of entries that are left alone. `NO_ENTRY` is the hint where no entry is for this system."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     RULES = SYSTEMD_BOOT
     MOUNT_POINTS: tuple[str, ...] = loader_entries.PARTITIONS
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
     NO_ENTRY = (
-        "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
-        "/etc/fstab: mend what differs, or have the entries written anew"
+        "an entry is for this system if its machine-id is the one in /etc/machine-id and its root= the one "
+        "in /etc/fstab: fix the difference, or regenerate the entries"
     )
 
     def assigned(self, view: HostView) -> tuple[str, str]:
         return self.ASSIGNED
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
-        """Return the lines of which entries of later kernels are made."""
+        """Return the lines from which entries of kernels installed later are made."""
         return entry_options.from_cmdline(view)
 
     def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
@@ -169,8 +174,8 @@ class EntryChain(Chain):
         return entry_options.menu(view, self.RULES)
 
     def observe(self, view: HostView) -> Observed:
-        """Return the configured line. An argument of others counts where every entry has it, those of later
-        kernels as well."""
+        """Return the configured line. A foreign argument counts if every entry has it, including those of
+        kernels installed later."""
         menu = self.menu(view)
         lines = [_around(kargs) for kargs in (*(entry.kargs for entry in menu.normal), *self.to_come(view))]
         first, _ = lines[-1] if lines else ((), ())
@@ -198,17 +203,17 @@ class EntryChain(Chain):
         return tuple(dict.fromkeys(view.real_path(path) for path, _ in self.rewrites(view, None)))
 
     def may_write(self, path: str) -> bool:
-        """Return whether a file of this name is one of `entry_files`, on this host or on another day."""
+        """Return whether a file of this name may be one of `entry_files`, now or later."""
         return loader_entries.is_entry(path)
 
     def variable(self, view: HostView) -> str:
-        """Return the variable of the loader that stands behind what is applied, for a trial; empty without
-        one."""
+        """Return the loader's variable that follows the applied arguments during a trial; empty where there
+        is none."""
         return ""
 
     def write_entries(self, host: Host) -> None:
-        """Give every normal entry our part as the carrier has it, those too that were made since, and take it
-        out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
+        """Write our part, as in the carrier, into every normal entry, including entries made since, and
+        remove it from entries that must not have it. Raises Unwritable. A second run changes nothing."""
         wanted = (entry_options.asked(host), self.variable(host))
         for named, rewritten in self.rewrites(host, _part(wanted), tried=True):
             path = host.real_path(named)
@@ -221,28 +226,28 @@ class EntryChain(Chain):
     def entry_changes(self, view: HostView, kargs: Sequence[str]) -> tuple[FileChange, ...]:
         changes = []
         for path, rewritten in self.rewrites(view, _part(kargs)):
-            with suppress(Unreadable):  # the menu says so
+            with suppress(Unreadable):  # the error of the menu says so
                 before = view.state(view.real_path(path))
                 if before is not None and (content := rewritten(before.content)) != before.content:
                     changes.append(FileChange(path, before, content, "kernel arguments of its entries"))
         return tuple(changes)
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """Yield each file with entries and how its content is to become. `tried`: with what a trial that is
-        on record has there."""
+        """Yield each file with entries, and the function that returns its new content. `tried`: with the part
+        of a recorded trial."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role not in self.LEFT:
                 part = ours if entry.role is Role.NORMAL else None
                 yield path, partial(loader_entries.with_arguments, ours=part, rules=self.RULES)
 
     def taken_from_others(self, view: HostView) -> Iterator[Rewrite]:
-        """Yield the files of entries that name another system, and what they are without our part there."""
+        """Yield the files of entries for another system, and the function that removes our part from each."""
         for path, entry in loader_entries.files(view, entry_options.machine_id(view), self.RULES):
             if entry.role is Role.FOREIGN:
                 yield path, partial(loader_entries.with_arguments, ours=None, rules=self.RULES)
 
     def require_change(self, view: HostView, path: str) -> None:
-        """Refuse to change a file that would not boot then. Raises Unwritable."""
+        """Refuse to change a file that would not boot afterwards. Raises Unwritable."""
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
         return loader_entries.left_out(view, menu)
@@ -267,7 +272,7 @@ class EntryChain(Chain):
         yield from self.of_later_kernels(view, kargs)
 
     def of_later_kernels(self, view: HostView, kargs: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield what would keep the arguments from the entries of later kernels."""
+        """Yield an error where entries of kernels installed later would not get the arguments."""
         path, name = self.assigned(view)
         if path:
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
@@ -278,26 +283,24 @@ class EntryChain(Chain):
 
 
 def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagnostic]:
-    """Yield an error for each argument with a quote that is not closed: the kernel takes what follows for a
-    part of it."""
+    """Yield an error for each argument with an unclosed quote: the kernel takes the text after it as part of
+    that argument."""
     unclosed_kargs = dict.fromkeys(karg for line in lines for karg in line if karg.leaves_quote_open)
     for karg in unclosed_kargs:
         before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
-        summary = (
-            "a quote is not closed, so that the kernel would take every argument behind it for a part of "
-        )
+        summary = "a quote is not closed, so the kernel would take all following arguments as part of "
         yield error(
             "RC3170",
             f"{summary}{before.partition('=')[0]}",
             detail=before,
             location=_line_of(view, karg.source, before),
             hint="close the quote there"
-            + (", then apply again: rocmcfg's part is in it now" if ours else ""),
+            + (", then apply again: rocmcfg's arguments are inside it now" if ours else ""),
         )
 
 
 def _line_of(view: HostView, source: str, text: str) -> str:
-    """Return the `file:line` where a text stands first; `source` itself where that cannot be told."""
+    """Return the `file:line` where a text first occurs; `source` itself where it is not known."""
     lines = text_or_empty(view, source).split("\n") if source.startswith("/") and " " not in source else []
     numbers = (number for number, line in enumerate(lines, start=1) if text in line)
     return next((f"{source}:{number}" for number in numbers), source)
@@ -315,22 +318,23 @@ def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
 
 
 class MenuChain(EntryChain):
-    """Shares what loaders have whose file, called `FILE`, holds several entries; `FILES` are all names that
-    it may have, `FOLDERS` those in which it may lie on a partition, beside its top and the folders of EFI."""
+    """The base of loaders with a file, named `FILE`, that holds several entries. `FILES` are all names that
+    the file may have; `FOLDERS` are the folders of a partition where it may be, besides its top and the
+    folders of EFI."""
 
     FILE: str
     FILES: tuple[str, ...]
     FOLDERS: tuple[str, ...] = ()
 
     def may_write(self, path: str) -> bool:
-        name = path.rpartition("/")[2].lower()  # FAT makes no difference between capitals and small letters
+        name = path.rpartition("/")[2].lower()  # FAT ignores case
         return loader_entries.on_partition(path) and name in self.FILES
 
     @abstractmethod
     def files(self, view: HostView) -> tuple[str, ...]: ...
 
     def patterns(self) -> tuple[str, ...]:
-        """Return the patterns of a shell that find `files`, wherever they may lie."""
+        """Return the shell patterns that find `files` in all places where they may be."""
         folders = ("", *self.FOLDERS, "EFI/*/")
         return on(
             loader_entries.PARTITIONS, *(f"{folder}{name}" for folder in folders for name in self.FILES)
@@ -364,11 +368,13 @@ class MenuChain(EntryChain):
 def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
     if images:
         summary = f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}"
-        hint = "boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe"
+        hint = (
+            "boot an entry instead of these images, or write module parameters to modprobe.d: --via modprobe"
+        )
         yield warning("RC3110", summary, hint=hint)
 
 
 def set_anew(name: str, path: str, cure: str = "move it above the lines of rocmcfg") -> Diagnostic:
-    summary = f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments"
+    summary = f"a line after rocmcfg's overwrites {name}: kernels installed later would not get the arguments"
     hint = f"{cure}, or make it append"
     return error("RC3120", summary, location=path, hint=hint)

@@ -1,6 +1,6 @@
-"""Variables of the firmware, as the kernel shows them: four bytes of attributes, then the value.
+"""Read variables of the firmware in the kernel's form: four bytes of attributes, then the value.
 
-They are of the UEFI specification ("Globally Defined Variables"), or of systemd's Boot Loader Interface.
+They are part of the UEFI specification ("Globally Defined Variables") or of systemd's Boot Loader Interface.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ def text(view: HostView, name: str) -> str:
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
-    """Return the evidence of the firmware that this loader booted the host; empty where it says nothing of
-    it."""
+    """Return the firmware's evidence that this loader booted the host; empty where there is none."""
     loader_info = text(view, variable)
     return (
         (f"{loader_info} started this system",)
@@ -39,13 +38,14 @@ def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
 
 
 def secure_boot(view: HostView) -> str:
-    """Return one of ON, OFF and SETUP; empty where nobody says: no UEFI, or the root of another machine."""
+    """Return ON, OFF or SETUP; empty where it is not known: without UEFI, or below the root of another
+    machine."""
     enforced = value(view, "SecureBoot", GLOBAL)[:1]
     set_up = any(value(view, "SetupMode", GLOBAL)[:1])
     return "" if not enforced else ON if any(enforced) else SETUP if set_up else OFF
 
 
 def starts_only_signed(view: HostView) -> bool:
-    """Return whether Secure Boot is on, as systemd-stub asks: by SecureBoot alone (systemd 257,
+    """Return whether Secure Boot is on, by the same test as systemd-stub: SecureBoot alone (systemd 257,
     src/boot/secure-boot.c)."""
     return secure_boot(view) == ON

@@ -1,9 +1,11 @@
-"""Our part in the options of entries that no program generates: what the loaders share that read them.
+"""Write our part into the options of entries that no program generates, for all loaders that read such
+entries.
 
-What is asked for is in a file of ours, and a step of our own has the entries follow it. /etc/kernel/cmdline,
-where there is one, says what kernels to come get (90-loaderentry.install of systemd 252 to 262,
-20-grub.install of Fedora). It is never made: with our arguments alone the next entry would have no root=.
-Without it the hook of each installed kernel has our part written, not what came from the running one's line.
+The requested arguments are in a file of ours, and a step of our own makes the entries follow it.
+/etc/kernel/cmdline, where it exists, determines the line of kernels installed later (90-loaderentry.install
+of systemd 252 to 262, 20-grub.install of Fedora). It is never created: with our arguments alone the next
+entry would have no root=. Without it the hook of each installed kernel writes our part, in place of the one
+copied from the running kernel's line.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ _COMMENT = regex(r"^[ \t]*#.*", re.MULTILINE)
 
 
 class Written(NamedTuple):
-    """An entry, or what boots nothing, and where its command line stands in the text of its file, which may
-    be nowhere. `quote` encloses the line, and stands in it twice."""
+    """An entry, None for something that boots nothing, and the place of its command line in the text of its
+    file, if it has one. `quote` encloses the line, and is doubled inside it."""
 
     entry: Entry | None
     start: int = -1
@@ -35,7 +37,7 @@ class Written(NamedTuple):
     quote: str = ""
 
 
-Reading = Callable[[HostView, str, str], Iterable[Written]]  # of a path, and of the text there
+Reading = Callable[[HostView, str, str], Iterable[Written]]  # reads the text of a file, given its path
 
 
 def menu(view: HostView, rules: Rules = SYSTEMD_BOOT) -> Menu:
@@ -44,9 +46,9 @@ def menu(view: HostView, rules: Rules = SYSTEMD_BOOT) -> Menu:
 
 def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
     seen, hidden, folders = tuple(entries), hidden_partition(view), loader_entries.folders(view)
-    unreadable = "" if seen else f"only root may look into {hidden}" if hidden else "" if folders else MISSING
+    unreadable = "" if seen else f"only root may read {hidden}" if hidden else "" if folders else MISSING
     folder = next(iter(folders), hidden or "/boot/loader/entries")
-    dropped_by = "an open quote in its options, or what else writes it,"
+    dropped_by = "an open quote in its options, or another program that writes it,"
     return Menu(seen, unreadable, folder, "", CARRIER, dropped_by)
 
 
@@ -54,7 +56,7 @@ def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -
     """Return a menu of files that hold several entries each, and have this `name`."""
     seen: list[Entry] = []
     hidden = hidden_partition(view)
-    unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
+    unreadable = "" if paths else f"only root may read {hidden}" if hidden else MISSING
     for path in paths:
         try:
             seen += filter(None, (placed.entry for placed in written(view, path, view.text(path) or "")))
@@ -67,8 +69,8 @@ def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -
 def rewritten(
     content: bytes, written: Callable[[str], Iterable[Written]], ours: bytes | None, left: Collection[Role]
 ) -> bytes:
-    """Return the content of such a file with our part on the line of every normal entry. Roles in `left` stay
-    as they are."""
+    """Return the content of such a file with our part on the line of every normal entry. Entries with a role
+    in `left` are not changed."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
     for placed in written(text):
@@ -86,19 +88,19 @@ def rewritten(
 
 
 def hidden_partition(view: HostView) -> str:
-    """Return a partition that only root may look into, which is the mode of most ESPs; empty where there is
+    """Return a partition that only root may read, as is the case for most ESPs; empty where there is
     none."""
     return next(filter(view.hidden, loader_entries.PARTITIONS), "")
 
 
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
-    """Return the line of which entries of kernels to come are made, where a file says it."""
+    """Return the line from which entries of kernels installed later are made, if a file holds it."""
     text = view.text(CMDLINE)
     return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
 
 
 def asked(view: HostView) -> str:
-    """Return the arguments that shall be ours, as our file says them."""
+    """Return the requested arguments, as in our file."""
     return arguments_in(text_or_empty(view, CARRIER))
 
 
@@ -112,13 +114,13 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 
 
 def carrier(settings: Sequence[DesiredSetting], line: str) -> bytes | None:
-    """Return a file with the reason for each setting and one line that says them all; None where there are no
+    """Return a file with the reason for each setting and one line of all arguments; None where there are no
     settings."""
     return templates.carrier(settings=settings, line=line).encode() if settings else None
 
 
 def machine_id(view: HostView) -> str:
-    """Return the machine's id; empty where there is none yet: an image has `uninitialized` there
+    """Return the machine's id; empty where there is none yet, as in an image with the value `uninitialized`
     (machine-id(5))."""
     content = text_or_empty(view, "/etc/machine-id").strip()
     return "" if content == "uninitialized" else content

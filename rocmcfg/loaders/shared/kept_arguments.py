@@ -1,7 +1,7 @@
-"""Arguments that a program of the host keeps, among those of others (rpm-ostree, bootc, kernelstub).
+"""Give arguments to a program of the host that keeps them among foreign ones (rpm-ostree, bootc, kernelstub).
 
-Which of them are ours a file of ours says: the program keeps a set, in which marks would be torn from what
-they mark. An argument that was there before us is adopted, is not in that file, and is never taken away.
+A file of ours lists which of them are ours: the program keeps a set, in which marks would lose their place.
+An argument that was set before rocmcfg is adopted, is not in that file, and is never removed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from rocmcfg.model.plan import ToolChange
 
 
 class KeptChain(Chain, Keeper):
-    """Shares what loaders have whose program gets the arguments by one command, last of all that is done."""
+    """The base of loaders whose program gets the arguments by one command, as the last step of all."""
 
     AMONG_OTHERS = True
 
     @abstractmethod
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
-        """Yield why the program cannot be asked for a change now, before anything is begun."""
+        """Yield why the program cannot make a change now, before anything is begun."""
 
     def deployment(self, view: HostView) -> str:
-        """Return the one of the systems on this host that the program gives the arguments to; empty where
-        there is only one system."""
+        """Return the system on this host to which the program gives the arguments; empty where there is only
+        one."""
         return ""
 
     def readable_menu(self, view: HostView) -> Menu:
@@ -50,7 +50,8 @@ class KeptChain(Chain, Keeper):
         return text([word for word in words(ours) if word in on_line])
 
     def observe(self, view: HostView) -> Observed:
-        """Return the configured line, by the first normal entry: the program gives all of them the same."""
+        """Return the configured line from the first normal entry: the program gives all entries the same
+        line."""
         menu, ours = self.menu(view), split(asked(view), CARRIER)
         line = menu.normal[0].kargs if menu.normal else ()
         at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
@@ -63,8 +64,8 @@ class KeptChain(Chain, Keeper):
         return {CARRIER: propose(settings)[CARRIER]}
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
-        """Return the change by which the program comes to hold these arguments of ours, if any is needed.
-        Raises Unreadable."""
+        """Return the change that makes the program hold these arguments, if one is needed. Raises
+        Unreadable."""
         ours = " ".join([*(karg.text for karg in observed.ours), *kargs])
         now, wanted = self.held(view, ours) if ours else None, text(kargs)
         if now == wanted:
@@ -74,18 +75,18 @@ class KeptChain(Chain, Keeper):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         length = size([*(karg.text for karg in observed.foreign), *kargs])
-        yield from too_long(length, CARRIER, "shorten what others ask for")
+        yield from too_long(length, CARRIER, "remove arguments that other programs set")
         yield from behind_separator(observed.foreign, kargs)
-        # what is there already is adopted, but where another value stands behind it
+        # an argument that is already there is adopted, unless another value follows it
         for karg in filter(lambda karg: karg.text in kargs, observed.foreign):
-            summary = f"{karg.text} is on the kernel command line already, and another value behind it wins"
-            hint = "take both out there, then run the command again"
+            summary = f"{karg.text} is already on the kernel command line, and another value after it wins"
+            hint = "remove both there, then run the command again"
             yield error("RC3142", summary, location=karg.source, hint=hint)
 
 
 class DeploymentChain(KeptChain):
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # ostree does not say which loader reads its entries
-    NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
+    NO_TRIAL = "ostree writes its entries; the running deployment stays in the menu as the way back"
 
     def here(self, view: HostView) -> tuple[str, ...]:
         evidence = (deployments.BOOTED, self.PROGRAM)
@@ -95,21 +96,21 @@ class DeploymentChain(KeptChain):
         return deployments.menu(view, self.NAME)
 
     def deployment(self, view: HostView) -> str:
-        """Return the deployment that boots next; empty where that cannot be told."""
+        """Return the deployment that boots next; empty where it is not known."""
         return next((entry.id for entry in self.menu(view).normal), "")
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
-            summary = "/etc is transient on this host: what is written there is gone at the next boot"
+            summary = "/etc is transient on this host: files written there are lost at the next boot"
             hint = "make the settings part of the image: rocmcfg render --format bootc"
             yield error("RC3143", summary, location=path, hint=hint)
         yield from self.unable(view)
 
 
 def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
-    """Return the document that a program prints in JSON, and its message. The document is None where the
-    program prints none."""
+    """Return the JSON document that a program prints, and its message. The document is None where the program
+    prints none."""
     answer = view.query(argv)
     if answer is None:
         return None, "no program of this host can be run"
@@ -121,7 +122,7 @@ def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, 
 
 
 def text(kargs: Sequence[str]) -> str | None:
-    """Return a set of arguments as one text that can be compared; None for none."""
+    """Return a set of arguments as one comparable text; None for an empty set."""
     return " ".join(sorted(set(kargs))) or None
 
 

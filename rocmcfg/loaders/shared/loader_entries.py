@@ -1,7 +1,9 @@
-"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1), read as
-systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a key without a value counts
-for nothing, of a key the last value wins; `initrd` and `options` add up. What differs by loader is in
-`loader_files.Rules`."""
+"""Read boot entries that are one file each, in `loader/entries` (Boot Loader Specification, Type #1).
+
+The reader follows systemd-boot (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a key without a value
+is ignored, the last value of a key wins, and `initrd` and `options` add up. Differences between loaders are
+in `loader_files.Rules`.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +21,28 @@ from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-# Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
+# Mount points of the EFI system partition, and of a separate /boot (XBOOTLDR): bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 _FOLDERS = tuple(f"{mounted}/loader/entries" for mounted in PARTITIONS)
 PATTERNS = tuple(f"{folder}/*.[cC][oO][nN][fF]" for folder in _FOLDERS)  # of a shell
-# Of a trial. Of entries without a sort-key the lowest name is the last, and a dash is lower than all others
-# (systemd, strverscmp_improved). The underscore counts for nothing, and keeps it from looking like an option.
+# The entry of a trial. Among entries without a sort-key the one with the lowest name is last, and a dash is
+# lower than all other characters (systemd, strverscmp_improved). The underscore is ignored, and keeps the
+# name from looking like an option.
 TRIAL_ID = "_-rocmcfg-trial"
-TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
-_ENDING = regex(r"\.conf\Z", re.IGNORECASE)  # in any case, since FAT knows none
-# A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
+TRIAL_TITLE = " (trial)"  # follows the title of the copied entry
+_ENDING = regex(r"\.conf\Z", re.IGNORECASE)  # in upper or lower case, since FAT ignores it
+# A whole line of ours: two blanks distinguish it from a foreign one. It ends as the file ended before.
 _LINE = b"options "
 _OWN_LINE = regex(
     rb"(?m)^options  rocmcfg\.begin [^\n]*?rocmcfg\.end\n|\noptions  rocmcfg\.begin [^\n]*?rocmcfg\.end\Z"
 )
 _BOOTS = ("linux", "efi", "uki")
 _TOLD = 20  # entries in a remark
-_PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
+_PATHS = (*_BOOTS, "initrd")  # paths on the entry's own partition, with or without a leading slash
 
 
 class EntryFile(NamedTuple):
-    """`first` holds the keys that count once, `initrds` and `options` those that add up."""
+    """An entry's file. `first` holds the keys that count once, `initrds` and `options` those that add up."""
 
     path: str
     id: str
@@ -49,7 +52,7 @@ class EntryFile(NamedTuple):
 
     @property
     def boots(self) -> str:
-        """Return the file of the kernel, as the loader names it; empty for what is no system."""
+        """Return the file of the kernel, as the loader names it; empty for an entry that is not a system."""
         return next((self.first[key] for key in _BOOTS if key in self.first), "")
 
 
@@ -69,9 +72,9 @@ def parse(path: str, text: str, rules: Rules = SYSTEMD_BOOT) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None, rules: Rules = SYSTEMD_BOOT) -> bytes:
-    """Return an entry with our part where it stands, else on its last line of options, or without any. An
-    entry that boots a kernel and has no such line gets one at its end; what else has none takes no
-    arguments."""
+    """Return an entry with our part in its present place, or else on its last line of options; or without our
+    part. An entry that boots a kernel and has no such line gets one at its end; any other entry without one
+    takes no arguments."""
     content = _OWN_LINE.sub(b"", content)
     if marked_arguments.own(content) is not None:
         return marked_arguments.at_end(content, ours)
@@ -88,13 +91,13 @@ def with_arguments(content: bytes, ours: bytes | None, rules: Rules = SYSTEMD_BO
 
 
 def entry_id(path: str) -> str:
-    """Return the part of a file's name that stays the same when its boot counter goes on."""
+    """Return the part of a file's name that stays the same when its boot counter changes."""
     return _ENDING.sub("", uncounted(path.rpartition("/")[2]))
 
 
 def read(view: HostView, machine_id: str = "", rules: Rules = SYSTEMD_BOOT) -> tuple[Entry, ...]:
-    """Return the entries of all partitions. An entry that names another machine or root file system is none
-    of ours."""
+    """Return the entries of all partitions. An entry that names another machine or root file system is
+    foreign."""
     return tuple(entry for _, entry in files(view, machine_id, rules))
 
 
@@ -119,12 +122,12 @@ def paths(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> Iterator[
 
 
 def is_entry(path: str) -> bool:
-    """Return whether a path is that of an entry by its name, whether it is there or not, for any loader."""
+    """Return whether a path has the name of an entry of any loader, whether or not the file exists."""
     return path.rpartition("/")[0] in _FOLDERS and path.lower().endswith(".conf")
 
 
 def parsed(view: HostView, folder: str, rules: Rules = SYSTEMD_BOOT) -> tuple[EntryFile, ...]:
-    """Return the entries of a folder as their files have them. Raises Unreadable."""
+    """Return the entries of a folder as written in their files. Raises Unreadable."""
     return view.once(("entry files", folder, rules), lambda: tuple(_parsed(view, folder, rules)))
 
 
@@ -135,14 +138,14 @@ def _parsed(view: HostView, folder: str, rules: Rules) -> Iterator[EntryFile]:
 
 
 def booted(view: HostView) -> str:
-    """Return the id of the entry that systemd-boot started, in lower case; empty where nobody says."""
+    """Return the id of the entry that systemd-boot started, in lower case; empty where it is not known."""
     loader_info = efi.handed_over(view, "LoaderInfo", "systemd-boot")
     selected = efi.text(view, "LoaderEntrySelected").lower() if loader_info else ""
     return entry_id(selected) if selected.endswith(".conf") else ""
 
 
 def choices(view: HostView, partitions: Iterable[str] = PARTITIONS) -> list[str]:
-    """Return what is to boot where nobody chooses: names or patterns, the first that fits counts."""
+    """Return the default entries: names or patterns, of which the first match counts."""
     patterns = [efi.text(view, "LoaderEntryDefault")]
     for mounted in partitions:
         keys = pairs(text_or_empty(view, f"{mounted}/loader/loader.conf"))
@@ -154,13 +157,13 @@ def choices(view: HostView, partitions: Iterable[str] = PARTITIONS) -> list[str]
 
 
 def _named(entry: Entry) -> str:
-    """Return a name that tells an entry from others, since several may have one title."""
+    """Return a name that identifies an entry, since several may have the same title."""
     return entry.title if entry.title == entry.id else f"{entry.title} ({entry.id})"
 
 
 def _standing(view: HostView) -> str:
-    """Return the id of the entry that booted, where it is also the one that boots by itself: it is no spare
-    one, whatever its name."""
+    """Return the id of the booted entry if it is also the default: then it is not a spare entry, whatever its
+    name."""
     booted_id = booted(view)
     return (
         booted_id
@@ -170,8 +173,8 @@ def _standing(view: HostView) -> str:
 
 
 def passed_on(view: HostView) -> str:
-    """Return the program that systemd-boot started by the entry that booted, where that is another boot
-    loader; empty where it is none, or nobody says."""
+    """Return the program of the booted entry, where systemd-boot started another boot loader; empty where it
+    did not, or where that is not known."""
     name = booted(view)
     for path in (path for folder in folders(view) if name for path in paths(view, folder)):
         if entry_id(path).lower() == name:
@@ -183,7 +186,7 @@ def passed_on(view: HostView) -> str:
 
 
 def _is_system(view: HostView, path: str) -> bool:
-    """Return whether a file is a unified kernel image, or cannot be looked into and lies where those do."""
+    """Return whether a file is a unified kernel image, or is unreadable and in the folder of such images."""
     try:
         image = pe_image.read(view, path)
     except Unreadable:
@@ -192,12 +195,12 @@ def _is_system(view: HostView, path: str) -> bool:
 
 
 def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
-    """Yield a remark on the entries that stay as they are, and why; a warning where this host was booted by
-    one of them."""
+    """Yield a remark that lists the unchanged entries with the reasons, and a warning where one of them
+    booted this host."""
     left = [entry for entry in menu.entries if entry.role not in (Role.NORMAL, Role.TRIAL)]
     lines = [f"{_named(entry)}: {entry.why or entry.role.value}" for entry in left]
     if left and menu.normal:
-        summary = f"{len(left)} of {len(menu.entries)} boot entries stay as they are"
+        summary = f"{len(left)} of {len(menu.entries)} boot entries are not changed"
         yield info("RC3181", summary, detail="\n".join(lines[:_TOLD]), location=menu.path)
     name = booted(view)
     runs = next((entry for entry in left if name and entry.id.lower() == name), None)
@@ -212,18 +215,17 @@ def left_out(view: HostView, menu: Menu) -> Iterator[Diagnostic]:
 
 
 def any_here(view: HostView) -> bool:
-    """Return whether there is an entry besides that of a trial, which may be one of an image."""
+    """Return whether there is an entry other than a trial's, which may be a copy of an image."""
     return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
 def folders(view: HostView) -> tuple[str, ...]:
-    """Return the folders of entries. A partition that is mounted below another one, or linked to it, counts
-    once."""
+    """Return the folders of entries. A partition that is reachable by two paths counts once."""
     return once(view, filter(view.is_dir, _FOLDERS))
 
 
 def unmounted(view: HostView) -> str:
-    """Return a partition of the host's list whose folder is empty; empty where there is none."""
+    """Return a partition in /etc/fstab whose mount point is empty; empty where there is none."""
     lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
     named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
     return next(
@@ -232,34 +234,34 @@ def unmounted(view: HostView) -> str:
 
 
 def on_partition(path: str) -> bool:
-    """Return whether a path lies where kernels, images and loaders do."""
+    """Return whether a path is on a partition for kernels, images and loaders."""
     return os.path.normpath(path) == path and path.startswith(
         tuple(f"{partition}/" for partition in PARTITIONS)
     )
 
 
 def located(view: HostView, named: str) -> str:
-    """Return the path of a file that a loader names from the root of its file system; empty where none is
-    seen."""
+    """Return the path of a file that a loader names from the root of its file system; empty where no such
+    file is found."""
     path = re.sub(r"^\([^)]*\)", "", named)  # GRUB's name of the disk
     places = (f"{root}{path}" for root in ("/boot", *PARTITIONS, ""))
     return next((place for place in places if path.startswith("/") and view.exists(place)), "")
 
 
 def images(view: HostView) -> Iterator[str]:
-    """Yield the files where unified kernel images lie, with what else has such a name there."""
+    """Yield all files with the name of an image in the folders of unified kernel images."""
     for folder in (f"{mounted}/EFI/Linux" for mounted in PARTITIONS):
         yield from (f"{folder}/{name}" for name in view.names(folder) if name.lower().endswith(".efi"))
 
 
 def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that there are, one path for each file."""
+    """Return the existing paths, one path for each file."""
     return tuple({view.real_path(path): path for path in paths if view.exists(path)}.values())
 
 
 def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
-    """Yield the folders where loaders and their files may lie: those `below` each partition, and every folder
-    of its EFI."""
+    """Yield the folders where loaders and their files may be: the folders `below` each partition, and every
+    folder in its EFI."""
     for mounted in PARTITIONS:
         yield from (f"{mounted}{folder}" for folder in below)
         yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
@@ -277,11 +279,11 @@ def _judged(file: EntryFile, title: str, kargs: Sequence[Karg], machine_id: str,
         return Judged(Role.TRIAL)
     of = file.first.get("machine-id", "").replace("-", "").lower()
     if of and machine_id and of != machine_id:
-        return Judged(Role.FOREIGN, "its machine-id is not that of this system")
+        return Judged(Role.FOREIGN, "its machine-id is of another system")
     if not file.boots or (not file.options and ("efi" in file.first or "uki" in file.first)):
-        # a memory test or another system, and what is started from another disk
-        return Judged(Role.FOREIGN, "it starts a program that gets no arguments from it")
-    # `~debug`: what Fedora's 20-grub.install writes beside an entry where it is told to
+        # a memory test, another system, or a program on another disk
+        return Judged(Role.FOREIGN, "it starts a program to which it passes no arguments")
+    # `~debug`: Fedora's 20-grub.install writes such an entry next to the normal one if so configured
     if "-0-rescue" in file.id or file.id.endswith("~debug"):
         return Judged(Role.RECOVERY, f"its name says {'debug' if file.id.endswith('~debug') else 'rescue'}")
     return roles.judged((title,), kargs, root, file.boots, file.initrds)

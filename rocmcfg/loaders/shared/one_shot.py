@@ -1,13 +1,14 @@
-"""A trial by a second entry: a copy of the entry that boots by itself, with the trial's arguments behind its
-own, and the EFI variable LoaderEntryOneShot, which names the entry of the next boot alone.
+"""Run a trial by a second entry: a copy of the default entry with the trial's arguments after its own, chosen
+by the EFI variable LoaderEntryOneShot, which names the entry of the next boot only.
 
 The loader deletes the variable before it boots anything (systemd 252 to 262, src/boot/boot.c,
-config_load_defaults): a kernel that hangs has no say in it. Boot counting is not used: systemd-boot from 259
-on does not count down entries with an `efi` line (systemd#40405), and a trial by it would never end.
+config_load_defaults), so the trial ends even if the kernel hangs. Boot counting is not used: systemd-boot
+from 259 on does not count down entries with an `efi` line (systemd#40405), and such a trial would never end.
 
-Nothing else may choose the copy. It has no sort-key, and the lowest name of all: behind every other entry in
-boot_entry_compare, and so the last that a pattern of `default` in loader.conf meets. The loader does not
-remember it (save_selected_entry). `bootctl`, which chooses as the loader does, is asked before and after.
+Nothing else may choose the copy. It has no sort-key, and the lowest of all names: it comes after every other
+entry in boot_entry_compare, and so is the last match of a pattern of `default` in loader.conf. The loader
+does not remember it (save_selected_entry). `bootctl`, which chooses as the loader does, is queried before and
+after.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ _LIST = ("bootctl", "list", "--json=short", "--no-pager")
 
 
 class OneShot(Keeper):
-    """The variable as bootctl(1) sets it. The firmware keeps it whole."""
+    """Keeps the trial in the EFI variable, by bootctl(1). The firmware never keeps half of it."""
 
     TOOL = "bootctl"
     BLOCK = efi.path("LoaderEntryOneShot")
-    KEEPS = "which entry was to boot next"
+    KEEPS = "the entry to boot next"
     SHOWS = ("bootctl", "status")
     ARMED = TRIAL_ID
 
@@ -55,7 +56,7 @@ ONE_SHOT = OneShot()
 
 
 class Listed(NamedTuple):
-    """An entry as `bootctl list` has it. `id` is with its suffix, `root` where its partition is mounted."""
+    """An entry of `bootctl list`. `id` includes the suffix, `root` is the mount point of its partition."""
 
     id: str
     path: str
@@ -64,7 +65,8 @@ class Listed(NamedTuple):
 
 
 class SecondEntry(BootTrial):
-    """`LOADER` is how the name begins that the loader leaves in LoaderInfo."""
+    """A trial by a second entry. `LOADER` is the beginning of the name that the loader leaves in
+    LoaderInfo."""
 
     LOADER = "systemd-boot"
     PLACES = ()
@@ -73,18 +75,17 @@ class SecondEntry(BootTrial):
     ACTIVATED = False
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """Return the folder, the text and the mode of what boots by itself, as an entry that is a file; None
+        """Return the folder, the text and the mode of the default entry, as an entry that is a file; None
         where there is none."""
         state = view.state(chosen.path)
         return None if state is None else (chosen.path.rpartition("/")[0], state.content, state.mode)
 
     def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield an error for each argument that would stand behind the trial's nevertheless, and win."""
+        """Yield an error for each argument that would still come after the trial's, and win."""
         return ()
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        """Return the entry of the trial. Its mode is that of the entry it is a copy of: FAT has none of its
-        own."""
+        """Return the entry of the trial. It has the mode of the copied entry, since FAT stores none."""
         chosen = _default(view)
         if chosen is None or _not_ours(observed, chosen) or (original := self.original(view, chosen)) is None:
             return {}
@@ -92,7 +93,7 @@ class SecondEntry(BootTrial):
         return {f"{folder}/{FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
-        reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
+        reason = "the entry for the next boot only, in an EFI variable that the loader deletes"
         argv, after = ONE_SHOT.keep(FILE), f"next boot: {FILE}"
         return ToolChange(ONE_SHOT.TOOL, argv, FILE, "", after, reason, arms=True)
 
@@ -102,31 +103,33 @@ class SecondEntry(BootTrial):
         loader_info = efi.text(view, "LoaderInfo")
         why = detail = ""
         if not view.runs_tools:
-            why = "the next boot can be chosen on the running system alone"
+            why = "the next boot can be chosen only on the running system"
         elif not loader_info.lower().startswith(self.LOADER):
             why = f"it needs {self.LOADER}"
-            detail = f"booted by {loader_info}" if loader_info else "no loader says its name"
+            detail = f"this host was booted by {loader_info}" if loader_info else "no loader reports its name"
         elif not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
-            why = "the loader that booted this host does not say that it boots something once"
-            detail = "asked: bit 3 of the EFI variable LoaderFeatures"
+            why = "the loader that booted this host does not report that it can boot an entry once"
+            detail = "see bit 3 of the EFI variable LoaderFeatures"
         if why:
             yield cannot(why, detail)
             return
         other = efi.text(view, "LoaderEntryOneShot")
         if other and other != FILE:
-            summary = f"the next boot is chosen already, by somebody else: {other}"
-            hint = "reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this"
+            summary = f"the next boot has already been chosen by another program: {other}"
+            hint = (
+                "reboot first, or clear that choice with `bootctl set-oneshot ''`; then run the command again"
+            )
             yield error("RC4345", summary, location=ONE_SHOT.BLOCK, hint=hint)
         yield from self.uncopied(view, observed, arguments)
 
     def uncopied(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield why no copy of an entry would be the trial."""
+        """Yield why no entry can be copied for the trial."""
         chosen = _default(view)
         if chosen is None:
-            yield cannot("bootctl does not tell which entry boots by itself", _why_none(view.query(_LIST)))
+            yield cannot("bootctl does not report the default entry", _why_none(view.query(_LIST)))
         elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
             hint = "make a normal entry the default first (bootctl set-default), or apply without --trial"
-            yield no_original(f"boots by itself, {chosen.id}, {why}", chosen.path, hint)
+            yield no_original(f"boots by default, {chosen.id}, {why}", chosen.path, hint)
         else:
             yield from self.beaten(view, chosen, arguments)
 
@@ -134,25 +137,25 @@ class SecondEntry(BootTrial):
         _, content, _ = self.original(view, chosen) or ("", b"", 0)
         boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
         enforced = efi.starts_only_signed(view) and "linux" not in boots
-        return "is an image that takes no arguments under Secure Boot" if enforced else ""
+        return "is an image that accepts no arguments under Secure Boot" if enforced else ""
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield an error where the copy is not there or not whole, or something else than the variable will
-        choose it."""
+        """Yield an error where the copy is missing or incomplete, or where something other than the variable
+        will choose it."""
         path = next((entry.path for entry in _listed(view) if entry.id == FILE), "")
         text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(FILE, text).options.endswith(" ".join(arguments)):
-            yield no_trial_in(path or self.FILES[0], "see `bootctl list`, then run the command again")
+            yield no_trial_in(path or self.FILES[0], "check `bootctl list`, then run the command again")
         elif chosen is None or chosen.id == FILE:
-            summary = f"{FILE} would boot by itself, each time"
-            why = "the trial has to be the last choice of the loader"
-            hint = "see `default` in loader.conf and `bootctl list`: another entry must be the default"
+            summary = f"{FILE} would boot by default, every time"
+            why = "the trial must be the last choice of the loader"
+            hint = "check `default` in loader.conf and `bootctl list`: another entry must be the default"
             yield error("RC4347", summary, detail=why, location=path, hint=hint)
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
-    """Return an entry's text with the arguments behind all others, and without what would sort it before
-    others."""
+    """Return an entry's text with the arguments after all others, and without the key that would sort it
+    before other entries."""
     added = " ".join(arguments).encode()
     lines = [line.rstrip(b" \t") for line in content.splitlines() if key_of(line) != b"sort-key"]
     places = [number for number, line in enumerate(lines) if key_of(line) == b"options"]
@@ -169,9 +172,9 @@ def _titles(lines: Sequence[bytes]) -> list[int]:
 
 
 def _default(view: HostView) -> Listed | None:
-    """Return the entry that boots where nobody chooses; None where bootctl lists none. systemd 252 does not
-    mark it: then what LoaderEntryDefault names or the pattern in loader.conf matches first, else the first of
-    all."""
+    """Return the default entry; None where bootctl lists no entries. systemd 252 does not mark it: then it is
+    the entry that LoaderEntryDefault names, the first match of the pattern in loader.conf, or else the first
+    of all."""
     listed = _listed(view)
     if any(entry.default is not None for entry in listed):
         return next((entry for entry in listed if entry.default), None)
@@ -187,7 +190,8 @@ def _why_none(answer: CommandResult | None) -> str:
 
 
 def _listed(view: HostView) -> tuple[Listed, ...]:
-    """Return the entries that bootctl lists: a list from systemd 253 on, one object on a line before it."""
+    """Return the entries that bootctl lists: as one list from systemd 253 on, before it as one object a
+    line."""
     answer = view.query(_LIST)
     lines = answer.stdout.splitlines() if answer is not None and answer.ok else ()
     try:
@@ -203,13 +207,15 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
 
 
 def _not_ours(observed: Observed, chosen: Listed) -> str:
-    """Say why the entry that boots by itself is none that gets our arguments; empty where it is one."""
+    """Return why the default entry does not get our arguments; empty where it gets them."""
     name = loader_entries.entry_id(chosen.path)
-    return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
+    return (
+        "" if any(name == entry.id for entry in observed.menu.normal) else "does not get rocmcfg's arguments"
+    )
 
 
 def cannot(why: str, detail: str) -> Diagnostic:
-    summary, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` takes it back"
+    summary, hint = f"no trial boot here: {why}", "apply without --trial; `rocmcfg rollback` undoes it"
     return error("RC4344", summary, detail=detail, location=ONE_SHOT.BLOCK, hint=hint)
 
 

@@ -1,6 +1,10 @@
-"""The sections of a PE file: of a unified kernel image, of an addon to one, of the stub that either begins
-with. Read by their offsets, since such an image is larger than what is read whole; every field is compared
-with the size of the file before it is followed. Layout: "PE Format" (Microsoft), as systemd 257 reads it."""
+"""Read and add sections of a PE file: a unified kernel image, an addon, or the stub at the beginning of
+either.
+
+Sections are read by their offsets, since such an image is larger than the limit for whole files; every field
+is compared with the size of the file before it is followed. Layout: "PE Format" (Microsoft), as read by
+systemd 257.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,22 @@ from rocmcfg.host.foreign import parsing
 from rocmcfg.host.view import HostView
 from rocmcfg.model.shape import NamedTuple
 
-MOST_TEXT = 64 << 10  # bytes; the kernel takes 2,048 of a command line, an os-release has some 500
+MOST_TEXT = 64 << 10  # bytes; the kernel accepts a command line of 2,048, an os-release has some 500
 _MOST_SECTIONS = 512  # an image has some ten, and a few for each of its profiles and device trees
-_DIRECTORIES = {0x10B: 96, 0x20B: 112}  # where they begin in an optional header of this kind (PE32, PE32+)
+_DIRECTORIES = {
+    0x10B: 96,
+    0x20B: 112,
+}  # offset of the data directories in an optional header of each kind (PE32, PE32+)
 _CERTIFICATES = 4  # place of the table of signatures among the data directories
 _TEXTS = (".cmdline", ".uname", ".osrel", ".sdmagic")
 _READ_ONLY_DATA = 0x40000040  # IMAGE_SCN_MEM_READ | IMAGE_SCN_CNT_INITIALIZED_DATA
 
 
 class PeImage(NamedTuple):
-    """`start` is where the PE header begins, `table` where that of the `number` of sections does, in bytes.
-    `sections` says where the first of each name begins in the file and how long it is, in bytes: that of the
-    base where an image has profiles. `texts` is the content of those that are text, by name. `signed`: there
-    is a signature, whoever made it."""
+    """A PE file. `start` is the offset of the PE header, `table` that of the table of `number` sections, in
+    bytes. `sections` holds offset and length, in bytes, of the first section of each name: the one of the
+    base where an image has profiles. `texts` is the content of text sections by name. `signed`: there is a
+    signature, by anyone."""
 
     machine: int
     start: int
@@ -37,17 +44,17 @@ class PeImage(NamedTuple):
 
 
 def read(view: HostView, path: str) -> PeImage | None:
-    """Return the sections of a file; None where there is no such file. Raises Unreadable, also for what is no
-    PE file or is cut off."""
+    """Return the sections of a file; None where there is no such file. Raises Unreadable, also for a file
+    that is cut off or is not a PE file."""
     stream = view.stream(path)
     if stream is None:
         return None
-    with stream, parsing(path, "it is damaged", "build it anew"):
+    with stream, parsing(path, "it is damaged", "rebuild it"):
         return parse(stream)
 
 
 def parse(stream: BinaryIO) -> PeImage:
-    """Return the sections of a PE file. Raises ValueError with what is wrong."""
+    """Return the sections of a PE file. Raises ValueError with the reason."""
     size = stream.seek(0, 2)
     if size < 64 or _at(stream, 0, 2) != b"MZ":
         raise ValueError("it does not begin as a PE file")
@@ -57,15 +64,15 @@ def parse(stream: BinaryIO) -> PeImage:
     machine, count, optional_size = struct.unpack("<2H12xH2x", _at(stream, start + 4, 20))
     table = start + 24 + optional_size
     if not 0 < count <= _MOST_SECTIONS or table + 40 * count > size or optional_size < 2:
-        raise ValueError(f"it names {count} sections in a file of {size} bytes")
+        raise ValueError(f"it declares {count} sections in a file of {size} bytes")
     (kind,) = struct.unpack("<H", _at(stream, start + 24, 2))
     if kind not in _DIRECTORIES:
-        raise ValueError("its optional header is of no known kind")
+        raise ValueError("its optional header is of an unknown kind")
     sections: dict[str, tuple[int, int]] = {}
     for name, virtual, raw, offset in struct.iter_unpack("<8sI4x2I16x", _at(stream, table, 40 * count)):
         text = name.rstrip(b"\0").decode("ascii", "replace")
         if raw and offset + raw > size:
-            raise ValueError(f"its section {text} ends at {offset + raw}, and the file at {size} bytes")
+            raise ValueError(f"its section {text} ends at byte {offset + raw}, and the file at {size}")
         sections.setdefault(text, (offset, min(virtual, raw) if virtual else raw))
     texts = {name: _text(stream, name, *sections[name]) for name in _TEXTS if name in sections}
     signed = _signed(stream, start + 24 + _DIRECTORIES[kind], table, size)
@@ -97,7 +104,7 @@ def with_sections(content: bytes, added: Mapping[str, bytes]) -> bytes:
     struct.pack_into("<H", made, image.start + 6, count + len(added))
     struct.pack_into("<I", made, optional + 8, initialised)
     struct.pack_into("<I", made, optional + 56, _up(address + virtual, alignment))
-    struct.pack_into("<I", made, optional + 64, 0)  # the checksum, which no firmware asks of an image
+    struct.pack_into("<I", made, optional + 64, 0)  # the checksum, which no firmware checks in an image
     return bytes(made)
 
 
@@ -109,7 +116,7 @@ def _signed(stream: BinaryIO, directories: int, table: int, size: int) -> bool:
     if count <= _CERTIFICATES or not length:
         return False
     if offset + length > size:
-        raise ValueError(f"its signatures end at {offset + length}, and the file at {size} bytes")
+        raise ValueError(f"its signatures end at byte {offset + length}, and the file at {size}")
     return True
 
 
@@ -124,7 +131,7 @@ def _at(stream: BinaryIO, offset: int, size: int) -> bytes:
     stream.seek(offset)
     content = stream.read(size)
     if len(content) < size:
-        raise ValueError(f"it ends within the {size} bytes at {offset}")
+        raise ValueError(f"it ends within the {size} bytes at offset {offset}")
     return content
 
 

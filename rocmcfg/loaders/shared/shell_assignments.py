@@ -1,8 +1,8 @@
-"""Reads the assignments of a file that a shell sources, without running it, and never guesses.
+"""Read the assignments of a file that a shell sources, without running it and without guessing.
 
 Covers `NAME=value` with the three kinds of quoting, `$NAME`, `${NAME}`, `${NAME:+word}`, `${NAME:-word}`,
-`export`. A value that is made of anything else makes its variable unknown; a line that is no assignment alone
-makes all of them unknown, to the end of the file. Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token
+`export`. A value of any other form makes its variable unknown; a line that is not just an assignment makes
+all variables unknown, to the end of the file. Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token
 Recognition, 2.6.2 Parameter Expansion.
 """
 
@@ -18,17 +18,17 @@ from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
+_WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # otherwise any prefix would match, and all would be tried
 _ASSIGNMENT = regex(rf"[ \t]*(export[ \t]+)?({_NAME})(\+?)=")
 _EXPANSION = regex(
     rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
-# Substitutions simple enough to be sure where they end. Everything else ends the reading of the file.
+# Substitutions whose end is certain. Anything else ends the reading of the file.
 _BRACES = r"\$\{(?:[^{}\"'`\\$\n]|\$\{[^{}\"'`\\$\n]*\}|\$(?!\{))*\}"
 _COMMAND = r"\$\((?!\()(?:[^()\"'`\\#\n]|\([^()\"'`\\#\n]*\)|'[^'\n]*'|\"[^\"$`\\\n]*\")*\)"
 _BACKTICKS = r"`[^`\\\"'#\n]*`"
 _SUBSTITUTION = f"{_BRACES}|{_COMMAND}|{_BACKTICKS}"
-# What a file is made of, outside of double quotes and inside. Where it does not match, the reader is lost.
+# The tokens of a file, outside of double quotes and inside. Where none matches, the reader gives up.
 _OUTSIDE = regex(
     rf"(?P<end>\n)|(?P<joined>\\\n)|(?P<comment>#[^\n]*)|(?P<quote>\")"
     rf"|(?P<hidden>'[^']*'|\\.|{_SUBSTITUTION})|(?P<plain>[^\n#\"'\\`$<\0]+|<(?!<)|\$(?![({{'\"]))",
@@ -37,7 +37,7 @@ _OUTSIDE = regex(
 _INSIDE = regex(
     rf"(?P<joined>\\\n)|(?P<quote>\")|(?P<quoted>[^\"\\`$]+|\\.|{_SUBSTITUTION}|\$(?![({{]))", re.S
 )
-# What a value is made of besides expansions, outside of double quotes and inside.
+# The tokens of a value other than expansions, outside of double quotes and inside.
 _BARE = regex(
     r"(?P<quote>\")|'(?P<single>[^']*)'|\\(?P<escaped>.)|(?P<end>[ \t;])"
     r"|(?P<literal>[*?\[]|[^ \t;\"'\\`()<>|&~$*?\[]+)",
@@ -45,33 +45,34 @@ _BARE = regex(
 )
 _DOUBLE = regex(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
 
-# A line that sets one variable, whatever its value may be, as the reader sees it with quoted parts hidden.
+# A line that sets one variable to any value, with quoted parts hidden.
 _ALONE = regex(rf"[ \t]*(?:export[ \t]+)?({_NAME})\+?=[^ \t\n;&|()<>]*[ \t]*;?[ \t]*")
 _ASSIGNING_EXPANSION = regex(rf"\$\{{{_NAME}:?=")
-# Of the names that no file assigns, only these are certainly empty: grub-mkconfig, the environment and the
-# shell itself set others.
+# If no file assigns them, only these names are certainly empty: grub-mkconfig, the environment and the shell
+# itself set others.
 _SURELY_UNSET = regex(r"GRUB_CMDLINE_\w+|LINUX_(?:FALLBACK_)?OPTIONS")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
-_HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
+_HIDDEN = '"'  # replaces quoted text, an escape or a substitution where only the commands matter
 
 
-# Characters and segments of a value; a kernel takes 2,048 bytes of what GRUB's variables hold together.
+# Limits of a value, in characters and in segments; a kernel takes 2,048 bytes of all of GRUB's variables
+# together.
 LONGEST, MOST = 4 << 10, 1 << 10
 
 
 class Segment(NamedTuple):
-    """A piece of a value and the `file:line` that wrote it."""
+    """A piece of a value, and the `file:line` that set it."""
 
     text: str
     source: str
 
 
-Value = tuple[Segment, ...]  # none of them empty
+Value = tuple[Segment, ...]  # no segment is empty
 
 
 def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
-    """Return the arguments that a variable holds after a file with this text; None where only a shell can
-    tell."""
+    """Return the arguments that a variable holds after a file with this text was sourced; None where only a
+    shell can tell."""
     environment = Environment()
     environment.read(path, text)
     assigned = environment.text(name)
@@ -79,11 +80,11 @@ def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
 
 
 class NotPlain(ValueError):
-    """Says that the text needs a real shell."""
+    """The text needs a real shell."""
 
 
 class _Line(NamedTuple):
-    """A logical line. `code` is `text` with quoted parts hidden; None where the reader lost its way."""
+    """A logical line. `code` is `text` with quoted parts hidden; None where the reader gave up."""
 
     number: int
     text: str
@@ -91,9 +92,9 @@ class _Line(NamedTuple):
 
 
 class Environment:
-    """Variables after some files were read. A name in `unknown` has a value that only a shell can tell;
-    `opaque` is where something first could have assigned any variable. `bash`: `NAME+=value` adds to what the
-    variable holds; to a shell of POSIX it is the name of a command."""
+    """The variables after some files were read. Only a shell can tell the value of a name in `unknown`;
+    `opaque` is the first line that could have assigned any variable. `bash`: `NAME+=value` appends to the
+    variable; to a POSIX shell it is the name of a command."""
 
     def __init__(self, *, bash: bool = False) -> None:
         self.bash = bash
@@ -143,9 +144,8 @@ class Environment:
         return "".join(segment.text for segment in self.values.get(name, ()))
 
     def _value(self, text: str, where: str, *, splits: bool) -> Value:
-        """Return the value of one shell word, behind which there is nothing or a semicolon. `splits`: an
-        argument of `export`, where shells differ in what becomes of an unquoted expansion. Raises
-        NotPlain."""
+        """Return the value of one shell word, followed by nothing or by a semicolon. `splits`: the word is an
+        argument of `export`, where shells treat an unquoted expansion differently. Raises NotPlain."""
         if len(text) > LONGEST:
             raise NotPlain
         segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
@@ -197,21 +197,21 @@ class Environment:
 
 
 def _require_bounded(value: Value) -> None:
-    """Refuse a value that is too long: lines that double a value come to gigabytes soon. Raises NotPlain."""
+    """Refuse a value that is too long: lines that double a value soon reach gigabytes. Raises NotPlain."""
     if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
         raise NotPlain
 
 
-@functools.lru_cache(maxsize=4)  # one command asks for the same files a dozen times
+@functools.lru_cache(maxsize=4)  # one command reads the same files a dozen times
 def _logical_lines(text: str) -> tuple[_Line, ...]:
     return tuple(_parted(text))
 
 
 def _parted(text: str) -> Iterator[_Line]:
-    """Yield lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
+    """Yield lines as the shell sees them: joined at `\\`-newline, with quotes closed, without comments."""
     start = number = opened = 1
     at = 0
-    line: list[str] = []  # pieces, since a text that grows piece by piece is copied each time
+    line: list[str] = []  # a list of pieces, since a growing text would be copied each time
     code: list[str] = []
     quoted = False
     while at < len(text):

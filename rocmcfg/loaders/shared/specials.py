@@ -1,9 +1,8 @@
-"""Which texts inside of an argument a loader, or what writes its entries, does not hand on as they are.
+"""Refuse texts inside an argument that a loader, or the program that writes its entries, would change.
 
-Each loader declares its own, from its source; a value that holds one of them is refused before anything is
-written. What no value may hold anywhere `model.spelling` says (SAFE_VALUE), so that most of what is declared
-here is a second lock. A legal value is never put in quotes: kmod, ostree and grubby compare arguments as
-they stand.
+Each loader declares its own texts, taken from its source; a value that holds one of them is refused before
+anything is written. `model.spelling` (SAFE_VALUE) limits values everywhere, so most of these declarations are
+a second safeguard. A legal value is never quoted: kmod, ostree and grubby compare arguments literally.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Special(NamedTuple):
-    """`reader` reads `text` as `meaning`; `name` is what the text is called in a sentence."""
+    """A text that `reader` reads as `meaning`; `name` is its name in a sentence."""
 
     text: str
     name: str
@@ -35,18 +34,18 @@ _NAMES = {
 
 
 def specials(reader: str, meanings: Mapping[str, str]) -> tuple[Special, ...]:
-    """Return the special texts of one reader: `meanings` is what each text means to it."""
+    """Return the special texts of one reader; `meanings` holds the meaning of each text."""
     return tuple(
         Special(text, _NAMES.get(text, f"“{text}”"), meaning, reader) for text, meaning in meanings.items()
     )
 
 
-# What separates arguments for the kernel itself (lib/cmdline.c, next_arg), whatever loader there is.
+# Separators of arguments for the kernel itself (lib/cmdline.c, next_arg), with any loader.
 KERNEL = specials(
     "the kernel",
     {" ": "the end of the argument", "\t": "the end of the argument", '"': "a quote"},
 )
-# Of an entry that is a file (systemd, src/boot/boot.c, line_get_key_value): a line is all of a key.
+# For an entry that is a file (systemd, src/boot/boot.c, line_get_key_value): the value of a key is one line.
 ENTRY = specials("the boot loader", {"\n": "the end of the line"})
 # grub-core/script/yylex.l and parser.y of GRUB 2.02 to 2.14, and of Fedora's. 10_linux copies the arguments
 # into grub.cfg without quotes; blscfg makes a script of an entry (grub-core/commands/blscfg.c, create_entry;
@@ -58,29 +57,29 @@ GRUB = specials(
         "\n": "the end of a command",
         "&": "the end of a command",
         "|": "the end of a command",
-        "<": "a sign of its script",
-        ">": "a sign of its script",
-        "{": "a sign of its script",
-        "}": "a sign of its script",
+        "<": "a special character of its script",
+        ">": "a special character of its script",
+        "{": "a special character of its script",
+        "}": "a special character of its script",
         "$": "the beginning of a variable",
-        "\\": "a sign that takes the next one's meaning away",
+        "\\": "an escape of the next character",
         "'": "a quote",
         '"': "a quote",
     },
 )
-# What stands between double quotes of a file that a shell sources (POSIX.1-2024, 2.2.3).
+# Inside double quotes in a file that a shell sources (POSIX.1-2024, 2.2.3).
 SHELL = specials(
     "the shell",
     {
         "$": "the beginning of a variable",
         "`": "a command",
-        "\\": "a sign that takes the next one's meaning away",
+        "\\": "an escape of the next character",
     },
 )
 
 
 def not_handed_on(specials: Sequence[Special], kargs: Iterable[str], location: str) -> Iterator[Diagnostic]:
-    """Yield an error for each argument that would not arrive as it is, or would do something else."""
+    """Yield an error for each argument that would be changed on the way, or would do something else."""
     for text in kargs:
         met = next((special for special in specials if special.text in text), None)
         if met is not None:
@@ -90,5 +89,5 @@ def not_handed_on(specials: Sequence[Special], kargs: Iterable[str], location: s
                 location=location,
                 hint="write module parameters to modprobe.d instead: --via modprobe"
                 if "." in text.partition("=")[0]
-                else "leave it away, or give it a value without one",
+                else "leave it out, or use a value without one",
             )

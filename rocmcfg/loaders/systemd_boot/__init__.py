@@ -1,16 +1,16 @@
-"""systemd-boot whose entries are files (Type #1), by kernel-install or by hand.
+"""systemd-boot whose entries are files (Type #1), written by kernel-install or by hand.
 
-The options of each normal entry get the arguments; so does /etc/kernel/cmdline, where there is one, of which
-kernel-install makes the entries of later kernels.
+The options of each normal entry get the arguments; so does /etc/kernel/cmdline, where it exists, from which
+kernel-install makes the entries of kernels installed later.
 
-The copy for a trial, _-rocmcfg-trial.conf, sorts behind all other entries, so that no pattern of `default` in
-loader.conf meets it first; bootctl is asked for that before the next boot is chosen. There is none where
-another system is the default, where somebody chose the next boot already, and where the loader does not say
-that it boots something once.
+The copy for a trial, _-rocmcfg-trial.conf, sorts after all other entries, so that no pattern of `default` in
+loader.conf matches it first; bootctl confirms this before the next boot is chosen. There is no trial where
+another system is the default, where the next boot has already been chosen, and where the loader does not
+report that it can boot something once.
 
-Known from systemd's source (252 to 262, src/boot/boot.c); entries are read as the real bootctl lists them.
-The real machines have 257 and 262, entries of kernel-install with /etc/kernel/cmdline and without, and a
-trial that panics.
+Known from systemd's source (252 to 262, src/boot/boot.c); our reader lists entries as the real bootctl does.
+The virtual machines of the tests have 257 and 262, entries of kernel-install with /etc/kernel/cmdline and
+without, and a trial that panics.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class _SystemdBoot(EntryChain):
         if not (loader or proof) or not loader_entries.any_here(view):
             return ()
         if view.exists("/usr/bin/sdboot-manage"):
-            return ()  # the entries of later kernels come from its own configuration
+            return ()  # the entries of kernels installed later come from sdboot-manage's configuration
         return (*loader_entries.folders(view), *filter(None, (loader,)), *proof)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        """Yield a warning for unified kernel images beside the entries: they hold their own arguments."""
+        """Yield a warning for unified kernel images next to the entries: they hold their own arguments."""
         return with_their_own([*loader_entries.images(view)])
 
 
 def _installed(view: HostView) -> str:
-    """Return the loader itself, where its partition can be looked into; else empty."""
+    """Return the path of the loader itself, where its partition can be read; else empty."""
     paths = (f"{mounted}/EFI/systemd/{name}" for mounted in loader_entries.PARTITIONS for name in _LOADERS)
     return next(filter(view.exists, paths), "")
 

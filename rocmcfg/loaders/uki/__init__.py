@@ -1,26 +1,27 @@
 """Unified kernel images, made by ukify, mkinitcpio or dracut.
 
-Written is an addon of some 3 KiB beside each image of this system,
-EFI/Linux/NAME.efi.extra.d/rocmcfg.addon.efi, which systemd-stub reads from 254 on and appends to the line
-that is built in. The image itself, its initramfs and its signature stay as they are; nothing is rebuilt, and
-root= cannot get lost. A later kernel gets its addon by the hook of kernel-install or of mkinitcpio. Where a
-stub reads no addons, the arguments go into /etc/kernel/cmdline (mkinitcpio, ukify) or a file for dracut
-instead, if one of the owner's already holds the line, and the images are built anew by their own program.
+rocmcfg writes an addon of some 3 KiB next to each image of this system,
+EFI/Linux/NAME.efi.extra.d/rocmcfg.addon.efi. systemd-stub reads addons from 254 on and appends them to the
+built-in line. The image itself, its initramfs and its signature are not touched; nothing is rebuilt, and
+root= cannot get lost. A kernel installed later gets its addon from the hook of kernel-install or of
+mkinitcpio. Where a stub reads no addons, the arguments go into /etc/kernel/cmdline (mkinitcpio, ukify) or a
+file for dracut instead, if a file of the user's already holds the line, and the images are rebuilt by their
+own program.
 
-Under Secure Boot an addon that is not signed is ignored: it is signed by sbctl or sbsign where the host's
-files name keys, and else the apply refuses and says the commands.
+Under Secure Boot an unsigned addon is ignored: addons are signed by sbctl or sbsign where the host's files
+name keys; otherwise the apply is refused and shows the commands.
 
-A trial is an entry that starts the image which boots by itself with the line built into it and the trial's
-arguments; no image is copied. There is none under Secure Boot, where an image takes no line but its own, none
-with another loader than systemd-boot, and none of another value for what an addon says already, since the
-stub appends addons to that line too.
+A trial is an entry that starts the default image with its built-in line and the trial's arguments; no image
+is copied. There is no trial under Secure Boot, where an image takes no line but its own; with another loader
+than systemd-boot; and with another value for an argument that an addon already sets, since the stub appends
+addons to that line too.
 
 Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Addons
 are compared with those of the real ukify, images with objdump. On OVMF with systemd-boot and the stubs of
-257.13 and 262.1 the kernel printed our arguments, in the order told; with a boot counter in the image's name;
-and under Secure Boot where the addon was signed by sbsign, and only there. Images of the real ukify, unsigned
-and signed, and of the real dracut are those of the real machine, and so is one of a kernel that came later.
-Not shown: sbctl and mkinitcpio themselves, which are read and stood in for.
+257.13 and 262.1 the kernel printed our arguments, in the stated order; with a boot counter in the image's
+name; and under Secure Boot only if the addon was signed by sbsign. The virtual machines of the tests have
+images of the real ukify, unsigned and signed, and of the real dracut, and an image of a kernel installed
+later. Not tested: sbctl and mkinitcpio themselves, whose source was read and for which there are stand-ins.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ from rocmcfg.model.plan import Activation
 
 
 class _Trial(SecondEntry):
-    """Makes an entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
-    options in place of what is built in, and appends the addons to them (src/boot/stub.c of 254 to 262,
-    use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 knows no `uki`."""
+    """Makes an entry that starts the image with a line of its own. Without Secure Boot systemd-stub uses the
+    entry's options in place of the built-in line, and appends the addons to them (src/boot/stub.c of 254 to
+    262, use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 does not know `uki`."""
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
-        """Return an entry for the image that boots by itself. Its mode is that of loader.conf, since that of
-        a file on FAT is what the partition gives it."""
+        """Return an entry for the default image. Its mode is that of loader.conf, since the mode of a file on
+        FAT is determined by the partition."""
         root, _, name = chosen.path.partition("/EFI/Linux/")
         lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
         if not lines:
@@ -68,21 +69,22 @@ class _Trial(SecondEntry):
         kargs = next((entry.kargs for entry in reader.read(view).entries if entry.id == name), ())
         later = [karg for karg in kargs if not karg.source.endswith(f"/{name}")]
         hint = (
-            "the stub appends every addon: take that value back (`rocmcfg rollback`) and reboot first; or "
-            "apply without --trial"
+            "the stub appends every addon: undo that value (`rocmcfg rollback`) and reboot first; or apply "
+            "without --trial"
         )
         yield from beaten(later, arguments, hint)
 
 
 class _Uki(EntryChain):
-    """Gives images addons, or has the line built in: docs/design.md says which way a host gets, and why."""
+    """Writes addons for images, or has the line built in. docs/design.md says which hosts get which, and
+    why."""
 
     NAME = "uki"
     INSTEAD_OF = ("systemd-boot",)
-    EDIT_KEY = ""  # the line is a part of the image
+    EDIT_KEY = ""  # the line is part of the image
     OWNED: ClassVar[Owned] = {CARRIER: None, DRACUT: None, CMDLINE: marked_arguments}
     TITLE = "unified kernel images"
-    MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
+    MANUAL = "add to the line that your images are built with, and rebuild them: {kargs}"
     LOADER = "systemd-stub"
     SPECIAL = (*specials.ENTRY, *specials.KERNEL, *specials.SHELL)  # dracut's file is read by bash
     TRIAL = _Trial()
@@ -100,8 +102,8 @@ class _Uki(EntryChain):
         return (*reader.paths(view)[:3], *reader.proof_of_boot(view))
 
     def observe(self, view: HostView) -> Observed:
-        """Return the configured line. What an addon adds that is loaded after ours comes later, also where
-        ours is not there yet."""
+        """Return the configured line. Arguments of an addon that is loaded after ours count as later, even if
+        our addon does not exist yet."""
         observed = super().observe(view)
         added = (k for entry in observed.menu.normal for k in entry.kargs if ".extra.d/" in k.source)
         behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
@@ -117,8 +119,8 @@ class _Uki(EntryChain):
         return {**proposed, CMDLINE: part if path == CMDLINE else None, DRACUT: dracut}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Return the step that writes addons or builds images. Images that were built with our part are built
-        anew also where addons have taken its place."""
+        """Return the step that writes addons or builds images. Images that were built with our part are
+        rebuilt even if addons have since replaced it."""
         images = reader.images(view).normal
         built = _built(view, images)
         if built is None and images and efi.starts_only_signed(view):
@@ -140,12 +142,12 @@ class _Uki(EntryChain):
         return Traces(self.MOUNT_POINTS, loader_entries.PATTERNS, images, tuple(own), images)
 
     def makers(self, view: HostView) -> tuple[Maker, ...]:
-        """Return what builds the images anew, only where the arguments are built into them."""
+        """Return the commands that rebuild the images, where the arguments are built into them."""
         signer = addons.signer(view, IMAGE) or None
         return tuple(built_in.by_kernel(maker)._replace(signed_by=signer) for maker in super().makers(view))
 
     def entry_files(self, view: HostView) -> tuple[str, ...]:
-        """Return our addons: those that there are, and those that there may be."""
+        """Return the paths of our addons: of those that exist and of those that may be written."""
         there = (f"{folder}/{reader.OURS}" for folder in _with_own_addon(view))
         paths = (*there, *(uki.own_addon for uki in reader.images(view).normal))
         return tuple(dict.fromkeys(map(view.real_path, paths)))
@@ -155,36 +157,36 @@ class _Uki(EntryChain):
         return loader_entries.on_partition(path) and folder.endswith(".extra.d") and name == reader.OURS
 
     def write_entries(self, host: Host) -> None:
-        """Write our addon beside each normal image, and remove all others of ours. An addon that says the
-        same, signed by whoever, is left as it is."""
+        """Write our addon next to each normal image, and remove all our other addons. An addon with the same
+        content is left alone, whoever signed it."""
         arguments, normal = entry_options.asked(host), reader.images(host).normal
         images = normal if arguments and _built(host, normal) is None else ()
         wanted = {host.real_path(uki.addons) for uki in images}
         for folder in _with_own_addon(host):
-            if host.real_path(folder) not in wanted:  # also of an image that is gone
+            if host.real_path(folder) not in wanted:  # even if its image is gone
                 host.remove(f"{folder}/{reader.OURS}")
-                host.remove_dir(folder)  # stays where somebody else uses it
+                host.remove_dir(folder)  # a folder with foreign files stays
         for uki in images:
             addons.write(host, uki, addons.line(arguments))
 
     def rewrites(self, view: HostView, ours: bytes | None, *, tried: bool = False) -> Iterator[Rewrite]:
-        """Return nothing: entries that are files are left as they are (see `unmanaged`)."""
+        """Return nothing: entries that are files are left alone (see `unmanaged`)."""
         return iter(())
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         seen = reader.images(view)
         if observed.menu.unreadable not in ("", MISSING):
-            return  # the menu itself says so
+            return  # the error of the menu says so
         if not seen.normal:
             detail = f"damaged: {', '.join(seen.damaged)}"
-            hint = "build them anew, and see whether the partition they lie on is full"
+            hint = "rebuild them, and check whether their partition is full"
             if not seen.damaged:
                 detail = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
                 hint = (
                     "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command "
                     "again"
                 )
-            summary = "this host boots a unified kernel image, and none of it can be seen"
+            summary = "this host boots a unified kernel image, but none can be found"
             yield error("RC3160", summary, detail=detail, hint=hint)
             return
         yield from super().preflight(view, observed, kargs)
@@ -198,18 +200,18 @@ class _Uki(EntryChain):
         which systemd-boot shows together with the images."""
         seen = reader.images(view)
         for path, damage in seen.damaged.items():
-            hint = "build it anew; it does not boot as it is"
+            hint = "rebuild it; it does not boot as it is"
             yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
         if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-            summary = f"{hidden[0]} boots without the arguments until its boot counter is done"
+            summary = f"{hidden[0]} boots without the arguments until its boot counter has ended"
             detail = "its stub looks for addons by a name that changes with each try"
-            cure = "systemd-bless-boot.service takes the counter off after a good boot"
+            cure = "systemd-bless-boot.service removes the counter after a successful boot"
             yield warning("RC3167", summary, detail=detail, hint=cure)
         entries = loader_entries.read(view, entry_options.machine_id(view))
         if others := [entry.title for entry in entries if entry.role is Role.NORMAL]:
             yield warning(
                 "RC3169",
-                f"{len(others)} boot entries beside the images do not get the arguments: "
+                f"{len(others)} boot entries other than the images do not get the arguments: "
                 + ", ".join(others[:3]),
                 hint="boot an image instead of them, or write module parameters to modprobe.d: "
                 "--via modprobe",
@@ -217,12 +219,13 @@ class _Uki(EntryChain):
 
 
 def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
-    """Return where the arguments are built into the images; None where they get addons."""
+    """Return how the arguments are built into the images; None where the images get addons."""
     return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
 def _with_own_addon(view: HostView) -> list[str]:
-    """Return the directories that hold an addon of ours, also beside images that are gone, or are empty."""
+    """Return the directories for addons that hold one of ours or are empty, including those of deleted
+    images."""
     folders = dict.fromkeys((f"{partition}/EFI/Linux" for partition in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
     own_folders: dict[str, str] = {}
@@ -239,26 +242,26 @@ def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]
     if not built.path:
         yield error(
             "RC3162",
-            f"an addon would do nothing here: {reason}",
-            detail=f"and the line cannot be built into the images: {built.refusal}",
-            hint="build the images anew with a stub that reads addons (package systemd-boot-efi), or write "
+            f"an addon would have no effect here: {reason}",
+            detail=f"nor can the line be built into the images: {built.refusal}",
+            hint="rebuild the images with a stub that reads addons (package systemd-boot-efi), or write "
             "module parameters to modprobe.d: --via modprobe",
         )
         return
     if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
-        summary = f"{spare[0]} is built with the same line, so that it will have the arguments as well"
-        hint = "keep another entry that is known to boot, or bring the images to a newer stub first"
-        yield warning("RC3168", summary, detail=f"they are built in because {reason}", hint=hint)
+        summary = f"{spare[0]} is built with the same line, so it will have the arguments as well"
+        hint = "keep another entry that is known to boot, or rebuild the images with a newer stub first"
+        yield warning("RC3168", summary, detail=f"the arguments are built in because {reason}", hint=hint)
     if not view.runs_tools:
         commands = "; ".join(shlex.join(argv) for argv in built.commands)
-        summary = "the images have to be built anew, which their program must do on the host itself"
-        hint = "boot it, or give the program its own root with --chroot, then run the command again"
-        yield error("RC3163", summary, detail=f"{reason}\nby: {commands}", hint=hint)
+        summary = "the images must be rebuilt, which is only possible on the host itself"
+        hint = "boot the host, or run its programs with --chroot, then run the command again"
+        yield error("RC3163", summary, detail=f"{reason}\ncommands: {commands}", hint=hint)
     signed = [uki.path for uki in seen.normal if uki.image.signed]
     if signed and not addons.signer(view, signed[0]):
-        summary = f"{signed[0]} is signed, and building it anew would leave it without its signature"
-        hint = "name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl"
-        yield error("RC3164", summary, detail=f"it would be built anew because {reason}", hint=hint)
+        summary = f"{signed[0]} is signed, and rebuilding it would remove its signature"
+        hint = "name your key in the configuration of the builder: uki.conf (ukify), dracut.conf.d, or sbctl"
+        yield error("RC3164", summary, detail=f"it would be rebuilt because {reason}", hint=hint)
 
 
 def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
@@ -270,20 +273,20 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
         stub = addons.stub_path(due[0].image.machine)
         yield error(
             "RC3165",
-            "Secure Boot is on: an addon that is not signed is ignored, and no key is known to sign it with",
+            "Secure Boot is on: an unsigned addon is ignored, and no key is known to sign it with",
             detail="with keys of your own, for each image:\n"
             f"sudo mkdir -p {shlex.quote(due[0].addons)}\n"
             f"sudo ukify build --stub={stub} --cmdline={shlex.quote(line)} \\\n"
             "  --secureboot-private-key=KEY --secureboot-certificate=CERTIFICATE \\\n"
             f"  --output={shlex.quote(path)}\n"
-            "or, to have keys: sudo sbctl create-keys && sudo sbctl enroll-keys --microsoft",
+            "or, to create keys: sudo sbctl create-keys && sudo sbctl enroll-keys --microsoft",
             location=path,
             hint="name your key and certificate in /etc/kernel/uki.conf and install sbsign, or use sbctl, "
             "then run the command again",
         )
     elif not state and any(uki.image.signed for uki in due):
-        summary = "whether Secure Boot is on cannot be seen from here, and the images are signed"
-        hint = "where it is on, apply on the booted host: an addon that is not signed is ignored there"
+        summary = "cannot determine whether Secure Boot is on, and the images are signed"
+        hint = "if Secure Boot is on, apply on the booted host: an unsigned addon is ignored there"
         yield warning("RC3166", summary, location=due[0].path, hint=hint)
 
 

@@ -1,9 +1,9 @@
-"""Addons: PE files without code of their own, whose section .cmdline systemd-stub appends to the command line
-of the image beside which they lie (systemd-stub(7)). Made of the host's own stub for addons as `ukify build`
-of systemd 262 does it (ADDON_SBAT; that of 257 writes one NUL more).
+"""Make addons: PE files without code of their own. systemd-stub appends their section .cmdline to the command
+line of the image next to them (systemd-stub(7)). They are made from the host's own stub for addons in the
+same way as by `ukify build` of systemd 262 (ADDON_SBAT; ukify of 257 writes one NUL more).
 
-Signed by keys that the host's owner names, and that are never read: sbctl(8) keeps its own; uki.conf
-(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs.
+Addons are signed with keys that the host's owner configures, and that are never read: sbctl(8) keeps its own;
+uki.conf (ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ _SIGNING_TIMEOUT = 120.0  # seconds; a key on a token may be slow
 
 
 def impossible(view: HostView, images: Sequence[Uki]) -> str:
-    """Say why addons would do nothing on this host, or cannot be made; empty where they can."""
+    """Return why addons would have no effect on this host, or cannot be made; empty where they work."""
     for uki in images:
         if uki.stub < reader.READS_ADDONS:
-            begins = f"with systemd-stub {uki.stub}" if uki.stub else "with no stub of systemd"
-            return f"{uki.path} begins {begins}, and addons are read by systemd-stub {reader.READS_ADDONS} on"
+            begins = f"with systemd-stub {uki.stub}" if uki.stub else "without a stub of systemd"
+            return f"{uki.path} begins {begins}, and addons need systemd-stub {reader.READS_ADDONS} or later"
     if loader := other_loader(view):
-        why = "starts the images, and only systemd-boot is known to tell a stub where its image lies"
+        why = "starts the images, and only systemd-boot is known to tell a stub where its image is"
         return f"{loader} {why}"
     stubs = {stub_path(uki.image.machine) for uki in images}
     missing = [path for path in sorted(stubs) if not view.exists(path)]
-    return f"{missing[0]} is missing, of which addons are made" if missing else ""
+    return f"{missing[0]} is missing, from which addons are made" if missing else ""
 
 
 def other_loader(view: HostView) -> str:
-    """Return the loader that starts images of its own accord; empty where it is systemd-boot. Whether a stub
-    that another loader starts learns where its image lies is not known."""
+    """Return the name of the loader that starts the images; empty for systemd-boot. It is not known whether
+    other loaders tell a stub where its image is."""
     loader_info = efi.text(view, "LoaderInfo")
     return "" if loader_info.lower().startswith("systemd-boot") else loader_info
 
@@ -65,16 +65,15 @@ def line(arguments: str) -> str:
 def made(view: HostView, machine: int, line: str) -> bytes:
     """Return the content of an addon. Raises Unreadable where the stub is missing or damaged."""
     path = stub_path(machine)
-    stub, hint = view.read(path), "install the package that brings it: systemd-boot-efi (Debian)"
+    stub, hint = view.read(path), "install the package that contains it: systemd-boot-efi (Debian)"
     if stub is None:
-        raise Unreadable(path, "it is not there", hint)
-    with parsing(path, "it is damaged", "install its package anew"):
+        raise Unreadable(path, "there is no such file", hint)
+    with parsing(path, "it is damaged", "reinstall its package"):
         return pe_image.with_sections(stub, {".cmdline": line.encode(), ".sbat": _SBAT})
 
 
 def says(view: HostView, uki: Uki, line: str) -> bool:
-    """Return whether the addon of ours to this image appends the line, signed by whoever where it has to
-    be."""
+    """Return whether our addon of this image appends the line, and is signed by anyone where it must be."""
     addon = reader.read_addon(view, uki.own_addon)
     if addon is None or addon.texts.get(".cmdline") != line:
         return False
@@ -93,11 +92,11 @@ def write(host: Host, uki: Uki, line: str) -> None:
         return
     argv = signer(host, uki.own_addon)
     if not argv:
-        hint = "`rocmcfg plan` says the commands that sign it"
+        hint = "`rocmcfg plan` shows the commands that sign it"
         raise Unwritable(uki.own_addon, "Secure Boot is on, and no key is known to sign it with", hint)
     result = host.execute(argv, timeout=_SIGNING_TIMEOUT, progress=lambda: None)
     if not result.ok or not says(host, uki, line):
-        raise ToolFailed(result, "did not sign it", "run it by hand, and see what it says")
+        raise ToolFailed(result, "did not sign it", "run it by hand and read its output")
 
 
 def signer(view: HostView, path: str) -> tuple[str, ...]:

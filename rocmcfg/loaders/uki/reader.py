@@ -1,6 +1,7 @@
-"""The command lines of unified kernel images: what is built into each, and what addons append to it, to the
-line of every profile. As systemd-boot lists them (systemd 257, src/boot/boot.c, config_load_type2_entries)
-and as the stub in each puts the line together (src/boot/stub.c: settle_command_line, load_all_addons)."""
+"""Read the command lines of unified kernel images: the built-in line, and the arguments that addons append to
+it and to the line of every profile. The list follows systemd-boot (systemd 257, src/boot/boot.c,
+config_load_type2_entries), the line follows the stub of each image (src/boot/stub.c: settle_command_line,
+load_all_addons)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class Uki(NamedTuple):
 
     @property
     def stub(self) -> int:
-        """Return the version of the systemd-stub that it begins with; 0 for another one."""
+        """Return the version of the systemd-stub that it begins with; 0 for any other stub."""
         match = _STUB.search(self.image.texts.get(".sdmagic", ""))
         return int(match[1]) if match else 0
 
@@ -50,7 +51,7 @@ class Uki(NamedTuple):
 
     @property
     def addons(self) -> str:
-        """Return the folder of its addons, whatever a boot counter makes of its name."""
+        """Return the folder of its addons, whose name has no boot counter."""
         folder, _, name = self.path.rpartition("/")
         return f"{folder}/{uncounted(name)}.extra.d"
 
@@ -60,15 +61,16 @@ class Uki(NamedTuple):
 
     @property
     def hides_addons(self) -> bool:
-        """Return whether the stub looks for addons elsewhere while the boot counter runs. It looks for the
-        counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
+        """Return whether the stub looks for addons elsewhere while there is a boot counter. It expects the
+        counter after the first plus sign of the name (remove_boot_count), which may be part of the kernel's
+        name."""
         name = self.path.rpartition("/")[2]
         counted = counter(name)
         return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
 
 
 class Seen(NamedTuple):
-    """`damaged` are those that nobody can read, by path."""
+    """The images. `damaged` holds the errors of those that cannot be read, by path."""
 
     images: tuple[Uki, ...]
     damaged: dict[str, Unreadable]
@@ -79,15 +81,15 @@ class Seen(NamedTuple):
 
 
 def here(view: HostView) -> tuple[str, ...]:
-    """Return what shows that unified kernel images boot this host. Entries that are files are another
-    loader's, unless the stub of an image says that it was booted."""
-    image_paths = paths(view)  # without one no entry is read, which may be one that cannot be
+    """Return what shows that unified kernel images boot this host. Entries that are files count as another
+    loader's, unless the stub of an image reports that it was booted."""
+    image_paths = paths(view)  # without an image no entry is read, which could fail
     return proof_of_boot(view) or (image_paths if image_paths and not loader_entries.any_here(view) else ())
 
 
 def proof_of_boot(view: HostView) -> tuple[str, ...]:
-    """Return what the stub told the firmware, where the image was not booted by an entry with options of its
-    own, which replace what is built in. The entry of a trial counts as what it is a copy of."""
+    """Return what the stub reported to the firmware, unless an entry with options of its own, which replace
+    the built-in line, booted the image. The entry of a trial counts as the entry that it copies."""
     selected = efi.text(view, "LoaderEntrySelected").lower()
     if selected == f"{loader_entries.TRIAL_ID}.conf":
         copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
@@ -105,10 +107,10 @@ def presets(view: HostView) -> dict[str, str]:
 
 
 def paths(view: HostView) -> tuple[str, ...]:
-    """Return the path of every image, also where a preset of mkinitcpio puts it elsewhere."""
+    """Return the path of every image, including those that a preset of mkinitcpio puts elsewhere."""
     listed = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
-    spelled = {path.lower() for path in listed}  # to FAT a preset may spell it otherwise
+    spelled = {path.lower() for path in listed}  # FAT ignores case, so a preset may spell it differently
     return loader_entries.once(view, (*listed, *(path for path in named if path.lower() not in spelled)))
 
 
@@ -141,7 +143,7 @@ def _judged(path: str, image: PeImage, machine: str, system: re.Match[str] | Non
     of, its = _MACHINE.match(name), _OS.search(image.texts.get(".osrel", ""))
     of_another = (of and machine and of[1] != machine) or (its and system and its[1] != system[1])
     if ".linux" not in image.sections or of_another:
-        return Judged(Role.FOREIGN, "it is of another system, or holds no kernel")
+        return Judged(Role.FOREIGN, "it belongs to another system, or holds no kernel")
     if "rescue" in name:
         return Judged(Role.RECOVERY, "its name says rescue")
     kernel = image.texts.get(".uname", "").strip() or roles.kernel_of(uncounted(name))
@@ -152,9 +154,9 @@ def read(view: HostView) -> Menu:
     enforced, seen = efi.starts_only_signed(view), images(view)
     entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
     hidden = hidden_partition(view)
-    why = f"only root may look into {hidden}" if hidden else "" if seen.damaged else MISSING
+    why = f"only root may read {hidden}" if hidden else "" if seen.damaged else MISSING
     folder = entries[0].path.rpartition("/")[0] if entries else hidden or "/efi/EFI/Linux"
-    dropped_by = "a stub that takes no addon, or not an unsigned one,"
+    dropped_by = "a stub that ignores addons, or unsigned ones,"
     return Menu(entries, "" if entries else why, folder, "", CARRIER, dropped_by)
 
 
@@ -165,8 +167,8 @@ def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
 
 
 def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
-    """Return the arguments of the addons to all images, then of those to this one; of signed ones alone where
-    `enforced`."""
+    """Return the arguments of the addons for all images, then of the addons for this image; only of signed
+    ones where `enforced`."""
     if uki.stub < READS_ADDONS:
         return []
     around = (partition for partition in loader_entries.PARTITIONS if uki.path.startswith(f"{partition}/"))
@@ -186,7 +188,7 @@ def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
 
 
 def read_addon(view: HostView, path: str) -> PeImage | None:
-    """Return an addon; None also for a damaged one, which the stub passes over."""
+    """Return an addon; None also for a damaged one, which the stub skips."""
     try:
         return pe_image.read(view, path)
     except Unreadable:
@@ -194,5 +196,5 @@ def read_addon(view: HostView, path: str) -> PeImage | None:
 
 
 def _one_line(image: PeImage) -> str:
-    """Return the command line of an image as the stub makes one line of it (mangle_stub_cmdline)."""
+    """Return the command line of an image on one line, as the stub converts it (mangle_stub_cmdline)."""
     return re.sub(r"[\x00-\x20\x7f]", " ", image.texts.get(".cmdline", "")).strip()

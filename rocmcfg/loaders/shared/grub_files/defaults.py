@@ -1,7 +1,7 @@
-"""What the shell files with GRUB's defaults come to, and what would become of our arguments there.
+"""Evaluate the shell files with GRUB's defaults, and find out whether our arguments would have effect there.
 
 util/grub.d/10_linux.in (GRUB 2.06 to 2.14) puts GRUB_CMDLINE_LINUX and then GRUB_CMDLINE_LINUX_DEFAULT on the
-line of every entry but the recovery ones, which get the former alone: what is appended to the latter wins.
+line of every entry; recovery entries get only the former. Arguments appended to the latter win.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from rocmcfg.model.shape import NamedTuple
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
 _VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
-_SNAPSHOTS = "/etc/grub.d/41_snapshots-btrfs"  # of grub-btrfs, line 200 of its 4.12
+_SNAPSHOTS = "/etc/grub.d/41_snapshots-btrfs"  # of grub-btrfs (4.12, line 200)
 _LAST_RESORT = regex(r"fallback|\b0-rescue\b", re.IGNORECASE)
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
-Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
+Sourced = tuple[str, str]  # the path of a file, and the part of its text that the shell sources
 
 
 class Parts(NamedTuple):
-    """What the shell sources: what others have before ours, ours, and what they have after it."""
+    """The sourced texts: foreign ones before ours, ours, and foreign ones after ours."""
 
     before: Sequence[Sourced]
     own: Sourced
@@ -43,8 +43,8 @@ class Parts(NamedTuple):
 
 
 class DefaultsChain(Chain):
-    """GRUB with a menu that a program generates from these files. `LOSER` is what may drop our arguments,
-    `CURE` what to do about it."""
+    """GRUB with a menu that a program generates from these files. `LOSER` names the thing that may drop our
+    arguments, `CURE` is the remedy."""
 
     LOADER = "grub"
     SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)  # a shell reads what 10_linux copies
@@ -53,12 +53,12 @@ class DefaultsChain(Chain):
 
     @abstractmethod
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
-        """Return the menu, and the command that makes it."""
+        """Return the path of the menu, and the command that generates it."""
 
     @abstractmethod
     def sourced(self, view: HostView, kargs: Sequence[str] | None = None) -> Parts:
-        """Return what the shell sources with our part as it is, without what is a trial's; or with these
-        arguments in it."""
+        """Return the sourced texts with our present part, without a trial's variable; or with `kargs` in our
+        part."""
 
     def observe(self, view: HostView) -> Observed:
         menu, parts = self.menu(view), self.sourced(view)
@@ -73,13 +73,13 @@ class DefaultsChain(Chain):
             unknown = environment.unknown
             at = environment.opaque or next((unknown[v] for v in _VARIABLES if v in unknown), "")
             return Observed(menu, left, ours, (), unknown_at=at)
-        # only what is added to the same variable after us stands behind us
+        # only arguments added to the same variable after ours come after ours
         later = tuple(k for k in default if k.source not in first)
         return Observed(menu, (*always, *default), ours, later)
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """Return the run of the program that makes the menu. Where it failed on a full /boot, MENU.new is
-        what fills it."""
+        """Return the run of the program that generates the menu. If it fails on a full /boot, MENU.new is the
+        file that fills it."""
         menu, argv = self.layout(view)
         folder, new = menu.rpartition("/")[0], f"{menu}.new"
         return (Activation(argv[0], (argv,), reason, (menu,), scratch=(new,), writes_at=(folder,)),)
@@ -97,7 +97,7 @@ class DefaultsChain(Chain):
         broken = [*_not_copied(_evaluate((*parts.before, *parts.after)))]
         yield from broken
         if not broken and (lost_at := _dropped_by(parts, kargs)):
-            summary = f"{self.LOSER} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew"
+            summary = f"{self.LOSER} that is read after rocmcfg's overwrites GRUB_CMDLINE_LINUX_DEFAULT"
             yield error("RC3105", summary, location=lost_at, hint=f"{self.CURE}, or make it append")
         yield from behind_separator(observed.foreign, kargs)
         yield from script.expanded_at_boot(observed.foreign)
@@ -106,8 +106,8 @@ class DefaultsChain(Chain):
             yield info("RC3106", summary, location=observed.unknown_at)
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
-        """Yield a warning for entries of last resort that GRUB's scripts give the same arguments as all
-        others: the fallback entries of Arch's 10_linux, and 0-rescue of Fedora's where entries are no
+        """Yield a warning for entries of last resort to which GRUB's scripts give the same arguments as to
+        all others: the fallback entries of Arch's 10_linux, and Fedora's 0-rescue where entries are not
         files."""
         named = (
             entry.title for entry in menu.normal if _LAST_RESORT.search(" ".join((entry.title, entry.path)))
@@ -115,12 +115,12 @@ class DefaultsChain(Chain):
         spare = [*named, *(["the snapshots of grub-btrfs"] if view.exists(_SNAPSHOTS) else [])]
         if spare:
             summary = f"entries of last resort get the arguments too: {', '.join(spare[:3])}"
-            detail = "GRUB's scripts make them of the same variable as the everyday ones"
-            hint = f"if one of these does not boot either: press {self.EDIT_KEY} and take the arguments out"
+            detail = "GRUB's scripts generate them from the same variable as the everyday entries"
+            hint = f"if one of these does not boot either: press {self.EDIT_KEY} and remove the arguments"
             yield warning("RC3183", summary, detail=detail, location=menu.path, hint=hint)
         elif menu.normal and not any(entry.role is Role.RECOVERY for entry in menu.entries):
             summary = "the boot menu has no recovery entry: every entry of this system gets the arguments"
-            detail = "as where GRUB_DISABLE_RECOVERY is true"
+            detail = "this is the case with GRUB_DISABLE_RECOVERY=true, for example"
             yield info("RC3184", summary, detail=detail, location=menu.path)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
@@ -133,19 +133,19 @@ class DefaultsChain(Chain):
                 for entry in parse_entries(body, menu, "10_linux")
                 if entry.role is Role.NORMAL
             ]
-        except Refused:  # of which reading the menu tells
+        except Refused:  # the error of the menu says so
             return
         if titles:
-            summary = (
-                f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}"
+            summary = f"{len(titles)} boot entries written by hand do not get the arguments: " + ", ".join(
+                titles[:3]
             )
-            hint = "add the arguments there by hand if you boot them"
+            hint = "if you boot these entries, add the arguments there by hand"
             yield warning("RC3107", summary, location=menu, hint=hint)
 
 
 def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
-    """Yield an error for each value whose copy in the menu would not hand all of it to the kernel, nor ours
-    behind it. Where GRUB could not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
+    """Yield an error for each value that the menu would not pass to the kernel completely, including ours
+    after it. Where GRUB could not read the menu, the check of grub-mkconfig fails (grub-script-check)."""
     for name in _VARIABLES:
         command = script.command(environment.text(name) or "")
         if command.problem:
@@ -153,8 +153,8 @@ def _not_copied(environment: Environment) -> Iterable[Diagnostic]:
 
 
 def _dropped_by(parts: Parts, kargs: Sequence[str]) -> str:
-    """Return the place after ours where our arguments are lost again; empty where none is, and where only a
-    shell can tell. An argument that GRUB does not hand on counts for nothing: nothing later is the cause."""
+    """Return the file after ours that drops our arguments; empty where there is none, or where only a shell
+    can tell. An argument that GRUB does not pass on is ignored, since no later file is the cause."""
     environment = _evaluate([*parts.before, parts.own])
     arrived = _kargs(environment, DEFAULT)
     kargs = [text for text in kargs if arrived is None or contains(arrived, text)]
@@ -183,12 +183,12 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
 
 
 def _origin(environment: Environment, name: str) -> list[str]:
-    """Return, for each character of a value, the line that wrote it."""
+    """Return, for each character of a value, the line that set it."""
     return [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
 
 
 def longest_line(menu: Menu, added: Sequence[str]) -> int:
-    """Return the bytes of the longest command line that a kernel would get with these arguments added."""
+    """Return the length, in bytes, of the longest command line with these arguments added."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
     lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in menu.normal)
     return max(lines, default=0) + size(added)

@@ -1,8 +1,9 @@
-"""How GRUB reads a command of its script, which every line of its menus and every entry of blscfg is.
+"""Read a command of GRUB's script language. Every line of its menus and every entry of blscfg is such a
+command.
 
-Words and their quotes: grub-core/script/yylex.l (2.02 to 2.14, and Fedora's). What of them `linux` hands to
-the kernel: grub_create_loader_cmdline of grub-core/lib/cmdline.c. Variables are not known here: `$name` stays
-as it is written, and is marked, for no kernel will see it so.
+Words and their quotes: grub-core/script/yylex.l (2.02 to 2.14, and Fedora's). Arguments that `linux` passes
+to the kernel: grub_create_loader_cmdline of grub-core/lib/cmdline.c. The values of variables are not known
+here: `$name` stays as written and is marked, since the kernel will see another text.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _PIECE = regex(
     re.DOTALL | re.ASCII,
 )
 _BLANKS = regex(r"(?:[ \t]|\\\n)*")
-# inside double quotes a backslash takes the meaning of these away, and stays before all others
+# inside double quotes a backslash escapes these, and is kept before all other characters
 _ESCAPED = regex(r"\\([$\"\\])|\\\n")
 _EXPANDED = regex(rf"\\.|({VARIABLE})", re.DOTALL | re.ASCII)
 _WRITTEN_BACK = regex(r"(\\x[0-9A-Fa-f]{2})|([\\'\"])")
 _PROBLEMS = {
     "'": "a single quote is not closed",
     '"': "a double quote is not closed",
-    "\\": "a backslash stands at the end",
+    "\\": "a backslash is at the end",
     "#": "a comment begins",
     "\n": "a line break ends the command",
     ";": "a semicolon ends the command",
@@ -43,13 +44,13 @@ _CURES = {
     _PROBLEMS["\n"]: "write the value on one line",
     _PROBLEMS["'"]: "close the quote",
     _PROBLEMS['"']: "close the quote",
-    _PROBLEMS["\\"]: "take the backslash out",
+    _PROBLEMS["\\"]: "remove the backslash",
 }
 
 
 class Word(NamedTuple):
-    """A word without its quotes, and where it stands in the text. `variable` is one that GRUB puts the value
-    of in its place, as written; empty where there is none."""
+    """A word without its quotes, and its place in the text. `variable` is a variable in it, as written, that
+    GRUB replaces with its value; empty where there is none."""
 
     text: str
     start: int
@@ -58,8 +59,8 @@ class Word(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The words of one command. `problem` says what ends it before the text does, and whether that leaves a
-    script that GRUB can read: `at` is where, -1 where the command is all of the text."""
+    """The words of one command. `problem` is what ends the command before the end of the text, `at` is the
+    place, -1 where the command is the whole text."""
 
     words: tuple[Word, ...]
     problem: str = ""
@@ -67,12 +68,12 @@ class Command(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Return whether GRUB reads nothing at all of a script with it (grub-script-check)."""
+        """Return whether GRUB reads nothing at all of a script with this command (grub-script-check)."""
         return bool(self.problem) and self.problem not in _HARMLESS
 
 
 def command(text: str, start: int = 0) -> Command:
-    """Return the first command of a text, from a place on."""
+    """Return the first command of a text from the offset `start` on."""
     words: list[Word] = []
     at = _BLANKS.match(text, start).end()  # type: ignore[union-attr]
     while at < len(text):
@@ -88,13 +89,15 @@ def command(text: str, start: int = 0) -> Command:
         end = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
         if end == at and at < len(text):
             char = text[at + 1] if text[at : at + 2] == '$"' else text[at]
-            return Command(tuple(words), _PROBLEMS.get(char, f"“{char}” is a sign of its script"), at)
+            return Command(
+                tuple(words), _PROBLEMS.get(char, f"“{char}” is a special character of its script"), at
+            )
         at = end
     return Command(tuple(words))
 
 
 def _variable(piece: re.Match[str]) -> str:
-    """Return the first variable that stands in a piece of a word; empty where none does."""
+    """Return the first variable in a piece of a word; empty where there is none."""
     if piece.lastgroup == "variable":
         return piece[0]
     if piece.lastgroup != "double":
@@ -114,13 +117,13 @@ def _unquoted(piece: re.Match[str]) -> str:
 
 
 def written(word: str) -> str:
-    """Return a word as `linux` writes it onto the kernel's command line."""
+    """Return a word as `linux` writes it to the kernel command line."""
     text = _WRITTEN_BACK.sub(lambda match: match[1] or f"\\{match[2]}", word)
     return f'"{text}"' if " " in text else text
 
 
 def handed_on(words: Iterable[Word]) -> Iterator[tuple[str, Word]]:
-    """Return the arguments that the kernel gets from words behind `linux KERNEL`, each with its word."""
+    """Return the arguments that the kernel gets from the words after `linux KERNEL`, each with its word."""
     return ((token, word) for word in words for token, _ in kargs.tokens(written(word.text)))
 
 
@@ -133,36 +136,34 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 
 def traced(text: str, sources: Sequence[str]) -> tuple[Karg, ...]:
-    """Return the arguments of a text of which each character has a source."""
+    """Return the arguments of a text; `sources` holds the source of each of its characters."""
     words = handed_on(command(text).words)
     return tuple(Karg(token, sources[word.start], bool(word.variable)) for token, word in words)
 
 
 def expanded_at_boot(kargs: Iterable[Karg]) -> Iterator[Diagnostic]:
-    """Yield a remark for each argument of others in which GRUB puts the value of a variable at boot."""
+    """Yield a remark for each foreign argument in which GRUB replaces a variable at boot."""
     for karg in kargs:
         if karg.untold and karg.text != TRIAL_TOKEN:
-            summary = (
-                f"what the kernel gets of {karg.text} cannot be told: GRUB puts in the value of a variable"
-            )
-            detail = "$ begins the name of a variable in GRUB's script; one that is not set is empty"
-            hint = "put the value itself there, or a backslash before the $ that GRUB sees"
+            summary = f"cannot determine the kernel's value of {karg.text}: GRUB replaces a variable at boot"
+            detail = "$ begins the name of a variable in GRUB's script; an unset variable is empty"
+            hint = "write the value itself there, or put a backslash before the $ so that GRUB sees it"
             yield info("RC3186", summary, detail=detail, location=karg.source, hint=hint)
 
 
 def problem(text: str) -> str:
-    """Say why a menu would not hand all of these arguments to the kernel; empty where it would."""
+    """Return why a menu would not pass all of these arguments to the kernel; empty where it would."""
     return command(text).problem
 
 
 def not_copied(name: str, broken: Command, location: str) -> Diagnostic:
-    """Return the error for a text called `name` that comes into a script of GRUB as it is, and whose command
-    ends too early."""
-    last = f" behind {broken.words[-1].text}" if broken.words else ""
+    """Return the error for a text named `name` that is copied unchanged into a script of GRUB, and whose
+    command ends too early."""
+    last = f" after {broken.words[-1].text}" if broken.words else ""
     return error(
         "RC3172",
-        f"{name}: {broken.problem}{last}, and the kernel would get nothing of what follows",
-        detail="GRUB reads it as a line of its script, and reads no menu at all where a quote stays open",
+        f"{name}: {broken.problem}{last}, so the kernel would get nothing after that",
+        detail="GRUB reads it as a line of its script, and reads no menu at all if a quote is not closed",
         location=location,
-        hint=_CURES.get(broken.problem, "take it out, or put a backslash before it that GRUB sees"),
+        hint=_CURES.get(broken.problem, "remove it, or put a backslash before it so that GRUB sees it"),
     )

@@ -1,5 +1,5 @@
-"""A trial with GRUB: a word on every normal entry, in whose place GRUB puts what it takes out of its
-environment block before it boots. Every later boot finds nothing: a kernel that hangs has no say in it."""
+"""Run a trial with GRUB: by a variable on every normal entry. GRUB replaces it with the text that it removes
+from its environment block before it boots. Later boots find no text there, even after a kernel that hangs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.regex import regex
 
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
-# What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
+# Ubuntu's 10_linux puts this after everything else where it first boots without an initramfs.
 _FIRST_TRY = "panic=-1"
-# What Debian's and Ubuntu's 10_linux put on an entry by themselves.
+# Arguments that Debian's and Ubuntu's 10_linux add to an entry by themselves.
 _BY_THE_MENU = regex(r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$")
 
 
 def script() -> Files:
-    """Return a program for /etc/grub.d that prints the commands of GRUB which take the arguments out of the
-    block, and use them where that succeeded."""
+    """Return a program for /etc/grub.d that prints the commands by which GRUB removes the arguments from the
+    block, and uses them if that succeeded."""
     return {SCRIPT: (templates.trial_sh().encode(), 0o755)}
 
 
@@ -41,7 +41,7 @@ class GrubTrial(BootTrial):
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.keeper(view)
-        reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
+        reason = f"the arguments for one boot, in GRUB's environment block ({block.BLOCK})"
         return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -50,15 +50,15 @@ class GrubTrial(BootTrial):
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
         if twice and not contains(observed.foreign, _FIRST_TRY):
             yield block.cannot(
-                f"“{twice[0]}” boots without an initramfs first and with one if that fails, and the trial's "
-                "arguments would be gone by then (GRUB_FORCE_PARTUUID)"
+                f"“{twice[0]}” boots first without an initramfs and, if that fails, with one, when the "
+                "trial's arguments would already be used up (GRUB_FORCE_PARTUUID)"
             )
         yield from self.menu_problems(view, observed)
         yield from block.problems(view, arguments)
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
-        """Yield what generating the menu would change besides: the trial, and the boots after it, would have
-        it."""
+        """Yield the other changes that regenerating the menu would make, which would affect the trial and
+        later boots."""
         menu = observed.menu
         if observed.unknown_at or menu.unreadable:
             return
@@ -67,10 +67,10 @@ class GrubTrial(BootTrial):
         if left:
             yield warning(
                 "RC4339",
-                "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
-                f"the boots after it will have it: {', '.join(left)}",
+                "the boot menu has arguments that are no longer in GRUB's files, and neither the trial nor "
+                f"later boots will have them: {', '.join(left)}",
                 location=menu.path,
-                hint=f"run {menu.tool} and reboot first, so that the trial tries one thing alone",
+                hint=f"run {menu.tool} and reboot first, so that the trial tries only one change",
             )
         missing = [
             k.text for k in asked_for if not all(contains(entry.kargs, k.text) for entry in menu.normal)
@@ -78,24 +78,25 @@ class GrubTrial(BootTrial):
         if missing:
             yield error(
                 "RC4333",
-                "the boot menu does not have what GRUB's files say, and generating it for the trial would "
-                f"make that permanent: {', '.join(dict.fromkeys(missing))}",
+                "the boot menu does not have all arguments in GRUB's files, and regenerating it for the "
+                f"trial would make them permanent: {', '.join(dict.fromkeys(missing))}",
                 location=next(k.source for k in asked_for if k.text == missing[0]),
-                hint=f"run {menu.tool} and reboot first, or take it out of that file; then try this",
+                hint=f"run {menu.tool} and reboot first, or remove them from that file; then run the "
+                "command again",
             )
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
-        """Return whether GRUB will run the commands of `hook` before it shows the entries."""
+        """Return whether GRUB will run the trial's commands before it shows the entries."""
         printed = sections(text_or_empty(view, menu.path))
         return any(path == SCRIPT and body for path, body in printed)
 
     def check(self, view: HostView, menu: Menu, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        """Yield an error where the menu lacks the hook, or an argument behind the trial's wins. Whether the
-        menu can be read, and what its entries hold, the backend's own check says."""
+        """Yield an error where the menu has no hook, or where an argument after the trial's wins. The
+        backend's own check covers an unreadable menu and the content of its entries."""
         if menu.unreadable:
             return
         if not self.has_hook(view, menu):
-            ran = f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
+            ran = f"{menu.tool} ran without this script: check whether programs may run from /etc/grub.d"
             yield no_trial_in(self.FILES[0], ran if menu.tool else "")
         behind = (dropwhile(lambda karg: karg.text != TRIAL_TOKEN, entry.kargs) for entry in menu.normal)
         yield from dict.fromkeys(beaten([*chain.from_iterable(behind)], arguments))

@@ -1,1 +1,1 @@
-"""Deployments of ostree: what rpm-ostree and bootc share. No backend of its own."""
+"""Deployments of ostree: code that rpm-ostree and bootc share. This is not a backend."""

@@ -1,9 +1,9 @@
-"""The systems that an ostree host can boot, each with a command line of its own.
+"""Read the systems that an ostree host can boot, each with a command line of its own.
 
-The one that boots next is the staged one, whose entry is written when the host goes down
-(ostree-finalize-staged.service), and which is in /run until then; else that of the highest version (libostree
-2026.4, src/libostree/ostree-sysroot-deploy.c, `install_deployment_kernel`,
-`ostree_sysroot_stage_tree_with_options`). The others are older states of the system, for the way back.
+The staged deployment boots next. Its entry is written when the host shuts down
+(ostree-finalize-staged.service), and it is in /run until then. Without one, the deployment with the highest
+version boots next (libostree 2026.4, src/libostree/ostree-sysroot-deploy.c, `install_deployment_kernel`,
+`ostree_sysroot_stage_tree_with_options`). The others are older states of the system, kept for a rollback.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rocmcfg.model.kargs import Karg, last, split
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-RPM_OSTREE = "/usr/bin/rpm-ostree"  # where it is, bootc may leave the arguments to it
-BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
+RPM_OSTREE = "/usr/bin/rpm-ostree"  # where it is installed, it may manage the arguments for bootc
+BOOTED = "/run/ostree-booted"  # libostree creates it at each boot of a deployment (ostree-prepare-root)
 STAGED = "/run/ostree/staged-deployment"
 _FOLDER = "/boot/loader/entries"
 _CONFIGURATIONS = ("/etc/ostree/prepare-root.conf", "/usr/lib/ostree/prepare-root.conf")
@@ -32,7 +32,7 @@ _VERSION = regex(r"[0-9]{1,18}")
 
 
 class Staged(NamedTuple):
-    """`extra` are keys of its boot entry that are none of ostree's."""
+    """The staged deployment. `extra` are the keys of its boot entry that are not ostree's."""
 
     deployment: str
     kargs: tuple[Karg, ...]
@@ -44,12 +44,12 @@ def staged(view: HostView) -> Staged | None:
     data = view.read(STAGED)
     if data is None:
         return None
-    with parsing(STAGED, "it is not what ostree writes"):
+    with parsing(STAGED, "it is not in ostree's format"):
         table = gvariant.read("a{sv}", data)
     assert isinstance(table, dict)
     target, kargs, more = (table.get(key) for key in ("target", "kargs", "bootconfig-extra"))
     if not isinstance(kargs, list):
-        raise Unreadable(STAGED, "the staged deployment does not say its arguments")
+        raise Unreadable(STAGED, "the staged deployment does not list its arguments")
     names = target if isinstance(target, dict) else {}
     extra = more.items() if isinstance(more, dict) else ()
     name = f"{names.get('osname', '')}-{names.get('name', '')}"
@@ -58,7 +58,7 @@ def staged(view: HostView) -> Staged | None:
 
 
 def written(view: HostView) -> list[loader_entries.EntryFile]:
-    """Return the entries of deployments, the one that boots first. Raises Unreadable."""
+    """Return the entries of deployments, the next one to boot first. Raises Unreadable."""
     files = loader_entries.parsed(view, _FOLDER)
     own = [file for file in files if last(split(file.options), "ostree") is not None]
     return sorted(own, key=_version, reverse=True)
@@ -70,8 +70,8 @@ def _version(file: loader_entries.EntryFile) -> int:
 
 
 def menu(view: HostView, program: str) -> Menu:
-    """Return the menu of a host on which this program keeps the arguments, and others may use it as well."""
-    menu = Menu((), "", _FOLDER, program, CARRIER, f"somebody else's use of {program}")
+    """Return the menu of a host on which this program keeps the arguments, also for other users."""
+    menu = Menu((), "", _FOLDER, program, CARRIER, f"another user of {program}")
     try:
         pending = staged(view)
         entries = [_entry(view, file) for file in written(view)]
@@ -82,14 +82,14 @@ def menu(view: HostView, program: str) -> Menu:
         return menu._replace(entries=(first, *entries), path=STAGED)
     if not entries:
         hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
-        why = "only root may look into it" if hidden else "no deployment has an entry"
+        why = "only root may read it" if hidden else "no deployment has an entry"
         return menu._replace(unreadable=why)
     return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
 def _entry(view: HostView, file: loader_entries.EntryFile) -> Entry:
-    """Return the entry of a deployment. `ostree=` is a link to its folder, by which `rpm-ostree status
-    --json` calls it."""
+    """Return the entry of a deployment. `ostree=` is a link to its folder, whose name `rpm-ostree status
+    --json` uses."""
     entry = loader_entries.entry_of(file)
     link = last(entry.kargs, "ostree")
     path = view.real_path(link.value or "") if link is not None else ""
@@ -100,5 +100,5 @@ def _entry(view: HostView, file: loader_entries.EntryFile) -> Entry:
 
 
 def transient_etc(view: HostView) -> str:
-    """Return the file that says that /etc is forgotten at each boot (ostree-prepare-root(1)); else empty."""
+    """Return the file that makes /etc transient (ostree-prepare-root(1)); empty where none does."""
     return next((path for path in _CONFIGURATIONS if _TRANSIENT.search(view.text(path) or "")), "")

@@ -1,6 +1,6 @@
-"""Values as GLib serialises them: what little of it a staged deployment needs (GVariant Specification 1.0,
-"Serialisation Format"). Elements of varying size are followed by their ends, as wide as the whole needs.
-Variants within variants are followed as far as GLib follows them."""
+"""Read values serialised by GLib, as far as a staged deployment needs it (GVariant Specification 1.0,
+"Serialisation Format"). Elements of varying size are followed by their end offsets, whose width depends on
+the size of the whole. Nested variants are followed to the same depth as in GLib."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Value = str | bool | list[str] | dict[str, "Value"]
 
 
 def read(kind: str, data: bytes, depth: int = 0) -> Value:
-    """Return a value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`), which stands in
-    so many others. Raises ValueError."""
+    """Return a value of the type `s`, `b`, `v`, `as`, or of a dictionary with text keys (`a{s…}`). `depth` is
+    the number of values around it. Raises ValueError."""
     if depth > _MOST_NESTED:
         raise ValueError(f"values are nested more than {_MOST_NESTED} deep")
     if kind == "s":
@@ -27,7 +27,7 @@ def read(kind: str, data: bytes, depth: int = 0) -> Value:
         inner = kind[3:-1]
         alignment = 8 if inner == "v" else 1
         return dict(_pair(inner, part, alignment, depth + 1) for part in _elements(data, alignment))
-    raise ValueError(f"a value of type {kind}")
+    raise ValueError(f"it holds a value of type {kind}")
 
 
 def _elements(data: bytes, alignment: int) -> list[bytes]:
@@ -36,7 +36,7 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
     width = _width(data)
     table = _number(data[-width:])
     if not 0 < table <= len(data) - width or (len(data) - table) % width:
-        raise ValueError("the ends of its elements are not where they should be")
+        raise ValueError("the end offsets of its elements are wrong")
     elements, start = [], 0
     for at in range(table, len(data), width):
         end = _number(data[at : at + width])
