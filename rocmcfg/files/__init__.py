@@ -1,1 +1,1 @@
-"""The files that rocmcfg writes besides those of boot loaders: modprobe.d, variables, hooks."""
+"""The files that rocmcfg writes, other than those of boot loaders: modprobe.d, variables, hooks."""

@@ -1,8 +1,7 @@
-"""env-update of Gentoo: what it makes of /etc/env.d for shells, csh and systemd, and whether that can be
-used.
+"""Run env-update of Gentoo, and check the files that it makes from /etc/env.d for shells, csh and systemd.
 
-It writes a name a line, in the order of their names, to /etc/profile.env, /etc/csh.env and, without those
-that are empty, to /etc/environment.d/10-gentoo-env.conf (portage, lib/portage/util/env_update.py).
+It writes one variable a line, sorted by name, to /etc/profile.env, /etc/csh.env and, without empty variables,
+to /etc/environment.d/10-gentoo-env.conf (portage, lib/portage/util/env_update.py).
 """
 
 from __future__ import annotations
@@ -28,13 +27,14 @@ _LINE = regex(r"(?:export |setenv )?([A-Za-z_][A-Za-z0-9_]*)[= ](.*)")
 
 
 def activation(reason: str) -> Activation:
-    """Without ldconfig, which it would run for libraries that are not ours."""
+    """Return the run of env-update, without ldconfig, which it would run for libraries that are not ours."""
     return Activation(TOOL, ((TOOL, "--no-ldconfig"),), reason, MADE, writes_at=("/etc",))
 
 
 def look(view: HostView, path: str, before: bytes, ours: Collection[str]) -> Iterator[Diagnostic]:
-    """Say why a file that env-update made cannot be all that /etc/env.d asks for. `before` is what the file
-    held: none of its variables may be lost. `ours` are the variables that must be as /etc/env.d has them."""
+    """Yield an error where a file of env-update does not hold all that /etc/env.d sets. `before` is the
+    former content: none of its variables may be lost. `ours` are the variables that must have the values in
+    /etc/env.d."""
     wanted, text = _wanted(view), text_or_empty(view, path)
     now, had = _names(text), _names(before.decode("utf-8", "replace"))
     lost = [name for name in had if name in wanted and wanted[name].value != "" and name not in now]
@@ -42,19 +42,19 @@ def look(view: HostView, path: str, before: bytes, ours: Collection[str]) -> Ite
     if not text.endswith("\n"):
         why = "it ends within a line"
     elif lost:
-        why = f"it lacks {lost[0]}, which {FOLDER} sets"
+        why = f"it does not have {lost[0]}, which {FOLDER} sets"
     else:
         unlike = [name for name in ours if not _agree(wanted.get(name), now.get(name))]
         if unlike:
-            does = "sets otherwise" if unlike[0] in wanted else "does not set any more"
+            does = "sets to another value" if unlike[0] in wanted else "no longer sets"
             why = f"it has {unlike[0]}, which {FOLDER} {does}"
     if why:
-        summary = f"{path} is not what {TOOL} makes: {why}"
-        yield error("RC3308", summary, location=path, hint=f"run {TOOL} by hand and read what it prints")
+        summary = f"{path} is not the output of {TOOL}: {why}"
+        yield error("RC3308", summary, location=path, hint=f"run {TOOL} by hand and read its output")
 
 
 def _agree(wanted: Assignment | None, made: str | None) -> bool:
-    """Say whether a variable has the value that /etc/env.d sets, or one that cannot be told."""
+    """Return whether a variable has the value that /etc/env.d sets, or an unknown one."""
     if wanted is None or wanted.value == "":
         return not made
     return wanted.value is None or wanted.value == made

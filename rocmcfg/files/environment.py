@@ -1,4 +1,4 @@
-"""What all files together set for everybody, and the file of one account."""
+"""Read the variables that all files together set for all users, and write the file of one account."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
+PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # folders of systemd's files, the first one wins
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)
 _SUMMED = regex(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
-    """~/.config/environment.d of one account; no receipt tells what we wrote there."""
+    """Return the file for ~/.config/environment.d of one account. No receipt records it, so it has a
+    checksum."""
     body = "".join(f"{name}={value}\n" for name, value in pairs)
     return templates.user_environment_conf(checksum=_checksum(body.encode()), lines=body).encode()
 
 
 def is_as_written(content: bytes) -> bool:
-    """Say whether nobody added, changed or took away a line of a `user_file`."""
+    """Return whether the lines of a `user_file` are unchanged."""
     match = _SUMMED.fullmatch(content)
     return match is not None and match[1].decode() == _checksum(match[2])
 
@@ -45,7 +46,8 @@ def profile_d(view: HostView) -> tuple[str, ...]:
 
 
 class Assignment(NamedTuple):
-    """`source` is `file:line`. `value` is None where only the program that reads the file can tell it."""
+    """A variable that a file sets. `source` is `file:line`. `value` is None where only the program that reads
+    the file can tell it."""
 
     name: str
     value: str | None
@@ -53,15 +55,15 @@ class Assignment(NamedTuple):
 
 
 def untold(name: str, source: str, hint: str) -> Diagnostic:
-    """Return the warning that nobody can tell what a file makes of a variable without running it."""
-    summary = f"what {source} makes of {name} cannot be told"
-    detail = "a condition, another program or a variable of the session decides it, or releases differ in it"
+    """Return the warning that a variable's value is not known without running the file."""
+    summary = f"cannot determine the value that {source} gives {name}"
+    detail = "it depends on a condition, another program, a variable of the session or the release"
     return warning("RC3307", summary, detail=detail, location=source, hint=hint)
 
 
 def sourced_by(view: HostView) -> Callable[[str], str | None]:
-    """Return the reader of a script that another one sources; it returns None where it is not there or may
-    not be read."""
+    """Return the reader of a script that another one sources; it returns None for a missing or unreadable
+    script."""
 
     def text(path: str) -> str | None:
         try:
@@ -73,7 +75,7 @@ def sourced_by(view: HostView) -> Callable[[str], str | None]:
 
 
 def last_of(statements: Iterable[Statement], path: str) -> dict[str, Assignment]:
-    """Return what a file sets, by name: the last of each name counts."""
+    """Return the variables that a file sets, by name; the last assignment of a name counts."""
     assignments: dict[str, Assignment] = {}
     for statement in statements:
         if statement.effect is Effect.FORGETS:
@@ -90,8 +92,8 @@ def last_of(statements: Iterable[Statement], path: str) -> dict[str, Assignment]
 def read_script(
     view: HostView, path: str, environment: shell.Environment, text: str | None = None
 ) -> dict[str, Assignment | None]:
-    """Sources a script into `environment`: by name, what it leaves of each variable that it concerns, None
-    for one that it takes away. `text` is the part of the script that is sourced; all of it by default."""
+    """Source a script into `environment`, and return each variable that it changes, by name; None for one
+    that it unsets. `text` is the part of the script that is sourced; by default all of it."""
     before = dict.fromkeys(environment.exported)
     text = text_or_empty(view, path) if text is None else text
     assignments: dict[str, Assignment | None] = {}
@@ -107,10 +109,10 @@ def read_script(
 
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
-    """Every variable that a file sets for all users, in the order of reading, so that later ones win:
-    pam_env(8), environment.d(5), the shells of logins, and /etc/set-environment of NixOS (nixpkgs,
-    nixos/modules/config/shells-environment.nix). A file that a symbolic link reaches as well is read once,
-    where it is read last. What a login shell takes away again is not among them."""
+    """Return every variable that a file sets for all users, in the order of reading, so that later ones win:
+    pam_env(8), environment.d(5), login shells, and /etc/set-environment of NixOS (nixpkgs,
+    nixos/modules/config/shells-environment.nix). A file that is also reachable by a symbolic link counts
+    once, at its last place. Variables that a login shell unsets again are left out."""
     read = (_PAM, *environment_d(view))
     once = reversed(dict.fromkeys(view.real_path(path) for path in reversed(read)))
     assignments: list[Assignment] = []
@@ -136,8 +138,8 @@ _COMPOUND = regex(r"^(?:if|for)\b(?:.*\n(?!(?:fi|done)\b))*.*\n(?:fi|done)\b.*$"
 
 
 def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> dict[str, Assignment]:
-    """Return what a file of pam_env or environment.d sets. A link makes /etc/environment both: where its two
-    readers give a variable two values, neither is the value."""
+    """Return the variables that a file of pam_env or environment.d sets. By a link /etc/environment may be
+    both: where its two readers see different values, the value is unknown."""
     text = text_or_empty(view, path)
     if path != _PAM:
         return last_of(env_file.read_environment_d(text, before), path)
@@ -152,8 +154,8 @@ def _of_session(view: HostView, path: str, before: Mapping[str, str | None]) -> 
 
 
 def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
-    """Yield what login shells source, in turn: scripts, or parts of them. The command of /etc/profile that
-    names the folder of the others sources those."""
+    """Yield the scripts, or parts of them, that login shells source, in order. The command in /etc/profile
+    that names the folder of scripts sources these."""
     text = text_or_empty(view, _PROFILE)
     sources = next((match for match in _COMPOUND.finditer(text) if _FOLDER.search(match.group())), None)
     start, end = sources.span() if sources else (len(text), len(text))
@@ -164,8 +166,8 @@ def _login_scripts(view: HostView) -> Iterator[tuple[str, str | None]]:
 
 
 def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
-    """NAME to (value, where): the caller's environment, over the files that new logins read. The value is
-    None where it cannot be told."""
+    """Return (value, source) by name: from the caller's environment, or else from the files that new logins
+    read. The value is None where it is not known."""
     variables: dict[str, tuple[str | None, str]] = {
         assignment.name: (assignment.value, assignment.source) for assignment in for_everybody(view)
     }

@@ -1,20 +1,20 @@
 """The readers of variables: those that always get them, and those that get them on request (`--env-target`).
 
-A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
+A value consists of letters, digits and ._,:;@%+=/- (`model.spelling`), so few rules of quoting matter:
 
 always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells; and a raw file, for
-    systemd's EnvironmentFile= and `docker --env-file`, which takes quotes as they stand.
-fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors and the two
+    systemd's EnvironmentFile= and `docker --env-file`, which takes quotes literally.
+fish: /etc/fish/conf.d/*.fish are sourced after the user's, and before those of vendors and the two
     config.fish (share/config.fish of fish 3.6). Nothing is expanded between single quotes (fish-language).
 systemd: DefaultEnvironment= of the system manager, for all its services (systemd-system.conf(5), 252), with
     words in quotes (systemd.syntax(7)); `%` begins a specifier unless it is doubled.
 unit:NAME.service: Environment= of one service, in the same words (systemd.exec(5)). The drop-ins of a
     service are read in the order of their names (systemd.unit(5)).
-environment: /etc/environment, which others own: NAME=VALUE for every login by PAM. A backslash at the end of
-    a line joins the next one, and nothing is read behind one that is too long: of 1,023 bytes in old
+environment: /etc/environment, a foreign file: NAME=VALUE for every login by PAM. A backslash at the end of
+    a line joins the next one, and nothing is read after a line that is too long: 1,023 bytes in old
     releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
-gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes /etc/profile.env of them, in
-    which later ones win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
+gentoo: /etc/env.d, files whose names begin with two digits, in order; env-update makes /etc/profile.env from
+    them, and later files win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from rocmcfg.model.shape import NamedTuple
 
 _UNITS = "/etc/systemd/system"
 _NAME = "90-rocmcfg.conf"
-UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
+UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # the notation of the shell and the manual
 _SPELLED = regex(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
 _UNIT_FILE = regex(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
 _UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
@@ -52,11 +52,11 @@ _LONGEST = 1023
 
 
 class Target(NamedTuple):
-    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
-    `template` gives our assignments, and with `whole` the file that they are all of. `reads` is the language
-    of its files; without it they are scripts of a shell. Read after our file are
-    those of `folders` with its suffix, or that match `others`, that come later, and then `behind`. `results`
-    are scripts that a program makes of ours."""
+    """A reader of variables. `name` is empty for a reader that always gets them. `needs`: a host with the
+    reader has one of these paths. `template` renders our assignments, and with `whole` the complete file.
+    `reads` parses the language of its files; without it they are shell scripts. After our file the reader
+    reads the later files of `folders` with the same suffix, or those that match `others`, and then `behind`.
+    `results` are scripts that a program generates from ours."""
 
     name: str
     path: str
@@ -79,7 +79,7 @@ def _environment_d(text: str) -> Iterable[Statement]:
 
 
 def _raw(text: str) -> Iterable[Statement]:
-    """A value is one where both readers see the same."""
+    """Yield the statements; the value is None where the two readers see different ones."""
     by_systemd = {
         (statement.line, statement.name): statement.value
         for statement in env_file.read_environment_file(text)
@@ -118,16 +118,16 @@ FISH = Target(
 SYSTEMD = Target(
     "systemd",
     f"/etc/systemd/system.conf.d/{_NAME}",
-    "services of the system as they start",
+    "services of the system when they start",
     ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
     templates.system_conf,
     unit.read,
     tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
 )
-# Lines below ours are in the same file, and the last one counts.
+# Later lines are in the same file, and the last one counts.
 _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
 ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM, reads=pam_env.read)
-# the files that others own, each with the editor that knows our part of it
+# the foreign files, each with the editor for our part
 EDITED: dict[str, Editor] = {ENVIRONMENT.path: marked_lines}
 GENTOO = Target(
     "gentoo",
@@ -141,7 +141,7 @@ GENTOO = Target(
     results=(env_update.PROFILE,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
-EVERY = (*ALWAYS, *FIXED)  # but for the services
+EVERY = (*ALWAYS, *FIXED)  # all except the services
 NAMES = (*(target.name for target in FIXED), "unit:NAME.service")
 
 
@@ -151,7 +151,7 @@ def is_name(name: str) -> bool:
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
     """Return the targets that always get variables, and the target of each of these names once; a name
-    without a target counts for nothing."""
+    without a target is ignored."""
     units = sorted({match[1] for name in names if (match := _SPELLED.fullmatch(name))})
     fixed = (target for target in FIXED if target.name in names)
     return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
@@ -162,7 +162,7 @@ def _unit(unit: str) -> Target:
     return SYSTEMD._replace(
         name=f"unit:{unit}",
         path=f"{_UNITS}/{unit}.d/{_NAME}",
-        readers=f"{unit} as it starts",
+        readers=f"{unit} when it starts",
         needs=tuple(f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in names),
         template=templates.service_conf,
         folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),
@@ -170,20 +170,20 @@ def _unit(unit: str) -> Target:
 
 
 def unit_file(path: str) -> str:
-    """The drop-in of a service that a path is, or that its folder is for; empty for any other path."""
+    """Return the drop-in of a service if the path is this file or its folder; empty for any other path."""
     file = path if path.endswith(f"/{_NAME}") else f"{path}/{_NAME}"
     return file if _UNIT_FILE.fullmatch(file) else ""
 
 
 def unit_files(view: HostView) -> tuple[str, ...]:
-    """The drop-ins of ours that are on this host, of whatever service."""
+    """Return our drop-ins on this host, for all services."""
     folders = (f"{_UNITS}/{name}" for name in sorted(view.names(_UNITS)) if name.endswith(".service.d"))
     paths = (f"{folder}/{_NAME}" for folder in folders if _NAME in view.names(folder))
     return tuple(filter(unit_file, paths))
 
 
 def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
-    """Return what is ours in the target's file: all of it, or the lines between our marks."""
+    """Return our part of the target's file: the whole content, or the lines between our marks."""
     if not settings:
         return None
     if target is ENVIRONMENT:
@@ -201,27 +201,27 @@ def problems(
             yield from _unfit(view, settings)
         elif not here and target.name.startswith("unit:"):
             summary = f"{target.name.removeprefix('unit:')} is not a unit of this host"
-            hint = "the variables wait for it; see its name with systemctl list-units"
+            hint = "the variables take effect once it exists; check its name with systemctl list-units"
             yield warning("RC3302", summary, location=target.path, hint=hint)
         elif not here:
-            summary = f"nothing here reads what --env-target {target.name} would write"
-            detail = f"none of these is here: {', '.join(target.needs)}"
-            hint = f"leave --env-target {target.name} away, or install what reads it first"
+            summary = f"nothing on this host reads the file of --env-target {target.name}"
+            detail = f"none of these exists: {', '.join(target.needs)}"
+            hint = f"leave --env-target {target.name} out, or install its reader first"
             yield error("RC3301", summary, detail=detail, location=target.path, hint=hint)
 
 
 def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
     path = ENVIRONMENT.path
     if not view.exists(path):
-        summary = f"{path} is not on this host, and rocmcfg does not make it"
-        hint = f"make an empty one (sudo touch {path}), then run the command again"
+        summary = f"{path} does not exist on this host, and rocmcfg does not create it"
+        hint = f"create an empty file (sudo touch {path}), then run the command again"
         yield error("RC3303", summary, location=path, hint=hint)
         return
     for setting in (
         variable for variable in settings if len(ENVIRONMENT.lines([variable]).encode()) > _LONGEST
     ):
-        summary = f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops"
-        hint = "shorten the value, or leave --env-target environment away"
+        summary = f"{setting.id} needs a line of more than {_LONGEST} bytes, at which pam_env stops"
+        hint = "shorten the value, or leave --env-target environment out"
         yield error("RC3304", summary, location=path, hint=hint)
     before = text_or_empty(view, path).partition(marked_lines.BEGIN)[0].splitlines()
     read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
@@ -229,12 +229,12 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
         summary = (
             f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it"
         )
-        hint = "take that backslash away, then run the command again"
+        hint = "remove that backslash, then run the command again"
         yield error("RC3306", summary, location=path, hint=hint)
 
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
-    """By file that must hold the variables, what it sets."""
+    """Return the variables of each file that must hold them, by path and name."""
     files = {path: _script(view, path) for path in target.results}
     own = _script(view, target.path) if target.reads is None else _file(view, target, target.path)
     return {target.path: own, **files}
@@ -251,8 +251,8 @@ def _file(view: HostView, target: Target, path: str) -> dict[str, Assignment]:
 
 
 def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
-    """By name, what one of these readers reads after our file. An empty value is one that is taken away, or
-    left empty, and None one that cannot be told."""
+    """Return by name the assignments that one of these readers reads after our file. The value is empty for a
+    variable that is unset or left empty, and None where it is not known."""
     assignments: dict[str, Assignment] = {}
     for target in chosen(names):
         ours = read(view, target)[target.path]
@@ -274,13 +274,13 @@ def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignm
 
 
 def _weight(assignment: Assignment, ours: Mapping[str, str | None]) -> int:
-    """Return how much a reader's value counts where several have one: another value weighs more than one that
-    cannot be told, or than the same."""
+    """Return the weight of a reader's value where several readers have one: a different value weighs more
+    than an unknown one, and that more than the same value."""
     return 1 if assignment.value is None else 2 * (assignment.value != ours.get(assignment.name))
 
 
 def _scripts_after(view: HostView, target: Target, ours: Mapping[str, str | None]) -> Iterator[Assignment]:
-    """A script that has something computed may set any of ours: which it does, nobody can tell."""
+    """Yield the assignments of later scripts. A script that computes a name may set any of our variables."""
     environment = shell.Environment(dict(ours))
     for path in _after(view, target):
         made = read_script(view, path, environment)
@@ -307,7 +307,7 @@ def _files_after(view: HostView, target: Target, ours: Mapping[str, str | None])
 
 
 def _statements(target: Target, text: str, values: Mapping[str, str | None]) -> Iterable[Statement]:
-    """Some languages build on what was set before."""
+    """Return the statements of a text. Some languages use the values that were set before."""
     if target.reads is _environment_d:
         return env_file.read_environment_d(text, values)
     if target.reads is fish.read:
@@ -319,12 +319,12 @@ def _statements(target: Target, text: str, values: Mapping[str, str | None]) -> 
 def untold_later(
     view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
 ) -> Iterable[Diagnostic]:
-    """Variables of which nobody can tell whether what is read after our files changes them."""
+    """Yield a warning for each variable that files read after ours may or may not change."""
     later = later_assignments(view, names) if settings else {}
     for setting in settings:
         assignment = later.get(setting.name)
         if assignment is not None and assignment.value is None:
-            hint = f"set it there in plain words, or not at all: {setting.name}={setting.text}"
+            hint = f"set it there to a plain value, or not at all: {setting.name}={setting.text}"
             yield untold(setting.name, assignment.source, hint)
 
 
@@ -338,8 +338,8 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
 
 
 def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
-    """Yield the programs that make changes to these files take effect. A manager that does not run reads them
-    as it starts."""
+    """Yield the programs that make changes to these files take effect. A manager that is not running reads
+    them when it starts."""
     if GENTOO.path in paths:
         yield env_update.activation(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
@@ -351,20 +351,20 @@ def _managed(view: HostView) -> bool:
 
 
 def daemon_reload(view: HostView, reason: str) -> Activation:
-    """The manager reads its configuration anew, DefaultEnvironment= included (systemd 252, src/core/main.c:
-    `set_manager_defaults`); services get it when they are started again."""
+    """Return the reload by which the manager reads its configuration again, including DefaultEnvironment=
+    (systemd 252, src/core/main.c: `set_manager_defaults`); services get it when they are restarted."""
     commands = (("systemctl", "daemon-reload"),) if _managed(view) else ()
     return Activation("systemctl", commands, reason)
 
 
 def check(view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
-    """Look into what the programs made of our files."""
+    """Check the files that programs generated from ours."""
     return [
         error(
             "RC3305",
-            f"{path} does not hold {setting.name} as {target.path} says it",
+            f"{path} does not have the value of {setting.name} in {target.path}",
             location=path,
-            hint="run env-update by hand and see what it says; files of /etc/env.d that come later win",
+            hint="run env-update by hand and read its output; later files in /etc/env.d win",
         )
         for target in chosen(names)
         for path in target.results

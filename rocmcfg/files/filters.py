@@ -1,4 +1,4 @@
-"""What templates of the files that rocmcfg writes make of a value: `{{ value | quoted }}`."""
+"""Filters for the templates of the files that rocmcfg writes: `{{ value | quoted }}`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def doubled_percent(text: str) -> str:
 
 
 def reason(setting: DesiredSetting) -> str:
-    """Return a comment that says why, without its mark."""
-    # a backslash at the end would make the next line a part of it
+    """Return a comment with the reason for a setting, without the comment character."""
+    # a backslash at the end would join the next line to the comment
     because = setting.because.rstrip("\\ ")
     return f"{setting.id}: {because}" if because else setting.id

@@ -1,7 +1,7 @@
-"""What an update of SteamOS takes over of /etc besides its own list.
+"""Write the list of files in /etc that a SteamOS update keeps, in addition to its own list.
 
-Each line of /etc/atomic-update.conf.d/*.conf is a path, in which `**` stands for anything; these lists are
-kept themselves (steamos-customizations, atomic-update/rauc/atomic-update-keep.conf).
+Each line of /etc/atomic-update.conf.d/*.conf is a path, in which `**` matches anything; the lists themselves
+are kept too (steamos-customizations, atomic-update/rauc/atomic-update-keep.conf).
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ PATH = f"{FOLDER}/rocmcfg.conf"
 
 
 def propose(view: HostView, written: Iterable[str]) -> bytes | None:
-    """The list of what is written; None where nothing is, and on hosts without such lists."""
+    """Return the list of our written files; None where there are none, and on hosts without such lists."""
     paths = sorted(path for path in written if not path.startswith("/etc/rocmcfg/"))
     return templates.keep_list_conf(paths=paths).encode() if paths and view.is_dir(FOLDER) else None

@@ -1,5 +1,5 @@
-"""Lines of ours at the end of a file that somebody else owns, between two comments that say so, and by the
-first of which they are found again. For files in which each line counts for itself."""
+"""Append our lines to a foreign file, between two comments that mark them. The lines are found again by the
+first of these comments. This is for files in which each line stands alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""/etc/modprobe.d: our one file, and what all files together would give a module, by the rules of kmod
-(modprobe.d(5), libkmod-config.c): of a base name the first directory wins; files in order of their base names
-across directories; of `options` the last value wins, and the kernel command line over all."""
+"""Write our one file in /etc/modprobe.d, and evaluate all files together by the rules of kmod (modprobe.d(5),
+libkmod-config.c): among files with the same base name the first directory wins; files are read in the order
+of their base names across directories; the last value in `options` wins, and the kernel command line
+overrides all."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/
 
 
 class Options(NamedTuple):
-    """What one `options` line gives a module: its text, and the `file:line` where it stands."""
+    """The options that one line gives a module: their text, and its `file:line`."""
 
     module: str
     text: str
@@ -27,9 +28,9 @@ class Options(NamedTuple):
 
 
 def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ...]:
-    """All options of all modules in kmod's order, each as the kernel command line would have it:
-    `module.name=value`. kmod joins the lines of a module with blanks between them, and the kernel drops what
-    stands behind a `--`. Files that cannot be read are left out."""
+    """Return all options of all modules in kmod's order, each in the form of the kernel command line:
+    `module.name=value`. kmod joins the lines of a module with blanks between them, and the kernel drops the
+    text after a `--`. Unreadable files are left out."""
     by_module: dict[str, list[Options]] = {}
     for line in lines(view, include_ours=include_ours):
         by_module.setdefault(line.module, []).append(line)
@@ -37,38 +38,34 @@ def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ..
 
 
 def lines(view: HostView, *, include_ours: bool = True) -> tuple[Options, ...]:
-    """The `options` lines of all files in kmod's order."""
+    """Return the `options` lines of all files in kmod's order."""
     read = (path for path in files(view) if include_ours or path != PATH)
     return tuple(options for path in read for options in _parse(path, text_or_empty(view, path)))
 
 
 def unfit(view: HostView, modules: Collection[str]) -> Iterator[Diagnostic]:
-    """Lines of others that would swallow an option of ours, wherever it is written: kmod joins all options of
-    a module, those of the kernel command line last, before the kernel reads them (libkmod-module.c,
-    kmod_module_get_options; kernel/module/main.c, load_module)."""
+    """Yield an error for each foreign line that would hide an option of ours in any file: kmod joins all
+    options of a module, those of the kernel command line last, before the kernel reads them
+    (libkmod-module.c, kmod_module_get_options; kernel/module/main.c, load_module)."""
     for line in lines(view, include_ours=False):
         if line.module not in modules:
             continue
         given = split(line.text)
         if any(karg.leaves_quote_open for karg in given):
-            summary = (
-                f"a quote is not closed, so that the kernel would take every option of {line.module} behind "
-            )
-            summary += "it for a part of this one"
+            summary = f"a quote is not closed, so the kernel would take every later option of {line.module} "
+            summary += "as part of this one"
             yield error(
                 "RC3170", summary, detail=line.text, location=line.source, hint="close the quote there"
             )
         elif separator(given):
-            summary = (
-                f"behind this “--” the kernel reads no option of {line.module}, and so none of rocmcfg's"
-            )
+            summary = f"the kernel reads no option of {line.module} after this “--”, including rocmcfg's"
             yield error(
-                "RC3171", summary, detail=line.text, location=line.source, hint="take the “--” out there"
+                "RC3171", summary, detail=line.text, location=line.source, hint="remove the “--” there"
             )
 
 
 def files(view: HostView) -> tuple[str, ...]:
-    """The files that kmod reads, in its order."""
+    """Return the files that kmod reads, in its order."""
     return drop_ins(view, _DIRECTORIES, ".conf")
 
 
@@ -94,8 +91,8 @@ def _argument(word: str, source: str, module: str) -> Karg:
 
 
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
-    """Lines with the number they start at. kmod drops a backslash and takes the character behind it as it is;
-    a line break it drops too (freadline_wrapped in kmod, shared/util.c)."""
+    """Yield each logical line with the number at which it starts. kmod drops a backslash and takes the next
+    character literally; it also drops a line break after it (freadline_wrapped in kmod, shared/util.c)."""
     number = 1
     for line in re.finditer(r"((?:[^\\\n]+|\\.|\\\Z)*)(?:\n|\Z)", text, re.DOTALL):
         yield number, re.sub(r"\\(.?)", lambda match: match[1].strip("\n"), line[1], flags=re.DOTALL)
@@ -103,7 +100,7 @@ def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
-    """Our file; None where no setting goes to modprobe.d."""
+    """Return our file; None where no setting goes to modprobe.d."""
     if not settings:
         return None
     return templates.modprobe_conf(settings=settings, lines=dict.fromkeys(map(line, settings))).encode()

@@ -1,6 +1,6 @@
-"""What a shell must know to take our part back without rocmcfg. Each loader and each initramfs generator
-declares its own. Patterns are those of a shell. It expands them when it runs, and so finds entries and
-kernels that were installed meanwhile."""
+"""Describe what a shell needs to know to undo our changes without rocmcfg. Each loader and each initramfs
+generator declares its own traces. Patterns are shell patterns: they are expanded when the undo runs, and so
+match entries and kernels installed meanwhile."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.shape import NamedTuple
 
 _SPECIAL = re.compile(r"[*?[]")
-# In a command for each image: its path, the release of its kernel, and the package of that kernel.
+# Placeholders in a command for each image: its path, the release of its kernel, and the package of that
+# kernel.
 IMAGE, RELEASE, PACKAGE = "{image}", "{release}", "{package}"
 
 
 class Sealed(NamedTuple):
-    """Programs that hold, behind the text `behind`, a checksum of the files whose path ends with `suffix`.
-    While a program holds one, such a file must not change. `cure` is the command that takes it out."""
+    """Programs that hold, after the text `behind`, a checksum of the files whose path ends with `suffix`.
+    While a program holds one, such a file must not change. `cure` is the command that removes the
+    checksum."""
 
     suffix: str
     behind: str
@@ -26,10 +28,10 @@ class Sealed(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """Where a loader has something of ours besides the files that a journal names. All are patterns of paths:
-    `entries` of files of others that may hold our part, `own` of files that are ours as a whole, `images` of
-    images with a command line built into them. A path that `shown` matches exists while the partition is
-    mounted. `mount_points` are where partitions that /etc/fstab names must be mounted."""
+    """Places where a loader may have something of ours, other than the files in a journal. All are patterns
+    of paths: `entries` match foreign files that may hold our part, `own` files that are entirely ours,
+    `images` images with a built-in command line. A path that `shown` matches exists while the partition is
+    mounted. `mount_points` are the places where partitions in /etc/fstab must be mounted."""
 
     mount_points: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
@@ -40,10 +42,10 @@ class Traces(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """A program that makes menus, entries or images of our files, by `commands`. `makes` are files that it
-    writes. `each` are commands for one image: for every image that the patterns `every` match, or for the
-    first image of each kernel among those that `first` match. `signed_by` is the command that signs an image
-    where the firmware requires it; None where nothing on this host would, empty where no image is made."""
+    """A program that generates menus, entries or images from our files, by `commands`. `makes` are the files
+    that it writes. `each` are commands for one image: for every image that the patterns `every` match, or for
+    the first image of each kernel among those that `first` match. `signed_by` is the command that signs an
+    image if the firmware requires it; None if no program on this host can, empty if no image is made."""
 
     tool: str
     package: str
@@ -56,13 +58,13 @@ class Maker(NamedTuple):
 
     @property
     def program(self) -> str:
-        """Return the program without which nothing is made."""
+        """Return the program without which nothing is generated."""
         step = Activation(self.tool, (*self.commands, *self.each), "")
         return next(iter(step.programs), "")
 
 
 def maker_of(step: Activation, package: str = "") -> Maker:
-    """Return a derived step as a shell runs it. A package that is not named is called as its program."""
+    """Return a derived step for a shell. By default the package has the name of its program."""
     maker = Maker(step.tool, package, step.commands, step.outputs)
     return maker._replace(package=package or maker.program)
 

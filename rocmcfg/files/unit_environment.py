@@ -1,5 +1,5 @@
-"""What counts for a service besides the lines of Environment=, wherever it stands: the files of
-EnvironmentFile= override those, and UnsetEnvironment= comes last (systemd.exec(5))."""
+"""Find assignments that override Environment= of a service, in any order of the lines: the files of
+EnvironmentFile= override it, and UnsetEnvironment= comes last (systemd.exec(5))."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _NOT_FOLLOWED = frozenset("*?[%\\\"'")  # a pattern, a specifier, quotes
 
 
 def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | None]) -> Iterator[Assignment]:
-    """`paths` are the unit and its drop-ins, in the order of reading. An empty value is one that is taken
-    away, and None one that cannot be told."""
+    """Yield the overriding assignments. `paths` are the unit and its drop-ins, in the order of reading. The
+    value is empty for a variable that is unset, and None where it is not known."""
     files: list[tuple[str, str]] = []
     gone: list[Assignment] = []
     for path in paths:

@@ -1,6 +1,9 @@
-"""Initramfs generators: which one a host uses, what builds its images anew, and whether they carry the
-driver. One that does is loaded from there and reads the image's own copy of modprobe.d, so that the image has
-to be built anew. To add a generator: write a module with a `GENERATOR`, name it in `_MODULES`."""
+"""Initramfs generators: which one a host uses, how its images are rebuilt, and whether they contain the
+driver.
+
+A driver in an image is loaded from the image and reads the image's own copy of modprobe.d, so the image must
+be rebuilt. To add a generator, write a module with a `GENERATOR` and name it in `_MODULES`.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio")
-# no file of modprobe.d is in its images; their options are, of every module they carry (0.13)
+# its images hold no files of modprobe.d, but the options of every module in them (0.13)
 _BOOSTER = ("/usr/bin/booster", "/usr/share/libalpm/hooks/90-booster-install.hook")
-# Each is there where all of its evidence is.
+# Each is present where all of its evidence is.
 _RECOGNISED = (
     Detection("booster", "booster", _BOOSTER, proof=True, manual="sudo /usr/lib/booster/regenerate_images"),
     Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
@@ -30,24 +33,26 @@ _RECOGNISED = (
 )
 _NAME = regex(r"initrd\.img-(.+)|initramfs-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
-# How the driver may lie in an image: usr-merged or not, below a release or not, compressed or not.
+# Paths of the driver in an image: usr-merged or not, below a release or not, compressed or not.
 _DRIVER = regex(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
-# A module, as RELEASE/kernel/….ko; and the first program of an image, which dracut has as a link
+# A module, as RELEASE/kernel/….ko; and the first program of an image, which is a link in those of dracut
 _MODULE = regex(r"(?:^|[/\s])lib/modules/([^/\s]+/\S+\.ko)(?:\.(?:xz|zst|gz))?$")
 _INIT = regex(r"(?:^|\s)(?:\./)?init(?: -> .*)?$")
 _PACKED = ("", ".xz", ".zst", ".gz")
-# Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
+# Images that come with the system get files of /etc only through an overlay (rpm-ostree 2026.2,
+# initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (
     "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
-    "or keep to the kernel command line: --via cmdline"
+    "or use the kernel command line instead: --via cmdline"
 )
 
 
 class Image(NamedTuple):
-    """`carries` is None where the image could not be looked into. `release` is empty where nothing tells of
-    which kernel it is, `built` is False where the host's generator is not known to write it. `holds` are its
-    modules as RELEASE/PATH without what packs them, and `init` where it has one."""
+    """An image. `carries` tells whether it contains the driver, None where it could not be read. `release` is
+    the release of its kernel, empty where it is not known; `built` is False where the host's generator is not
+    known to write it. `holds` are its modules as RELEASE/PATH without the suffix of a compression, and `init`
+    where it has one."""
 
     path: str
     release: str
@@ -57,11 +62,11 @@ class Image(NamedTuple):
 
 
 class Generator(Protocol):
-    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `UNPACKS` takes them out, into its working
-    directory where `INTO_HERE`. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the
-    host's kernel packages have an image made of every new kernel, proves that it is in use; its `PLUGIN` of
-    kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an image is
-    wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
+    """A generator. `TOOL` rebuilds the images, `LOOKS` lists the files of one, `UNPACKS` unpacks them, into
+    its working directory where `INTO_HERE`. One of `PROGRAMS` shows that the generator is installed. One of
+    `HOOKS`, by which the host's kernel packages build an image for every new kernel, proves that it is in
+    use; its `PLUGIN` of kernel-install, which may never be run, is weaker evidence. `WHY` is the explanation
+    where an image is wrong after a rebuild without an error, `HINT` the remedy, with `{image}`."""
 
     NAME: ClassVar[str]
     TOOL: ClassVar[str]
@@ -88,23 +93,24 @@ class Generator(Protocol):
         return Detection(self.NAME, self.NAME, evidence, bool(proof), True, self.MANUAL)
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
-        """Return by path what files of ours for its sake hold where we have module options on such a host."""
+        """Return by path the content of the files of ours that this generator needs for our module
+        options."""
         return {}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """Return the images that it makes, and those that the entries boot, not looked into yet."""
+        """Return the images that it makes, and those that the entries boot, without reading them."""
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        """Return the commands that rebuild the images that are `built`."""
+        """Return the commands that rebuild the images with `built`."""
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-        """Yield why the images that carry the driver would not get our file. Whether they are `built` is
-        looked at elsewhere."""
+        """Yield why the images that contain the driver would not get our file. Whether they are `built` is
+        checked elsewhere."""
         return ()
 
     def inside(self, host: Host, image: Image) -> bytes | None:
-        """Return our file as an image has it; None for none. Raises Unreadable where it cannot be looked
-        into."""
+        """Return our file in an image; None where the image has none. Raises Unreadable where the image
+        cannot be read."""
         name = PATH.lstrip("/")
         contents = host.unpack((*self.UNPACKS.split(), image.path), (name,), here=self.INTO_HERE)
         if contents is None:
@@ -112,7 +118,7 @@ class Generator(Protocol):
         return contents.get(name)
 
     def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-        """Return the images that are `made`, and say of each whether it carries the driver."""
+        """Return the images of `made`, each with whether it contains the driver."""
         return tuple(self.looked_into(view, image) for image in sorted(self.made(view, entries)))
 
     def looked_into(self, view: HostView, image: Image) -> Image:
@@ -120,8 +126,8 @@ class Generator(Protocol):
         return image._replace(carries=carried(listing), holds=held(listing or ()))
 
     def activations(self, view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation]:
-        """Return the step, called `TOOL`, that rebuilds the images of all kernels. An undo asks for it
-        anew."""
+        """Return the step, named `TOOL`, that rebuilds the images of all kernels. An undo asks for it
+        again."""
         made = sorted(self.made(view, entries))
         images = [image for image in made if image.built]
         places = ("/boot", *(image.path for image in images))
@@ -129,25 +135,31 @@ class Generator(Protocol):
         return (Activation(self.TOOL, commands, reason, writes_at=places, images=paths),)
 
     def maker(self, view: HostView) -> Maker:
-        """Return what rebuilds the images of the kernels that there are then, as a shell runs it."""
+        """Return the commands, for a shell, that rebuild the images of all kernels installed at that time."""
         return Maker(self.TOOL, self.TOOL, tuple(self.commands(view, ())))
 
     def check(self, host: Host, images: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
-        """Look into every image that carries the driver: it holds our file with just these bytes, or not at
-        all. An image that could not be looked into is a warning, one that is wrong an error."""
+        """Check every image that contains the driver: it must hold our file with exactly these bytes, or not
+        at all. Yield a warning for an image that cannot be read, an error for a wrong one."""
         for image in images:
             if image.carries is False:
                 continue
             try:
                 inside = self.inside(host, image)
             except Unreadable:
-                summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
+                summary = f"{image.path} cannot be unpacked to check that it holds {PATH}"
                 proves = (self.UNPACKS or self.LOOKS).split()[0]
-                hint = f"try {proves} on it by hand"
+                hint = f"run {proves} on it by hand"
                 yield warning("RC3203", summary, location=image.path, hint=hint)
                 continue
             if inside != expected:
-                has = "lacks" if inside is None else "still has" if expected is None else "has an old copy of"
+                has = (
+                    "does not hold"
+                    if inside is None
+                    else "still has"
+                    if expected is None
+                    else "has an old copy of"
+                )
                 summary, hint = f"{image.path} {has} {PATH}", self.HINT.format(image=image)
                 yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
@@ -165,8 +177,8 @@ def detect(view: HostView) -> tuple[Detection, ...]:
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
-    """Return the generators that make this host's images: the hook of one beats the plugin of another, and
-    both beat a program that lies there unused. Where there are several, nobody can tell."""
+    """Return the generators that make this host's images: a hook is stronger evidence than a plugin, and both
+    are stronger than an installed program. Where several remain, it is not known which one is used."""
     detections = tuple(detected)
     by_hook = tuple(detection for detection in detections if detection.proof)
     by_plugin = tuple(
@@ -177,16 +189,16 @@ def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
 
 
 def backend(detected: Iterable[Detection]) -> Generator | None:
-    """Return the backend of the generator that is in use; None where there is none that we can run, or
-    several."""
+    """Return the backend of the generator in use; None where there is none that rocmcfg can run, or where
+    there are several."""
     names = [detection.name for detection in in_use(detected)]
     return next((generator for generator in backends() if names == [generator.NAME]), None)
 
 
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
     """Return the images that the normal entries boot, by path, with the kernel's release. Some loaders boot
-    copies, and name them from the root of the file system that these lie on. A unified kernel image stands
-    for the image that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
+    copies, and name them from the root of their file system. A unified kernel image counts as the image
+    inside it: lsinitrd and lsinitcpio open it with objcopy, other programs cannot."""
     booted_images: dict[str, str] = {}
     for entry in entries:
         unified = (entry.path,) if entry.path.endswith(".efi") else ()
@@ -197,8 +209,8 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def releases(view: HostView) -> dict[str, str]:
-    """Return the release of each kernel whose modules are here, by the names that images have of it: the
-    release itself and, on Arch, its package."""
+    """Return the release of each kernel whose modules are installed, by the names that its images may have:
+    the release itself and, on Arch, its package."""
     return view.once(("releases",), lambda: _releases(view))
 
 
@@ -220,13 +232,13 @@ def release_of(path: str, kernels: Mapping[str, str]) -> str:
 
 
 def carried(listing: Iterable[str] | None) -> bool | None:
-    """Return whether an image carries the driver, by the lines in which a program lists its files."""
+    """Return whether an image contains the driver, according to a listing of its files."""
     return None if listing is None else any(map(_DRIVER.search, listing))
 
 
 def held(listing: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules and the first program of an image, by the same lines: these must be there again once
-    it was made anew."""
+    """Return the modules and the first program of an image from such a listing: a rebuilt image must contain
+    them too."""
     contained: set[str] = set()
     for line in listing:
         if module := _MODULE.search(line):
@@ -237,7 +249,7 @@ def held(listing: Iterable[str]) -> tuple[str, ...]:
 
 
 def lacking(view: HostView, before: Iterable[str], now: Iterable[str]) -> list[str]:
-    """Return what an image held and holds no more, without the modules that the host has lost since."""
+    """Return what an image has lost, without the modules that the host no longer has."""
     gone = sorted({*before}.difference(now))
     return [name for name in gone if name == "init" or _has_module(view, name)]
 
@@ -247,7 +259,6 @@ def _has_module(view: HostView, name: str) -> bool:
 
 
 def printed_lines(view: HostView, argv: Sequence[str]) -> list[str] | None:
-    """Return the lines that a program prints of an image; None where it cannot be run, or says that it
-    failed."""
+    """Return the lines that a program prints about an image; None where it cannot be run, or fails."""
     answer = view.query(argv)
     return answer.stdout.splitlines() if answer is not None and answer.ok else None

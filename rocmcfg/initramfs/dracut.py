@@ -1,20 +1,23 @@
-"""dracut (Fedora, EL, openSUSE, Gentoo, Debian from forky on): an image at a time, each beside the old one.
+"""dracut (Fedora, EL, openSUSE, Gentoo, Debian from forky on): one image at a time, each written next to the
+old one.
 
-**What is in an image.** /etc/modprobe.d is copied in host-only mode alone (module-setup.sh of
-modules.d/90kernel-modules in 059 and 106, of 80base in 112). That mode is on in Fedora and openSUSE by a file
-of theirs, off in Debian's 059 and 106, on by itself from 109 on, and off where a kernel is installed in a
-chroot without /dev (dracut.sh). So our own `CONF` asks for our file by name, in every mode, as one that may
-be missing (`install_optional_items`, dracut.conf(5)).
+**Content of an image.** /etc/modprobe.d is copied only in host-only mode (module-setup.sh of
+modules.d/90kernel-modules in 059 and 106, of 80base in 112). In Fedora and openSUSE a file of the
+distribution turns that mode on; it is off in Debian's 059 and 106, on by default from 109 on, and off where a
+kernel is installed in a chroot without /dev (dracut.sh). So our own `CONF` lists our file by name, in every
+mode, as a file that may be missing (`install_optional_items`, dracut.conf(5)).
 
-**What writes an image.** `--regenerate-all` writes where dracut would put an image today, which is not where
-one lies that another package copied (Debian's systemd-boot). Up to 106 dracut.sh ends with `cp` onto the old
-image and, if that fails, `rm` of it. 107 has the new one written beside and renamed (39a765de), and so do we,
-for every image that has the name of one, with the arguments that it was built with (`--rebuild`). The hooks
-that Debian's 106 runs afterwards (/etc/initramfs/post-update.d) would copy the image under the name that it
-has for that moment: `NO_POST_UPDATE_HOOKS` leaves them out, and the copies that are booted are images to us.
+**Writing an image.** `--regenerate-all` writes to the place where dracut would put an image today. An image
+that another package copied (Debian's systemd-boot) is elsewhere. Up to 106 dracut.sh ends with `cp` onto the
+old image and, if that fails, `rm` of it. 107 writes the new image next to the old one and renames it
+(39a765de), and so does rocmcfg, for every image with the name of one, with the arguments that it was built
+with (`--rebuild`). The hooks that Debian's 106 runs afterwards (/etc/initramfs/post-update.d) would copy the
+image under its temporary name: `NO_POST_UPDATE_HOOKS` suppresses them, and rocmcfg treats the booted copies
+as images.
 
-dracut ends with status 0 also where dracut-install failed (seen with 106). `uefi=yes` in a configuration
-would put a unified kernel image there: `--no-uefi`, where the program knows it (from 052 on; EL 8 has 049).
+dracut exits with status 0 even if dracut-install failed (seen with 106). `uefi=yes` in a configuration would
+write a unified kernel image instead, so `--no-uefi` is used if the program knows it (from 052 on; EL 8 has
+049).
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ _NAMED = tuple(
     )
 )
 _QUIET = ("env", "NO_POST_UPDATE_HOOKS=1")
-# Where a file of an image may lie: what the module squash packs is in an image of its own (lsinitrd, 104).
+# Places of a file in an image: files packed by the module squash are in an inner image (lsinitrd, 104).
 _ROOTS = ("", "squashfs-root/", "erofs-root/")
 
 
@@ -50,20 +53,20 @@ class Dracut(Generator):
     LOOKS = "lsinitrd"
     PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
     HOOKS = (
-        "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image
+        "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone does not make images
         "/usr/share/libalpm/hooks/90-dracut-install.hook",  # AUR dracut-hook
     )
     PLUGIN = "50-dracut.install"
     MANUAL = "sudo dracut --regenerate-all --force"
-    WHY = "dracut ended without an error, which it also does where it could not copy a file"
-    HINT = "build it by hand and read what it says: sudo dracut --force {image.path} {image.release}"
+    WHY = "dracut exited without an error, as it does even if it could not copy a file"
+    HINT = "build it by hand and read the output: sudo dracut --force {image.path} {image.release}"
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
         return {CONF: templates.dracut_conf(path=PATH).encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """Return the images. One with another name has early microcode, or was named by a hash by another
-        program; where such an image is booted, nobody knows how to build it."""
+        """Return the images. An image with another name has early microcode, or another program named it with
+        a hash; if such an image is booted, it is not known how to build it."""
         kernels = releases(view)
         named = [path for name in view.names("/boot") if release_of(path := f"/boot/{name}", kernels)]
         images = {path: release_of(path, kernels) for path in (*booted(view, entries), *named)}
@@ -77,8 +80,8 @@ class Dracut(Generator):
             yield ("mv", "-f", f"{path}.new", path)
 
     def maker(self, view: HostView) -> Maker:
-        """Return what rebuilds every image that has the name of a kernel, and those that kernel-install(8)
-        has put beside them."""
+        """Return the commands that rebuild every image with the name of a kernel, and those that
+        kernel-install(8) put next to them."""
         each = tuple(self.commands(view, [Image(IMAGE, RELEASE)]))
         return Maker(self.TOOL, self.TOOL, every=(*_NAMED, *on(PARTITIONS, f"*/{RELEASE}/init*")), each=each)
 
@@ -92,7 +95,7 @@ class Dracut(Generator):
             if name in listed:
                 answer = host.query((self.LOOKS, "--file", name, image.path))
                 inside = answer.stdout.encode() if answer is not None and answer.ok else b""
-                if not inside:  # 059 lists what squash has packed, and cannot print it
+                if not inside:  # 059 lists files packed by squash, and cannot print them
                     raise Unreadable(image.path, f"{name} cannot be printed")
         return inside
 

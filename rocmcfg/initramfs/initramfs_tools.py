@@ -1,6 +1,7 @@
-"""initramfs-tools (Debian, Ubuntu): always copies /etc/modprobe.d, exits 0 also where it did nothing.
+"""initramfs-tools (Debian, Ubuntu): always copies /etc/modprobe.d, and exits with status 0 even if it did
+nothing.
 
-Sources: initramfs-tools-core, mkinitramfs (copies modprobe.d whether or not a driver is in the image) and
+Sources: initramfs-tools-core, mkinitramfs (copies modprobe.d with or without the driver in the image) and
 update-initramfs (`update_initramfs=no` and a read-only /boot end with exit status 0).
 """
 
@@ -29,16 +30,16 @@ class InitramfsTools(Generator):
     HOOKS = ("/etc/kernel/postinst.d/initramfs-tools",)
     PLUGIN = ""
     MANUAL = "sudo update-initramfs -u -k all"
-    WHY = "update-initramfs ended without an error and did not rebuild it"
+    WHY = "update-initramfs exited without an error, but did not rebuild it"
     HINT = (
-        "see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether /boot is mounted "
+        "check update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether /boot is mounted "
         "read-only"
     )
 
     def detect(self, view: HostView) -> Detection | None:
-        """Return the detection of initramfs-tools; None where it does not make the images. dracut brings a
-        program of the same name (Debian's package 112), and a removed initramfs-tools leaves its /etc behind:
-        only what the program runs tells them apart."""
+        """Return the detection of initramfs-tools; None where it does not make the images. dracut contains a
+        program of the same name (Debian's package 112), and a removed initramfs-tools leaves its files in
+        /etc: only the text of the program distinguishes them."""
         detection = super().detect(view) if view.exists(_MARK) else None
         text = text_or_empty(view, self.PROGRAMS[0])
         if detection is None or (_RUNS_DRACUT.search(text) and "mkinitramfs" not in text):
@@ -51,7 +52,7 @@ class InitramfsTools(Generator):
         return [Image(path, release) for path, release in {**booted(view, entries), **own}.items()]
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        """Return the command for all kernels: plain -u rebuilds the newest one only."""
+        """Return the command for all kernels: -u alone rebuilds only the newest one."""
         return [(self.TOOL, "-u", "-k", "all")]
 
 

@@ -1,18 +1,19 @@
-"""mkinitcpio (Arch and what is made of it): the images of all presets, and those that kernel-install made.
+"""mkinitcpio (Arch and its derivatives): the images of all presets, and those that kernel-install made.
 
-Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25). HOOKS may be
-set anew by a file of /etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a
-configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand and in every
-image afterwards.
+Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, unchanged since before v25). HOOKS may
+be overwritten by a file in /etc/mkinitcpio.conf.d, whose files are read in the order of `sort -V`, or by a
+configuration that a preset names (mkinitcpio, `process_preset`). So the hook is checked beforehand, and every
+image is checked afterwards.
 
-`mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
-skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
-of it (`build_image`), where it writes over the old one: one that fails then leaves half an image, which an
-undo replaces by the copy that was made before. An image that an entry boots and no preset names is made as by
-its plugin of kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
+`mkinitcpio -P` continues after a preset that fails, and its exit status shows the failure; a preset without
+an image or a kernel is skipped with status 0. It writes next to the old image and renames, except on a
+partition with less free space than 5/4 of the image (`build_image`), where it overwrites the old one: if it
+fails then, half an image is left, which an undo replaces with the copy made before. An image that an entry
+boots and that no preset names is made as by the plugin of kernel-install
+(kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
 
-limine-mkinitcpio-hook puts a wrapper in front that asks whether to run limine-mkinitcpio; where that program
-is, it is run, since it also brings the images to where Limine has them (omacom/omarchy).
+limine-mkinitcpio-hook installs a wrapper that asks whether to run limine-mkinitcpio; where that program
+exists, it is run, since it also copies the images to the places that Limine uses (omacom/omarchy).
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class Mkinitcpio(Generator):
     HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
     PLUGIN = "50-mkinitcpio.install"
     MANUAL = "sudo mkinitcpio -P"
-    WHY = "mkinitcpio ended without an error, which it also does where a preset names no kernel"
+    WHY = "mkinitcpio exited without an error, as it does even if a preset names no kernel"
     HINT = (
-        "see whether its preset is in /etc/mkinitcpio.d, and the hook modconf among its HOOKS: "
+        "check whether its preset is in /etc/mkinitcpio.d, and whether its HOOKS contain modconf: "
         "lsinitcpio --config {image.path}"
     )
 
@@ -66,18 +67,18 @@ class Mkinitcpio(Generator):
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
         """Yield RC3206 where the configuration has no `modconf`, RC3213 where only bash can tell. The
-        configuration of a preset is not looked at."""
+        configuration of a preset is not checked."""
         if not carrying:
             return
         conf = Lists()
-        summary = "whether mkinitcpio makes images with modprobe.d here cannot be told"
+        summary = "cannot determine whether mkinitcpio copies modprobe.d into its images here"
         for path in (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)):
             conf.read(path, text_or_empty(view, path))
         try:
             hooks, files = conf.words("HOOKS"), " ".join(conf.words("FILES") or ())
         except Untold as untold:
-            why = "only bash can tell what HOOKS and FILES come to; each image is looked into afterwards"
-            hint = "write HOOKS and FILES as plain lists, to have it told beforehand"
+            why = "only bash can evaluate HOOKS and FILES; each image is checked afterwards"
+            hint = "write HOOKS and FILES as plain lists, so that rocmcfg can check them beforehand"
             yield info("RC3213", summary, location=untold.at, detail=why, hint=hint)
             return
         if (hooks is None and not text_or_empty(view, _CONF)) or "/etc/modprobe.d" in files:
@@ -85,17 +86,17 @@ class Mkinitcpio(Generator):
         if "modconf" not in (hooks or ()):
             yield error(
                 "RC3206",
-                f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
+                f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} contains amdgpu",
                 location=conf.source("HOOKS").rpartition(":")[0] or _CONF,
                 detail=f"HOOKS=({' '.join(hooks or ())}) has no modconf, which copies /etc/modprobe.d",
-                hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
-                "line: --via cmdline",
+                hint="add modconf to HOOKS there, then run the command again; or use the kernel command line "
+                "instead: --via cmdline",
             )
 
 
 def _of_presets(view: HostView) -> list[str]:
-    """Return the images that presets name and that are there; the entries tell their kernels, if anything
-    does. Of a preset that only bash can read, return those that it names anywhere."""
+    """Return the existing images that presets name; their kernels are known only from entries. For a preset
+    that only bash can evaluate, return all images that it mentions."""
     paths: list[str] = []
     for path, text in presets(view).items():
         preset = Lists()
@@ -111,7 +112,7 @@ def _of_presets(view: HostView) -> list[str]:
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:
-    """Return a key by which names sort as `sort -V` sorts them, for names as they occur."""
+    """Return a key that sorts file names in the order of `sort -V`, for usual names."""
     return [(int(part or 0) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]+)", name)]
 
 

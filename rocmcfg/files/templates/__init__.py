@@ -36,7 +36,7 @@ def gentoo(*, variables: Any, whole: Any) -> str:
 
 def initcpio_post_sh() -> str:
     out: list[str] = []
-    out += ['#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a kernel whose image was just built.\n# Undo: sudo rocmcfg rollback\n# Never fails: an image must be built whatever becomes of us.\n# Where rocmcfg itself has the images built, it looks at them afterwards.\n[ -n "$KERNELVERSION" ] && [ -z "$ROCMCFG_STARTED" ] || exit 0\n']
+    out += ['#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a kernel whose image was just built.\n# Undo: sudo rocmcfg rollback\n# Always exits with status 0: rocmcfg must never keep an image from being built.\n# When rocmcfg itself rebuilds the images, it checks them afterwards.\n[ -n "$KERNELVERSION" ] && [ -z "$ROCMCFG_STARTED" ] || exit 0\n']
     out += ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin:/run/current-system/profile/bin\n']
     out += ['command -v rocmcfg >/dev/null 2>&1 || exit 0\nrocmcfg check-kernel "$KERNELVERSION" </dev/null || true\nexit 0\n']
     return "".join(out)
@@ -44,7 +44,7 @@ def initcpio_post_sh() -> str:
 
 def keep_list_conf(*, paths: Any) -> str:
     out: list[str] = []
-    out += ['# Written by rocmcfg: updates of SteamOS keep these files. Undo: sudo rocmcfg rollback\n/etc/rocmcfg/**\n']
+    out += ['# Written by rocmcfg: SteamOS updates keep these files. Undo: sudo rocmcfg rollback\n/etc/rocmcfg/**\n']
     for path in paths:
         out += [str(path), '\n']
     return "".join(out)
@@ -52,7 +52,7 @@ def keep_list_conf(*, paths: Any) -> str:
 
 def kernel_install_sh() -> str:
     out: list[str] = []
-    out += ['#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a newly installed kernel.\n# Undo: sudo rocmcfg rollback\n# Never fails: a kernel must install whatever becomes of us.\n# Where rocmcfg itself calls kernel-install, it looks at the result afterwards.\n[ "$1" = add ] && [ -z "$ROCMCFG_STARTED" ] || exit 0\n# Root runs the system\'s programs alone: in a PATH that sudo or su let through, a folder may be somebody else\'s.\n']
+    out += ['#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a newly installed kernel.\n# Undo: sudo rocmcfg rollback\n# Always exits with status 0: rocmcfg must never keep a kernel from being installed.\n# When rocmcfg itself runs kernel-install, it checks the result afterwards.\n[ "$1" = add ] && [ -z "$ROCMCFG_STARTED" ] || exit 0\n# Root runs only the system\'s programs: sudo or su may pass on a PATH with a folder of another user.\n']
     out += ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin:/run/current-system/profile/bin\n']
     out += ['command -v rocmcfg >/dev/null 2>&1 || exit 0\nrocmcfg check-kernel "$2" </dev/null || true\nexit 0\n']
     return "".join(out)
@@ -60,7 +60,7 @@ def kernel_install_sh() -> str:
 
 def kernel_postinst_sh() -> str:
     out: list[str] = []
-    out += ["#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a newly installed kernel.\n# Undo: sudo rocmcfg rollback\n# Never fails: a kernel must install whatever becomes of us.\n# Root runs the system's programs alone: in a PATH that sudo or su let through, a folder may be somebody else's.\n"]
+    out += ["#!/bin/sh\n# Written by rocmcfg: checks the applied kernel parameters against a newly installed kernel.\n# Undo: sudo rocmcfg rollback\n# Always exits with status 0: rocmcfg must never keep a kernel from being installed.\n# Root runs only the system's programs: sudo or su may pass on a PATH with a folder of another user.\n"]
     out += ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin:/run/current-system/profile/bin\n']
     out += ['command -v rocmcfg >/dev/null 2>&1 || exit 0\nrocmcfg check-kernel "$1" </dev/null || true\nexit 0\n']
     return "".join(out)
@@ -113,11 +113,11 @@ def system_conf(*, variables: Any, whole: Any) -> str:
 
 def trial_head() -> str:
     out: list[str] = []
-    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n']
+    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` remove it.\n']
     return "".join(out)
 
 
 def user_environment_conf(*, checksum: Any, lines: Any) -> str:
     out: list[str] = []
-    out += ['# Written by rocmcfg env --user; the next one replaces this file.\n# Undo: rocmcfg env --user --remove\n# sha256 of the lines below: ', str(checksum), '\n', str(lines)]
+    out += ['# Written by rocmcfg env --user; the next run replaces this file.\n# Undo: rocmcfg env --user --remove\n# sha256 of the lines below: ', str(checksum), '\n', str(lines)]
     return "".join(out)

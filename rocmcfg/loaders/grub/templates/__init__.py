@@ -16,7 +16,7 @@ def assignment_cfg(*, kargs: Any) -> str:
 def drop_in_cfg(*, kargs: Any, settings: Any) -> str:
     out: list[str] = []
     out += ['# Written by rocmcfg; the next `rocmcfg apply` replaces this file.\n# Undo: sudo rocmcfg rollback\n']
-    out += ['# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n']
+    out += ['# GRUB_CMDLINE_LINUX_DEFAULT does not affect the recovery entries of the boot menu.\n']
     for setting in settings:
         out += ['# ', str(reason(setting)), '\n']
     out += ['GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT ', str(kargs), '"\n']
@@ -25,6 +25,6 @@ def drop_in_cfg(*, kargs: Any, settings: Any) -> str:
 
 def trial_cfg() -> str:
     out: list[str] = []
-    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n']
-    out += ['# GRUB itself puts the arguments of one boot here: /etc/grub.d/01_rocmcfg_trial.\nGRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT \\$rocmcfg_trial"\n']
+    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` remove it.\n']
+    out += ['# GRUB itself inserts the arguments for one boot here; see /etc/grub.d/01_rocmcfg_trial.\nGRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT \\$rocmcfg_trial"\n']
     return "".join(out)

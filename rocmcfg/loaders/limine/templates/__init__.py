@@ -15,7 +15,7 @@ def drop_in_conf(*, names: Any, part: Any) -> str:
 
 def trial(*, lines: Any, title: Any) -> str:
     out: list[str] = []
-    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n']
+    out += ['# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` remove it.\n']
     out += ['/', str(title), '\n']
     for line in lines:
         out += ['    ', str(line), '\n']
