@@ -1,1 +1,1 @@
-"""The only package that touches the operating system; the rest of the program sees its module `view`."""
+"""The only package that touches the operating system; the rest of the program uses its module `view`."""

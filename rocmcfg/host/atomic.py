@@ -1,12 +1,12 @@
-"""Durable writes: temporary file, fsync, rename, fsync of the directory. Nothing is ever half written.
+"""Write durably: temporary file, fsync, rename, fsync of the directory. Nothing is ever half written.
 
-FAT has no journal, and Linux's vfat takes two steps to put a new file in the place of an old one. The rename
-takes the new file's first name away, and frees what the old file had as soon as nobody holds it; the name
-leads to the new content only when the new file's inode is written (vfat_rename in fs/fat/namei_vfat.c and
-fat_evict_inode in fs/fat/inode.c; seen with Linux 6.1). A power cut between the two, which the fsync of the
-directory does not close, leaves a name that leads nowhere. So the old file is held until the new one was
-synced once more, behind the directory: at each moment the name leads to the old content or to the new. Where
-there was none, the new one is synced before the directory, since its name leads nowhere until then.
+FAT has no journal, and Linux's vfat needs two steps to replace a file. The rename removes the temporary name
+of the new file, and frees the clusters of the old file as soon as no process holds it; the name leads to the
+new content only once the new file's inode is written (vfat_rename in fs/fat/namei_vfat.c and fat_evict_inode
+in fs/fat/inode.c; seen with Linux 6.1). A power cut between the two steps, which the fsync of the directory
+does not prevent, leaves a name that leads nowhere. So the old file is held until the new one has been synced
+again, after the directory: at each moment the name leads to the old content or to the new. If there was no
+old file, the new one is synced before the directory, since its name leads nowhere until then.
 
 `path` is a path, or with `directory` (a descriptor) a name in that directory: see `inside.Place`.
 """
@@ -20,15 +20,16 @@ from contextlib import contextmanager, suppress
 
 from rocmcfg.model.file_state import FileState
 
-# None of modprobe.d (*.conf), grub.d (*.cfg), environment.d (*.conf), profile.d (*.sh) and run-parts
-# (no dots) reads a file of this name, so that one left by a power cut does nothing.
+# Readers of modprobe.d (*.conf), grub.d (*.cfg), environment.d (*.conf), profile.d (*.sh) and run-parts (no
+# dots) ignore files with this suffix, so one left by a power cut has no effect.
 TEMP_SUFFIX = ".rocmcfg-new"
 _FICLONE = 0x40049409  # _IOW(0x94, 9, int) (linux/fs.h)
 _PIECE = 1 << 20  # bytes that are copied at a time
 
 
 def temp_name(path: str) -> str:
-    """Return the name of a file's temporary copy. It is fixed, so that recovery finds what a crash left."""
+    """Return the name of a file's temporary copy. It is fixed, so that recovery finds a copy left by a
+    crash."""
     return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + TEMP_SUFFIX)
 
 
@@ -40,8 +41,8 @@ def replace_file(
     directory: int | None = None,
     source: int | None = None,
 ) -> None:
-    """Put a file with this state in the place of what is at `path`, in one atomic, durable step. With a
-    `source`, a descriptor, all that it holds is the content, whatever its size. Raises OSError."""
+    """Replace the file at `path` with one in this state, in one atomic, durable step. With a `source`, a
+    descriptor, the content is copied from it, whatever its size. Raises OSError."""
     temp = temp_name(path)
     _unlink(temp, directory)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -87,8 +88,8 @@ def discard_temporary(path: str, *, directory: int | None = None) -> None:
 
 
 def append_line(path: str, line: bytes, *, directory: int | None = None) -> None:
-    """Append all of the line or nothing of it, durably. What a crash left of an earlier line is cut off
-    first: behind it the new line would be unreadable. Raises OSError."""
+    """Append the whole line or nothing, durably. The rest of an earlier line that a crash cut off is removed
+    first, since it would make the new line unreadable. Raises OSError."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     new = False
     try:
@@ -98,7 +99,7 @@ def append_line(path: str, line: bytes, *, directory: int | None = None) -> None
         descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
     try:
         if new:
-            os.fchmod(descriptor, 0o600)  # whatever the umask says
+            os.fchmod(descriptor, 0o600)  # whatever the umask is
         end = os.pread(descriptor, os.fstat(descriptor).st_size, 0).rfind(b"\n") + 1
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)
@@ -120,9 +121,9 @@ def make_directory(path: str, mode: int, *, directory: int | None = None) -> Non
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=directory)
     try:
-        # on FAT, the table of clusters alone, so that its name leads to one that is taken
+        # on FAT this syncs only the cluster table, so that the name leads to an allocated cluster
         os.fsync(descriptor)
-        os.fchmod(descriptor, mode)  # whatever the umask says; never by name, which may lead elsewhere by now
+        os.fchmod(descriptor, mode)  # whatever the umask is; never by name, which may lead elsewhere by now
     finally:
         os.close(descriptor)
     sync_dir(os.path.dirname(path), directory)
@@ -143,15 +144,15 @@ def sync_dir(path: str, directory: int | None = None) -> None:
 
 
 def write_all(descriptor: int, content: bytes) -> None:
-    """Write all of the content, where write(2) may write less than it is given. Raises OSError."""
+    """Write all of the content, since one write(2) may write only a part of it. Raises OSError."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 def _copy_all(source: int, descriptor: int) -> None:
-    """Share the blocks where the file system can (ioctl_ficlone(2)), else copy them, and leave holes for what
-    is zero."""
+    """Share the blocks where the file system can (ioctl_ficlone(2)); otherwise copy them, and leave holes for
+    zeros."""
     with suppress(OSError):
         fcntl.ioctl(descriptor, _FICLONE, source)
         return
@@ -167,8 +168,8 @@ def _copy_all(source: int, descriptor: int) -> None:
 
 @contextmanager
 def _held(path: str, directory: int | None) -> Iterator[bool]:
-    """Keep the inode of what is at this name, and so its place on the disk, until the block ends; yield
-    whether anything is there."""
+    """Hold the inode of the file with this name, and so its place on the disk, until the block ends. Yield
+    whether there is such a file."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     except FileNotFoundError:
@@ -182,7 +183,7 @@ def _held(path: str, directory: int | None) -> Iterator[bool]:
 
 def _set_attribute(descriptor: int, name: str, value: bytes) -> None:
     """Set an extended attribute, unless it has this value already: SELinux shows the same label on all files
-    of a FAT, which takes none (selinux_inode_listsecurity and selinux_inode_setxattr in
+    of a FAT, which cannot store one (selinux_inode_listsecurity and selinux_inode_setxattr in
     security/selinux/hooks.c)."""
     with suppress(OSError):
         if os.getxattr(descriptor, name) == value:

@@ -1,7 +1,7 @@
-"""Puts on the disk what programs of the host wrote, so that it is there after a power cut too.
+"""Sync files that programs of the host wrote, so that they survive a power cut.
 
-grub-mkconfig ends with `cat new > grub.cfg` and no sync (GRUB 2.06 and 2.12, util/grub-mkconfig.in), and an
-initramfs generator syncs no more.
+grub-mkconfig ends with `cat new > grub.cfg` and no sync (GRUB 2.06 and 2.12, util/grub-mkconfig.in), and
+initramfs generators do not sync either.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _FIFREEZE, _FITHAW = 0xC0045877, 0xC0045878  # _IOWR('X', 119, int) and 120 (lin
 def settle(place: Place) -> None:
     """Write out the file system that holds this file or directory. Raises OSError.
 
-    syncfs(2) is enough for a kernel, which replays a journal when it mounts. A boot loader does not: GRUB's
-    drivers of ext4 and XFS read the blocks where they belong, so that after a power cut it would find the old
-    menu. Freezing a file system empties its journal into place, as ostree and bootupd do for the same reason
-    (ostree, ostree-sysroot-deploy.c, fsfreeze_thaw_cycle). Linux's vfat knows no freezing, and syncfs
-    leaves there what the disk has in its own cache: fsync empties that (fat_file_fsync in fs/fat/file.c).
+    syncfs(2) is enough for a kernel, which replays the journal when it mounts. A boot loader does not: GRUB's
+    drivers of ext4 and XFS read the blocks in their final places, so after a power cut GRUB would find the
+    old menu. Freezing a file system writes its journal into place; ostree and bootupd do so for the same
+    reason (ostree, ostree-sysroot-deploy.c, fsfreeze_thaw_cycle). Linux's vfat cannot be frozen, and syncfs
+    does not flush the disk's own cache there, but fsync does (fat_file_fsync in fs/fat/file.c).
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    if place.directory is not None:  # links are followed by now, inside the root
+    if place.directory is not None:  # links were already followed, inside the root
         flags |= os.O_NOFOLLOW
     descriptor = os.open(place.name, flags, dir_fd=place.directory)
     try:
@@ -35,8 +35,8 @@ def settle(place: Place) -> None:
         try:
             os.fsync(descriptor)
         except OSError as problem:
-            # EFI variables, which are no file system's blocks, refuse it (fs/efivarfs/file.c has no fsync):
-            # the firmware has them once they are written
+            # EFI variables have no blocks on a disk and refuse it (fs/efivarfs/file.c has no fsync): the
+            # firmware has them once they are written
             if problem.errno != errno.EINVAL:
                 raise
         _freeze_and_thaw(descriptor)
@@ -57,10 +57,10 @@ def _syncfs(descriptor: int) -> None:
 
 
 def _freeze_and_thaw(descriptor: int) -> None:
-    """Freeze the file system and thaw it again, in a process of its own session that heeds no signal but
-    KILL, so that what ends us leaves nothing frozen. Between the two calls that process touches no file.
-    Where freezing is refused (not root, a sandbox, a file system that cannot), syncing is all there is.
-    Raises OSError."""
+    """Freeze the file system and thaw it again, in a process with its own session that blocks all signals
+    except KILL, so that nothing stays frozen if rocmcfg is ended. Between the two calls that process touches
+    no file. Where freezing is refused (not root, a sandbox, a file system that does not support it), syncing
+    must do. Raises OSError."""
     child = os.fork()
     if child == 0:
         number = errno.EIO
@@ -74,7 +74,7 @@ def _freeze_and_thaw(descriptor: int) -> None:
 
 
 def _frozen_and_thawed(descriptor: int) -> int:
-    """Freeze and thaw; return 0, or what was wrong as an errno."""
+    """Freeze and thaw; return 0, or the errno of the failure."""
     os.setsid()
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:

@@ -1,5 +1,5 @@
-"""The seam to data that other programs wrote: whatever such data hold, the only error that comes out of
-reading them is a documented one. A damaged or hostile file must not end a command as a defect of rocmcfg."""
+"""Parse data that other programs wrote: whatever the data hold, reading them raises only documented errors. A
+damaged or hostile file must not end a command as if rocmcfg had a defect."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Pairs = Sequence[tuple[str, Any]]
 
 @contextmanager
 def parsing(path: str, problem: str, hint: str = "") -> Iterator[None]:
-    """Turn whatever error the statements within raise into Unreadable, with the file and the `problem` that
-    its reader has with it. A diagnostic of ours passes as it is."""
+    """Turn any error of the enclosed statements into Unreadable, with the file and the reader's `problem`. A
+    diagnostic of rocmcfg passes unchanged."""
     try:
         yield
     except RocmcfgError:
@@ -29,17 +29,17 @@ def parsing(path: str, problem: str, hint: str = "") -> Iterator[None]:
 
 
 def json_value(text: str | bytes, table: Callable[[Pairs], dict[str, Any]] | None = None) -> Any:
-    """Return a JSON text as Python has it; `table` makes an object of its pairs. Raises ValueError alone: a
-    text that is nested a thousand deep would be a RecursionError."""
+    """Return the Python value of a JSON text; `table` makes an object from its pairs. Raises only ValueError,
+    also for a text that is nested a thousand levels deep, which would be a RecursionError."""
     try:
         return json.loads(text, object_pairs_hook=table)
     except RecursionError as problem:
-        raise ValueError("it is nested too deep") from problem
+        raise ValueError("it is nested too deeply") from problem
 
 
 def _words(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
-        return "it is nested too deep"
+        return "it is nested too deeply"
     if isinstance(problem, MemoryError):
         return "it needs more memory than there is"
     return " ".join(str(problem).split())[:200] or type(problem).__name__

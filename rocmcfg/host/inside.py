@@ -1,8 +1,8 @@
-"""Paths inside a root, walked one name at a time from an open directory to the next.
+"""Walk paths inside a root, one name at a time from an open directory to the next.
 
-Whoever may write in a tree can exchange one of its directories for a link at any moment, so a path that was
-looked at must not be looked up a second time. Here each name is opened in the directory that is already open,
-and a link is read from what was opened and followed inside the root, as a chroot would: neither ".." nor a
+A user who may write in a tree can replace one of its directories with a link at any moment, so a path that
+was checked must not be looked up a second time. Here each name is opened in the directory that is already
+open. A link is read from the opened file and followed inside the root, as in a chroot: neither ".." nor a
 link to / ever leads out.
 """
 
@@ -16,18 +16,18 @@ from contextlib import suppress
 
 from rocmcfg.model.shape import NamedTuple
 
-_LINK_LIMIT = 40  # as the kernel has it (fs/namei.c, MAXSYMLINKS)
-# O_PATH: a directory may be passed through by whoever cannot list it
+_LINK_LIMIT = 40  # the kernel's limit (fs/namei.c, MAXSYMLINKS)
+# O_PATH: a directory may be passed through without the right to list it
 _STEP = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
-# What lets others than the owner write. The group's bit counts whichever group it is, root's own as well:
-# with an access list it is the mask of all users and groups that the list names (acl(5)).
+# Permissions that let users other than the owner write. The group's bit counts for every group, including
+# root's: with an access list it is the mask of all users and groups in the list (acl(5)).
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def require_possible(path: str) -> None:
-    """Refuse a path that no file can have: paths come from entries, links and records of others, and the
-    calls of Python's `os` raise ValueError for a NUL or half of a character. Raises FileNotFoundError."""
+    """Refuse a path that no file can have: paths come from foreign entries, links and records, and Python's
+    `os` raises ValueError for a NUL or half of a character. Raises FileNotFoundError."""
     try:
         possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -37,8 +37,8 @@ def require_possible(path: str) -> None:
 
 
 class Place(NamedTuple):
-    """A name in an open directory, as the `dir_fd` of Python's `os` takes it; None: the name is a path of the
-    running system. `path` is where that is within the root, all links followed."""
+    """A name in an open directory, for the `dir_fd` of Python's `os`. If `directory` is None, the name is a
+    path of the running system. `path` is the path within the root, with all links followed."""
 
     directory: int | None
     name: str
@@ -46,24 +46,26 @@ class Place(NamedTuple):
 
 
 class Weakness(NamedTuple):
-    """A part of a path that others may change. `mode` is None where it is not there yet: they may make it."""
+    """A part of a path that other users may change. `mode` is None if it does not exist yet: they may create
+    it."""
 
     path: str
     owner: int
     mode: int | None
 
     def words(self, *, here: bool) -> str:
-        """Say which part it is, whose, and its mode. `here`: the users of the running system are meant."""
+        """Return a sentence with the part, its owner and its mode. `here`: the owner is a user of the running
+        system."""
         if self.mode is None:
-            return f"anybody can make {self.path}"
+            return f"anybody can create {self.path}"
         if self.owner != 0:
             return f"{self.path} belongs to {_account(self.owner, here)}, mode {self.mode:04o}"
-        writers = "all" if self.mode & stat.S_IWOTH else "its group"
+        writers = "everybody" if self.mode & stat.S_IWOTH else "its group"
         return f"{self.path} can be written by {writers}, mode {self.mode:04o}"
 
 
 class Root:
-    """An open directory that paths begin at; closed with its last reference."""
+    """An open directory at which paths begin. It is closed with its last reference."""
 
     def __init__(self, path: str) -> None:
         self.descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -73,17 +75,17 @@ class Root:
             os.close(self.descriptor)
 
     def place(self, path: str, *, follow_last: bool = True) -> _Walk:
-        """Return a walk to where `path` leads, which stays there for as long as `with` holds it. The
-        directory is there, the name need not be. Entering it raises OSError."""
+        """Return a walk to the end of `path`, which stays there for as long as `with` holds it. The directory
+        exists, the name need not. Entering the walk raises OSError."""
         return _Walk(self, path, follow_last)
 
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
-        """Return the first part of `path`, from the root on, that somebody else than root may change: one
-        that another user owns, or that others can write; None where there is no such part. Return also what
-        the same walk ended at, None where nothing is there. Raises OSError.
+        """Return the first part of `path`, from the root on, that a user other than root may change: a part
+        that another user owns, or that other users can write; None where there is no such part. Return also
+        the status of the file at the end of the same walk, None where there is none. Raises OSError.
 
-        A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
-        names, and each of those is looked at itself."""
+        A directory such as /tmp counts as safe because of its sticky bit: other users can only create new
+        names there, and each name on the path is checked itself."""
         walk = _Walk(self, path, watched=True)
         with suppress(FileNotFoundError, NotADirectoryError), walk:
             pass
@@ -91,8 +93,9 @@ class Root:
 
 
 class _Walk:
-    """`names` are the folders on the way from the root, `_open` the root and these, open;
-    `last` is the name in it at which the path ends. `watched`: the walk looks for a `Weakness`."""
+    """A walk. `names` are the folders on the way from the root, `_open` are the descriptors of the root and
+    of these folders; `last` is the name at the end of the path. `watched`: the walk looks for a
+    `Weakness`."""
 
     def __init__(self, root: Root, path: str, follow_last: bool = True, *, watched: bool = False) -> None:
         self._root = root  # open for as long as the walk is
@@ -171,8 +174,8 @@ class _Walk:
             os.close(self._open.pop())
 
     def _look(self, step: int, name: str) -> None:
-        """Note the first part that others may change. Of a link only the owner counts, who may exchange the
-        link even in a sticky directory."""
+        """Note the first part that other users may change. For a link only the owner counts, who may replace
+        the link even in a sticky directory."""
         if self._watched and self.weak is None:
             meta = os.fstat(step)
             sticky = stat.S_ISDIR(meta.st_mode) and meta.st_mode & stat.S_ISVTX
@@ -181,7 +184,7 @@ class _Walk:
                 self._weak_at(name, meta.st_uid, stat.S_IMODE(meta.st_mode))
 
     def _missing(self, name: str) -> None:
-        """Note that anybody can make the name, where its directory is sticky and everybody's."""
+        """Note that anybody can create the name, where its directory is sticky and writable by everybody."""
         if self._watched and self.weak is None and os.fstat(self._open[-1]).st_mode & stat.S_IWOTH:
             self._weak_at(name, 0, None)
 

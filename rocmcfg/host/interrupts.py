@@ -1,8 +1,8 @@
-"""Signals that ask to stop: heeded once, and where a stop leaves nothing half done.
+"""Handle signals that request a stop: once, and only where a stop leaves nothing half done.
 
 Outside of `held` a signal raises KeyboardInterrupt at once. Inside it is noted, and `check` raises it between
-two steps. After the first all others are ignored: what follows is the way back, and nobody wants that stopped
-in its middle.
+two steps. After the first signal all others are ignored, so that the rollback that follows is not
+interrupted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class _State:
 
 
 def heed() -> None:
-    """Let a closed terminal and a `kill` end a command as Ctrl-C does. What the caller ignores stays ignored:
-    HUP under nohup(1), INT of a job in the background of a script."""
+    """Let a closed terminal and a `kill` end a command as Ctrl-C does. A signal that the caller ignores stays
+    ignored: HUP under nohup(1), INT for a background job of a script."""
     _State.noted = _State.heeded = False
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -30,7 +30,7 @@ def heed() -> None:
 
 
 def done() -> None:
-    """Heed no signal any more: the work is done and recorded, and an interrupt must not make it look
+    """Ignore all signals from now on: the work is done and recorded, and an interrupt must not make it look
     undone."""
     _State.heeded = True
 
@@ -47,7 +47,7 @@ def _interrupt(*_: object) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Let nothing interrupt what is done inside, but where it asks for that with `check`."""
+    """Allow interrupts inside the block only at a `check`."""
     _State.holders += 1
     try:
         yield

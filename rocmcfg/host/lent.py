@@ -1,5 +1,5 @@
-"""Whether the kernel that a root's /proc shows was booted from that root. A rescue system binds its own /proc
-and /sys into the host that it mends: the machine they show is the host's, the boot is not."""
+"""Find out whether the kernel in a root's /proc was booted from that root. A rescue system binds its own
+/proc and /sys into the host that it repairs: the machine that they show is the host's, the boot is not."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from contextlib import suppress
 from rocmcfg.model.regex import regex
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-# proc_pid_mountinfo(5) of the first process, which everybody may read: its id, what is mounted, and where
+# proc_pid_mountinfo(5) of the first process, readable by everybody: mount ID, mounted file system, and place
 MOUNTS_OF_FIRST = "/proc/1/mountinfo"
 _MOUNT = regex(r"^([0-9]+) [0-9]+ (\S+ \S+) (\S+) ", re.MULTILINE)
-# What tells how a system was booted and what it does now, and not what the machine is. Of the firmware's
-# variables those that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader
-# Interface).
+# Files that describe the boot and the running system, not the machine. Of the firmware's variables, those
+# that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader Interface).
 OF_A_BOOT = regex(
     r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/"
     r"|/sys/firmware/efi/efivars/(?:BootCurrent|LoaderEntrySelected|LoaderFeatures|LoaderInfo|StubInfo)-"
@@ -24,10 +23,10 @@ OF_A_BOOT = regex(
 
 
 def is_lent(root: int, below: Callable[[str], str], here: Callable[[str], str]) -> bool:
-    """Return whether the kernel that the root shows was booted from elsewhere. `root` is the open directory;
-    `below` reads a file below it, `here` one of the running system. The /proc of another kernel than ours was
-    recorded together with the root. Of ours, the first process has for its root what was booted: a container
-    may have the same directory of the same file system elsewhere."""
+    """Return whether the kernel in the root's /proc was booted from elsewhere. `root` is the open directory;
+    `below` reads a file below it, `here` one of the running system. A /proc of another kernel than the
+    running one was recorded together with the root. For the running one, the root of the first process is the
+    booted system: a container may have the same directory of the same file system in another place."""
     boot_id = below(BOOT_ID)
     if not boot_id or boot_id != here(BOOT_ID):
         return False

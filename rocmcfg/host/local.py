@@ -1,4 +1,4 @@
-"""A host as a directory tree, for writing too: `view` says who may hold one."""
+"""Write to a host, a directory tree: see `view` for who may hold one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LocalHost(LocalView):
             atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
 
     def copy(self, source: str, path: str, like: Stamp) -> None:
-        """Replace or create a file of any size as `write` does: with what `source` holds, and the owner,
+        """Replace or create a file of any size like `write`: with the content of `source`, and the owner,
         mode, time and attributes of `like`. Raises Unreadable or Unwritable."""
         descriptor = self._opened(source, follow_last=False)
         if descriptor is None:
@@ -49,7 +49,7 @@ class LocalHost(LocalView):
             atomic.remove_file(place.name, directory=place.directory)
 
     def discard_temporary(self, path: str) -> None:
-        """Remove what a crash in the middle of `write` may have left beside `path`."""
+        """Remove the temporary file that a crash during `write` may have left next to `path`."""
         with self._written(path) as place:
             atomic.discard_temporary(place.name, directory=place.directory)
 
@@ -59,16 +59,16 @@ class LocalHost(LocalView):
                 atomic.make_directory(place.name, mode, directory=place.directory)
 
     def make_dirs(self, path: str, mode: int) -> list[str]:
-        """Make a folder and those above it that are missing, and return those that were made. `mode` is that
-        of the last one; the others get 0755. Raises Unwritable."""
+        """Make a folder and the missing folders above it, and return the new ones. `mode` is the mode of the
+        last one; the others get 0755. Raises Unwritable."""
         missing = self.missing_folders(path)
         for folder in missing:
             self.make_dir(folder, mode if folder == path else 0o755)
         return missing
 
     def remove_dir(self, path: str) -> None:
-        """Remove a folder. One that is not empty stays, which is no error: somebody else uses it now. Raises
-        Unwritable."""
+        """Remove a folder. A folder that is not empty stays, which is not an error: another program uses it
+        now. Raises Unwritable."""
         try:
             with self._place(path, follow_last=False) as place:
                 atomic.remove_directory(place.name, directory=place.directory)
@@ -82,8 +82,8 @@ class LocalHost(LocalView):
             atomic.append_line(place.name, line, directory=place.directory)
 
     def settle(self, paths: Sequence[str]) -> None:
-        """Put on the disk what programs wrote to the file systems that hold these files or directories, so
-        that a boot loader finds it after a power cut. Raises Unwritable."""
+        """Sync the file systems that hold these files or directories, so that a boot loader finds after a
+        power cut what programs wrote there. Raises Unwritable."""
         from rocmcfg.host.durability import settle
 
         for there in dict.fromkeys(map(self._existing, paths)):
@@ -94,8 +94,8 @@ class LocalHost(LocalView):
                 raise Unwritable(there, problem, root=self.root) from problem
 
     def writable_problem(self, path: str, size: int = 0) -> str:
-        """Say why a file of `size` bytes cannot be written at `path`, beside what is there now: a read-only
-        file system, no permission, no room. Empty where nothing is in the way."""
+        """Return why a file of `size` bytes cannot be written at `path`, in addition to the present one: a
+        read-only file system, no permission, no space. Empty where it can."""
         probe = self._existing(path)
         if probe != path and not self.is_dir(probe):
             return f"{probe} is not a directory"
@@ -107,11 +107,11 @@ class LocalHost(LocalView):
                     system = os.statvfs(descriptor)
                     if system.f_flag & os.ST_RDONLY:
                         return "the file system is read-only"
-                    # root may take what is reserved for it; a file system without a limit has no blocks
+                    # root may use the reserved blocks; a file system without a limit has no blocks
                     blocks = system.f_bfree if os.geteuid() == 0 else system.f_bavail
                     free = blocks * system.f_frsize
                     if system.f_blocks and free < size:
-                        return f"the file system is full: it takes {size} bytes, and {free} are free"
+                        return f"the file system is full: {size} bytes are needed, and {free} are free"
                 finally:
                     os.close(descriptor)
                 if not os.access(place.name, os.W_OK, dir_fd=place.directory):
@@ -129,21 +129,22 @@ class LocalHost(LocalView):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        """Run a program that changes the host, with no stdin, a time limit in seconds, and C.UTF-8. By
-        `mark`, which nobody else must know, `survivors` finds it."""
-        # as where the owner runs it: a boot menu in another language has other titles
+        """Run a program that changes the host, with no stdin, a time limit in seconds, and C.UTF-8.
+        `survivors` finds it by its `mark`, which no other user must know."""
+        # with the host's locale: a boot menu in another language would have other titles
         locale = dict(_LOCALE.findall("\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)))
         command = self._inside(argv)
         done = runner.execute(command, timeout=timeout, progress=progress, mark=mark, locale=locale)
         return done._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:
-        """Return the programs of root, started with this mark or by one that was, that are still there."""
+        """Return root's programs that are still running and were started with this mark, directly or
+        indirectly."""
         return [f"{name} (process {pid})" for pid, name in runner.started(mark)]
 
     def survivors(self, mark: str) -> list[str]:
-        """Return the programs of root, started with this mark, that are still at work although their rocmcfg
-        is not."""
+        """Return root's programs started with this mark that are still running although their rocmcfg is
+        not."""
         if not self.runs_tools or not mark:
             return []
         return [f"{name} (process {pid})" for pid, name in runner.survivors(mark)]
@@ -151,9 +152,9 @@ class LocalHost(LocalView):
     def unpack(
         self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
     ) -> dict[str, bytes] | None:
-        """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
-        keyed by their path relative to it; None where the program failed. `here`: it takes no directory and
-        unpacks where it stands."""
+        """Run `argv` plus a scratch directory, and return the content of the `wanted` files that it put
+        there, by their path relative to it; None where the program failed. `here`: the program takes no
+        directory and unpacks into its working directory."""
         import shutil
         import tempfile
 
@@ -172,8 +173,8 @@ class LocalHost(LocalView):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the lock that lets one writer per host at work. Raises Locked at once where another holds it,
-        or Unwritable."""
+        """Hold the lock that allows one writer per host. Raises Locked at once where another process holds
+        it, or Unwritable."""
         from rocmcfg.host import lock
 
         path = lock.OFFLINE if self.offline else lock.FILE
@@ -191,21 +192,21 @@ class LocalHost(LocalView):
                 self._lock = None
 
     def wait_for_package_manager(self, progress: Callable[[str], None]) -> None:
-        """Wait until no package manager is at work here. Raises PackageManagerAtWork when it takes too long.
-        The lock must not be held meanwhile: a hook of the package manager may want it."""
+        """Wait until no package manager is running here. Raises PackageManagerAtWork if it takes too long.
+        The lock must not be held meanwhile: a hook of the package manager may need it."""
         from rocmcfg.host import package_manager
 
         package_manager.wait(self._place, progress)
 
     def require_no_package_manager(self) -> None:
-        """Raise PackageManagerAtWork where a package manager is at work here."""
+        """Raise PackageManagerAtWork where a package manager is running here."""
         from rocmcfg.host import package_manager
 
         if (manager := package_manager.at_work(self._place)) is not None:
             raise package_manager.PackageManagerAtWork(manager)
 
     def require_lock(self) -> None:
-        """Raise Locked where the lock is not, or no longer, ours."""
+        """Raise Locked where we do not, or no longer, hold the lock."""
         from rocmcfg.host import lock
 
         if self._lock is None or not self._lock.is_named():
@@ -213,7 +214,7 @@ class LocalHost(LocalView):
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Let others know, as long as this lasts, that we hold the lock and wait for somebody's answer."""
+        """Show other processes, inside the block, that we hold the lock and wait for the user's answer."""
         if self._lock is None:
             yield
             return
@@ -231,21 +232,21 @@ class LocalHost(LocalView):
             yield
         finally:
             for folder in reversed(made) if self.offline else ():
-                with suppress(Unwritable):  # an empty folder harms nobody, and must not hide how it all ended
+                with suppress(Unwritable):  # an empty folder is harmless, and must not hide the result
                     self.remove_dir(folder)
 
     def log(self, message: str) -> None:
         """Write one line to the host's own journal or syslog; nothing on an offline root. Never raises."""
         if self.offline:
             return
-        # of a name that is no UTF-8, or of a line break in it, syslog would make an error or a second line
+        # a name that is not UTF-8, or has a line break, would cause an error or a second line in syslog
         line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
         syslog.openlog("rocmcfg", syslog.LOG_PID, syslog.LOG_AUTHPRIV)
         syslog.syslog(syslog.LOG_NOTICE, line)
         syslog.closelog()
 
     def user(self) -> str:
-        """Return who asked: the account behind sudo, else the one that runs us."""
+        """Return the user: the account that called sudo, or else the one that runs rocmcfg."""
         sudo = os.environ.get("SUDO_USER")
         if sudo and os.geteuid() == 0:
             return sudo
@@ -255,14 +256,14 @@ class LocalHost(LocalView):
             return str(os.getuid())
 
     def new_file(self, content: bytes, mode: int) -> FileState:
-        """Return the state of a file of ours, owned by whoever this host's files belong to (root, or us on an
-        offline root)."""
+        """Return the state of a new file of ours, owned by the owner of this host's files (root, or the
+        present user on an offline root)."""
         return FileState(content, mode, os.geteuid(), os.getegid(), 0)
 
     @contextmanager
     def _written(self, path: str, size: int = 0) -> Iterator[Place]:
-        """Yield the place for a change at this very name, never through a link in its place. `size` is what
-        the change takes, in bytes. Raises Unwritable."""
+        """Yield the place for a change at exactly this name, never through a link there. `size` is the space
+        that the change needs, in bytes. Raises Unwritable."""
         try:
             with self._place(path, follow_last=False) as place:
                 yield place
@@ -273,7 +274,8 @@ class LocalHost(LocalView):
 
 
 def _contents(scratch: str, name: str) -> Iterator[bytes]:
-    # unmkinitramfs unpacks an image of several archives into main/, early/ …, a simple one into the top.
+    # unmkinitramfs unpacks an image of several archives into main/, early/ …, and a simple one into the top
+    # folder.
     for top in ("", "main"):
         path = os.path.join(scratch, top, name)
         if os.path.isfile(path):

@@ -1,5 +1,5 @@
-"""A host as a directory tree, for reading: `/` for the running system, another root for an offline one, whose
-paths are walked inside it (`inside`)."""
+"""Read a host, a directory tree: `/` for the running system, or another root for an offline one, whose paths
+are walked inside that root (`inside`)."""
 
 from __future__ import annotations
 
@@ -22,45 +22,46 @@ if TYPE_CHECKING:
     from rocmcfg.host.lock import Held
 
 T = TypeVar("T")
-# bytes; no file that we read whole comes near, a sparse one has no end, and a parser takes many times as much
+# bytes; no file that is read whole comes near, a sparse file has no end, and a parser needs many times as
+# much
 READ_LIMIT = 16 << 20
 
 
 class LocalView:
-    """Reads a host: it has no method that writes. `root` is for messages, and for what a user is to type; a
-    path within the host is read by these methods."""
+    """Reads a host, and has no method that writes. `root` is for messages and for commands that the user
+    types; paths within the host are read by these methods."""
 
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
-        # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
+        # Never realpath: it resolves a link such as /proc/PID/root to "/", which is a different tree.
         self.root = "/" if _is_running_root(root) else os.path.abspath(root)
         self._chroot = chroot and self.root != "/"
         self._lock: Held | None = None
 
     @property
     def offline(self) -> bool:
-        """Return whether the root is another one than the running system's."""
+        """Return whether the root is not that of the running system."""
         return self._walked
 
     @property
     def _walked(self) -> bool:
-        """Return whether paths are walked by us; those of the running system, which is root's own, are walked
-        by the kernel."""
+        """Return whether rocmcfg walks the paths itself. The kernel walks those of the running system, which
+        root controls."""
         return self.root != "/"
 
     @functools.cached_property
     def kernel_is_lent(self) -> bool:
-        """Return whether the kernel that runs here is none that this host booted: of the host's own nothing
-        is seen."""
+        """Return whether this host did not boot the kernel that is running here, so that nothing of the
+        host's own boot is visible."""
         if not self.offline:
             return False
         bare = LocalView(self.root)
-        bare.kernel_is_lent = False  # it sees what is there
+        bare.kernel_is_lent = False  # it sees all files
         below, here = (functools.partial(text_or_empty, view) for view in (bare, LocalView()))
         return lent.is_lent(self._tree.descriptor, below, here)
 
     @property
     def chroots(self) -> bool:
-        """Return whether programs of this host are run by chroot(2), which is root's."""
+        """Return whether programs of this host are run by chroot(2), which only root may do."""
         return self._chroot
 
     @property
@@ -69,7 +70,7 @@ class LocalView:
         return not self.offline or self._chroot
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` returns. A snapshot remembers it under the key."""
+        """Return the result of `make`. A snapshot remembers it under the key."""
         del key
         return make()
 
@@ -104,8 +105,8 @@ class LocalView:
             os.close(descriptor)
 
     def stamp(self, path: str) -> Stamp | None:
-        """Return what `state` returns, of a file of any size: its content is read in pieces, and its SHA-256
-        stands for it. Raises Unreadable."""
+        """Return the state of a file of any size: its content is read in pieces and replaced by its SHA-256.
+        Raises Unreadable."""
         descriptor = self._opened(path, follow_last=False)
         if descriptor is None:
             return None
@@ -127,8 +128,8 @@ class LocalView:
         return meta.st_size if meta is not None and stat.S_ISREG(meta.st_mode) else 0
 
     def hollow(self, path: str) -> str:
-        """Say why nothing can be read at this very name, no link followed, in words that go behind "it is";
-        empty where there is a regular file with something in it."""
+        """Return why nothing can be read at exactly this name, without following links, in words that follow
+        "it is"; empty where there is a regular file that is not empty."""
         meta = self._stat(path, follow_last=False)
         if meta is None:
             return "gone"
@@ -139,8 +140,8 @@ class LocalView:
         return "" if meta.st_size else "empty"
 
     def free(self, path: str) -> int:
-        """Return the bytes that the file system of a path has free, or that of the nearest folder above it
-        that there is; 0 where nobody can tell."""
+        """Return the free bytes on the file system of a path, or of the nearest existing folder above it; 0
+        where they are not known."""
         while not self.is_dir(path) and path != "/":
             path = os.path.dirname(path)
         try:
@@ -162,8 +163,7 @@ class LocalView:
         return meta is not None and stat.S_ISDIR(meta.st_mode)
 
     def missing_folders(self, path: str) -> list[str]:
-        """Return the folders on the way down to a folder, and that folder itself, that are not there; the
-        topmost first."""
+        """Return the missing folders on the path to a folder, including that folder, topmost first."""
         missing: list[str] = []
         while not self.is_dir(path):
             missing.insert(0, path)
@@ -175,7 +175,8 @@ class LocalView:
         return meta is not None and stat.S_ISLNK(meta.st_mode)
 
     def real_path(self, path: str) -> str:
-        """Return where symbolic links lead to, within the host; the path itself where they lead nowhere."""
+        """Return the path without symbolic links, within the host; the path itself where they lead
+        nowhere."""
         try:
             with self._tree.place(path) as place:
                 return place.path
@@ -183,9 +184,9 @@ class LocalView:
             return path
 
     def weakness(self, path: str) -> Weakness | None:
-        """Return the first part of a path, from the root on, that somebody else than root may change: what
-        lies behind it must not be believed. None where there is none, and where the caller is not root and so
-        has nothing to hand over. Raises Unreadable."""
+        """Return the first part of a path, from the root on, that a user other than root may change: the
+        content after it must not be trusted. None where there is no such part, or where the caller is not
+        root and so has no privilege to abuse. Raises Unreadable."""
         if os.geteuid() != 0:
             return None
         try:
@@ -201,8 +202,8 @@ class LocalView:
             return ()
 
     def hidden(self, path: str) -> bool:
-        """Return whether a directory is there whose names may not be read: it must not be taken for an empty
-        one."""
+        """Return whether there is a directory whose names may not be read, which must not be mistaken for an
+        empty one."""
         try:
             self._listed(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -212,8 +213,8 @@ class LocalView:
         return False
 
     def closed_to_us(self, path: str) -> str | None:
-        """Return the group that may use a device, its number where this host has no name for it; None where
-        whoever runs us may use it too, where there is no device, and on an offline root."""
+        """Return the group that may use a device, or its number if this host has no name for it; None where
+        the present user may use it too, where there is no device, and on an offline root."""
         meta = self._stat(path)
         if meta is None or self.offline or os.access(path, os.R_OK | os.W_OK):
             return None
@@ -222,7 +223,7 @@ class LocalView:
         return str(meta.st_gid)
 
     def locked_by(self) -> Locked | None:
-        """Return what a second rocmcfg is told while another is at work here; None where none is. Writes
+        """Return the error for a second rocmcfg while another is running here; None where none is. Writes
         nothing."""
         from rocmcfg.host import lock
 
@@ -234,7 +235,7 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        """Return whether a program of this name lies where the host keeps its programs."""
+        """Return whether the host's PATH has a program of this name."""
         for folder in runner.OFFLINE_PATH if self.offline else runner.folders_of_programs():
             with suppress(OSError), self._place(f"{folder}/{name}") as place:
                 if os.access(place.name, os.X_OK, dir_fd=place.directory):
@@ -242,20 +243,20 @@ class LocalView:
         return False
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
-        """Run a program that changes nothing; None where no program may be run or it is missing."""
+        """Run a program that changes nothing; None where no program may be run, or where it is missing."""
         if not self.runs_tools:
             return None
         result = runner.query(self._inside(argv))
         return result and result._replace(argv=tuple(argv))
 
     def stream(self, path: str) -> BinaryIO | None:
-        """Return a file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
+        """Return a stream of a file of any size; None where there is none. Raises Unreadable."""
         descriptor = self._opened(path)
         return None if descriptor is None else log_from(descriptor, path, pipes=False)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
-        """Return the output, of any size, of a program that changes nothing; None where no program may be run
-        or it is missing. The exit status is not told."""
+        """Return the output, of any size, of a program that changes nothing; None where no program may be
+        run, or where it is missing. The exit status is not reported."""
         if not self.runs_tools:
             return None
         try:
@@ -266,8 +267,8 @@ class LocalView:
     def _inside(self, argv: Sequence[str]) -> tuple[str, ...]:
         if not self._chroot:
             return tuple(argv)
-        # A mount namespace of its own: the tools need /dev, /proc and /sys inside the root, and nothing
-        # stays mounted whatever happens to us.
+        # A mount namespace of its own: the tools need /dev, /proc and /sys inside the root, and nothing stays
+        # mounted even if rocmcfg is killed.
         script = (
             'root=$1; shift; for d in dev proc sys run; do if [ -d "$root/$d" ]; then '
             'mount --rbind "/$d" "$root/$d" || exit 125; fi; done; exec chroot "$root" "$@"'
@@ -281,13 +282,13 @@ class LocalView:
         if not self._walked:
             return nullcontext(Place(None, path, path))
         if lent.OF_A_BOOT.match(path) and self.kernel_is_lent:
-            raise FileNotFoundError(errno.ENOENT, "it is not of this host's own boot", path)
+            raise FileNotFoundError(errno.ENOENT, "it does not belong to this host's own boot", path)
         return self._tree.place(path, follow_last=follow_last)
 
     @functools.cached_property
     def _tree(self) -> Root:
-        """Return the root's directory. It is opened once: whoever exchanges the root's own name meanwhile
-        changes nothing of what we see."""
+        """Return the root's directory. It is opened only once, so replacing the root's own name meanwhile has
+        no effect."""
         return Root(self.root)
 
     def _opened(self, path: str, *, follow_last: bool = True) -> int | None:
@@ -301,9 +302,9 @@ class LocalView:
             raise Unreadable(path, "it is a symbolic link" if is_link else problem) from problem
 
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
-        # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
+        # O_NONBLOCK: otherwise a pipe among the files would block for ever
         flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if self._walked or not follow_last:  # what was a link is followed by now: see `inside`
+        if self._walked or not follow_last:  # links were already followed: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
             return os.open(place.name, flags, dir_fd=place.directory)
@@ -313,7 +314,7 @@ class LocalView:
             with self._place(path, follow_last=follow_last) as place:
                 follow = follow_last and not self._walked
                 return os.stat(place.name, dir_fd=place.directory, follow_symlinks=follow)
-        except (OSError, ValueError):  # an empty text is no path
+        except (OSError, ValueError):  # an empty text is not a path
             return None
 
     def _listed(self, path: str) -> list[str]:
@@ -352,13 +353,13 @@ def _require_file(path: str, meta: os.stat_result) -> None:
 def _xattrs(descriptor: int) -> tuple[tuple[str, bytes], ...]:
     try:
         return tuple((name, os.getxattr(descriptor, name)) for name in sorted(os.listxattr(descriptor)))
-    except OSError:  # the file system keeps none
+    except OSError:  # the file system does not support them
         return ()
 
 
 def text_or_empty(view: LocalView, path: str) -> str:
-    """Return the text of a file, for readers that can do without it: empty where it is absent, and where it
-    may not be read."""
+    """Return the text of a file, for readers that can do without it: empty where it is absent or
+    unreadable."""
     try:
         return view.text(path) or ""
     except Unreadable:
@@ -366,7 +367,7 @@ def text_or_empty(view: LocalView, path: str) -> str:
 
 
 def drop_ins(view: LocalView, folders: Sequence[str], suffix: str) -> tuple[str, ...]:
-    """Return the files with this suffix, in order of their base names. Of one name in several folders the
-    first counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
+    """Return the files with this suffix, in order of their base names. If several folders have the same name,
+    the first counts, as in modprobe.d(5) and environment.d(5). Hidden files are not drop-ins."""
     every = {name: f"{folder}/{name}" for folder in reversed(folders) for name in view.names(folder)}
     return tuple(every[name] for name in sorted(every) if name.endswith(suffix) and name[0] != ".")

@@ -1,4 +1,4 @@
-"""One rocmcfg at a time on a host: a lock that the kernel drops when its holder ends, however it ends."""
+"""Allow one rocmcfg at a time on a host, by a lock that the kernel drops when its holder ends in any way."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from rocmcfg.host.inside import Place
 from rocmcfg.host.problems import Locked
 from rocmcfg.host.state_dir import STATE_DIR
 
-# In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
-# and /run/lock is everybody's.
+# In a directory that only root can write, and readable only by root: a user who can open a file can hold its
+# lock, and everybody can write in /run/lock.
 FILE = "/run/rocmcfg.lock"
-# An offline root has it where our own state lies, and only as long as it is held.
+# On an offline root the lock is in our own state directory, and exists only while it is held.
 OFFLINE = f"{STATE_DIR}/lock"
-_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
+_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place does not block
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
-_ASKING = " asking"  # stands behind the number of a process that waits for somebody's answer
+_ASKING = " asking"  # follows the number of a process that waits for the user's answer
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lock that is ours. `is_named` tells whether the locked file still has its name: with a new file of
-    that name a second rocmcfg would hold a lock as well. `note` writes down whether we wait for somebody's
+    """A lock that we hold. `is_named` returns whether the locked file still has its name: with a new file of
+    that name a second rocmcfg would hold a lock as well. `note` records whether we wait for the user's
     answer."""
 
     is_named: Callable[[], bool]
@@ -41,7 +41,7 @@ class Held:
 @contextmanager
 def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Held]:
     """Hold the lock. Raises Locked at once where another rocmcfg holds it, or OSError. `stays`: the file is
-    left there afterwards."""
+    left in place afterwards."""
     descriptor = _taken(place, path)
 
     def note(asking: bool) -> None:
@@ -52,7 +52,7 @@ def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Held]:
         note(False)
         yield Held(lambda: _still_named(place, descriptor), note)
     finally:
-        with suppress(OSError):  # a file that is left holds no lock, and must not hide how it all ended
+        with suppress(OSError):  # a file that is left holds no lock, and must not hide the result
             if not stays and _still_named(place, descriptor):
                 os.unlink(place.name, dir_fd=place.directory)
         os.close(descriptor)
@@ -66,13 +66,16 @@ def _taken(place: Place, path: str) -> int:
             meta = os.fstat(descriptor)
             if not stat.S_ISREG(meta.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            if meta.st_nlink > 1 or meta.st_uid != os.geteuid():  # what we write would be somebody else's
-                raise OSError(errno.EPERM, "it is not ours")
-            os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
+            if (
+                meta.st_nlink > 1 or meta.st_uid != os.geteuid()
+            ):  # what we write would end up in another user's file
+                raise OSError(errno.EPERM, "it belongs to another user or has another name")
+            os.fchmod(descriptor, 0o600)  # whatever the umask is, and whoever created it
             try:
-                # what packaging/undo.sh takes, and 0.1.0, which may be at work while its package is replaced
+                # the lock of packaging/undo.sh and of 0.1.0, which may be running while its package is
+                # replaced
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
+                # a lock of the open file, not of the process (fcntl(2), F_OFD_SETLK): it can be queried
                 # without being taken, and a fork does not lose it
                 fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
             except OSError as problem:
@@ -84,12 +87,13 @@ def _taken(place: Place, path: str) -> int:
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # its holder took it away while we waited for nothing: begin anew
+        os.close(descriptor)  # its holder removed the file meanwhile: try again
 
 
 def held(place: Place, path: str) -> Locked | None:
-    """Return the error for a lock that another holds; None where none does. Never creates the file and never
-    takes the lock; without the right to open it nothing is known, and what only reads goes on."""
+    """Return the error for a lock that another process holds; None where none does. Never creates the file
+    and never takes the lock. Without the right to open the file the answer is None, so that commands which
+    only read continue."""
     try:
         descriptor = os.open(place.name, os.O_RDONLY | _SAFELY, dir_fd=place.directory)
     except OSError:
@@ -97,7 +101,7 @@ def held(place: Place, path: str) -> Locked | None:
     try:
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
         return None if struct.unpack(_FLOCK, answer)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
-    except OSError:  # no file that can be locked
+    except OSError:  # the file cannot be locked
         return None
     finally:
         os.close(descriptor)

@@ -1,5 +1,5 @@
-"""Whether a package manager is at work on a host: its hooks make boot menu and images, from the files as they
-were when these programs began. Locks are looked at and never taken.
+"""Find out whether a package manager is running on a host: its hooks generate boot menu and images from the
+files that exist when they begin. Locks are queried and never taken.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from rocmcfg.host.inside import Place
 
 # Record locks of fcntl(2) on the whole file: dpkg doc/spec/frontend-api.txt, "Database Locking" (apt and
-# unattended-upgrades hold the frontend's); rpm lib/rpmlock.c, in the two folders that distributions have for
-# its database (dnf and zypper install by rpm; locks of their own they hold while they are idle, too).
+# unattended-upgrades hold the frontend's); rpm lib/rpmlock.c, in the two folders that distributions use for
+# its database (dnf and zypper install by rpm; they hold their own locks even while they are idle).
 _RECORD_LOCKS = {
     "/var/lib/dpkg/lock-frontend": "apt or another frontend of dpkg",
     "/var/lib/dpkg/lock": "dpkg",
     "/var/lib/rpm/.rpm.lock": "rpm",
     "/usr/lib/sysimage/rpm/.rpm.lock": "rpm",
 }
-# Files that are open in their program as long as it changes the host: libalpm handle.c, _alpm_handle_lock
-# (one that a crash left is open nowhere); apk-tools src/database.c.
+# Files that their program keeps open while it changes the host: libalpm handle.c, _alpm_handle_lock
+# (one left by a crash is open in no process); apk-tools src/database.c.
 _OPEN_FILES = {"/var/lib/pacman/db.lck": "pacman", "/lib/apk/db/lock": "apk"}
-# What dpkg sets for the scripts of packages (dpkg(1), "Internal environment"), and a frontend for dpkg.
+# Variables that dpkg sets for the scripts of packages (dpkg(1), "Internal environment"), and a frontend for
+# dpkg.
 _INSIDE = ("DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED")
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
@@ -42,7 +43,8 @@ _PAUSE = 0.5
 
 
 class AtWork(NamedTuple):
-    """`process` is 0 where the kernel does not tell it: a lock of another PID namespace."""
+    """A running package manager. `process` is 0 where it is not known, as for a lock of another PID
+    namespace."""
 
     name: str
     path: str
@@ -57,17 +59,17 @@ class PackageManagerAtWork(RocmcfgError):
             else f"{manager.path} is held"
         )
         hint = (
-            "wait until it has ended, then run the command again; with the variable "
-            "ROCMCFG_PACKAGE_TIMEOUT=SECONDS set rocmcfg itself waits so long, with 0 not at all"
+            "wait until it finishes, then run the command again; the variable "
+            "ROCMCFG_PACKAGE_TIMEOUT=SECONDS sets how long rocmcfg itself waits, 0 for not at all"
         )
-        summary = f"{manager.name} is at work on this host, and may write the boot menu; nothing was changed"
+        summary = f"{manager.name} is running on this host, and may write the boot menu; nothing was changed"
         super().__init__(error("RC3036", summary, detail=held, location=manager.path, hint=hint))
 
 
 def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | None:
-    """Return the package manager that holds a lock; None where none does, where the caller may not look, and
-    inside its own transaction: a hook must not wait for what waits for it. `placed` finds a path of the
-    host."""
+    """Return the package manager that holds a lock; None where none does, where the caller may not check, and
+    inside the package manager's own transaction: a hook must not wait for the program that waits for it.
+    `placed` finds a path of the host."""
     if any(os.environ.get(name) for name in _INSIDE):
         return None
     for path, name in (*_RECORD_LOCKS.items(), *_OPEN_FILES.items()):
@@ -79,7 +81,7 @@ def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | 
 
 
 def wait(placed: Callable[[str], AbstractContextManager[Place]], progress: Callable[[str], None]) -> None:
-    """Wait until none is at work, or ROCMCFG_PACKAGE_TIMEOUT is over. Raises PackageManagerAtWork."""
+    """Wait until none is running. Raises PackageManagerAtWork after ROCMCFG_PACKAGE_TIMEOUT seconds."""
     started, longest = time.monotonic(), _longest()
     while (manager := at_work(placed)) is not None:
         waited = time.monotonic() - started
@@ -98,7 +100,7 @@ def _longest() -> float:
 
 
 def _holder(place: Place) -> int | None:
-    """Return the process that holds a record lock, 0 for one that is not told; None where none does. Raises
+    """Return the process that holds a record lock, 0 if it is not known; None where none does. Raises
     OSError."""
     descriptor = os.open(place.name, _SAFELY, dir_fd=place.directory)
     try:
@@ -121,7 +123,7 @@ def _opener(place: Place) -> int | None:
 
 
 def _ancestors() -> Iterator[int]:
-    """Yield this process, its parent and so on, as proc_pid_stat(5) says; the name in it may hold blanks."""
+    """Yield this process, its parent and so on, from proc_pid_stat(5), where the name may hold blanks."""
     process = os.getpid()
     while process > 0:
         yield process

@@ -1,4 +1,4 @@
-"""What a program of the host said, and why something of a host cannot be read, written or done."""
+"""Results of the host's programs, and errors of reading, writing and running on a host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class CommandResult(NamedTuple):
-    """`status` is the exit status, or None where the program was stopped at its time limit."""
+    """The result of a program. `status` is its exit status, or None if it was stopped at its time limit."""
 
     argv: tuple[str, ...]
     status: int | None
@@ -23,18 +23,20 @@ class CommandResult(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Return the lines that the program wrote to stderr, or else to stdout; where it wrote none, one line
+        """Return the lines that the program wrote to stderr, or else to stdout; if it wrote none, one line
         that says so."""
         lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
-        ended = "was stopped at its time limit" if self.status is None else f"ended with status {self.status}"
+        ended = (
+            "was stopped at its time limit" if self.status is None else f"exited with status {self.status}"
+        )
         return lines or [f"`{shlex.join(self.argv)}` {ended} and printed nothing"]
 
 
 _READ_HINTS = {
-    errno.EACCES: "run the command as root, or mend the file's permissions",
-    errno.EPERM: "run the command as root, or mend the file's permissions",
-    errno.ENOENT: "check the path, and what it is relative to",
-    errno.ENOTDIR: "check the path: a part of it is no directory",
+    errno.EACCES: "run the command as root, or fix the file's permissions",
+    errno.EPERM: "run the command as root, or fix the file's permissions",
+    errno.ENOENT: "check the path, and the directory that it is relative to",
+    errno.ENOTDIR: "check the path: a part of it is not a directory",
 }
 
 
@@ -51,12 +53,12 @@ def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple
     if isinstance(reason, OSError):
         hint = hint or hints.get(reason.errno or 0, "")
         reason = reason.strerror or str(reason)
-    return reason, hint or "mend what the message says, then run the command again"
+    return reason, hint or "fix the problem, then run the command again"
 
 
 class Unreadable(RocmcfgError):
-    """A file that exists and cannot be read. Readers that can do without it catch this by name. `root` is
-    that of the host."""
+    """A file that exists but cannot be read. Readers that can do without it catch this error. `root` is the
+    root of the host."""
 
     def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
         self.path = path
@@ -66,7 +68,8 @@ class Unreadable(RocmcfgError):
 
 
 class Unwritable(RocmcfgError):
-    """A write that the file system refused: read-only, full, no permission. `root` is that of the host."""
+    """A write that the file system refused: read-only, full, no permission. `root` is the root of the
+    host."""
 
     def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
         self.path = path
@@ -76,12 +79,13 @@ class Unwritable(RocmcfgError):
 
 
 def _below(path: str, root: str) -> str:
-    """Say where a path is. Another root is named: a rescue system has a path of that name too."""
+    """Return a path with its root, if that is not the running system's: a rescue system has the same paths
+    too."""
     return path if root == "/" else f"{path} below {root}"
 
 
 class ToolFailed(RocmcfgError):
-    """A program of the host that is missing, failed, or did not end in time."""
+    """A program of the host that is missing, failed, or did not finish in time."""
 
     def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
         self.result = result
@@ -91,13 +95,13 @@ class ToolFailed(RocmcfgError):
 
 
 class Locked(RocmcfgError):
-    """`lost`: it was ours, and somebody took the file away under us. `asking`: its holder has begun nothing,
-    and waits for somebody's answer."""
+    """The lock is held by another rocmcfg. `lost`: we held it, and another process removed the file.
+    `asking`: its holder has begun nothing, and waits for the user's answer."""
 
     def __init__(self, path: str, holder: str, *, lost: bool = False, asking: bool = False) -> None:
         self.asking = asking
-        summary = f"another rocmcfg {'may be' if lost else 'is'} at work on this host"
+        summary = f"another rocmcfg {'may be' if lost else 'is'} running on this host"
         why = "was removed while it was held" if lost else f"is held by {holder}" if holder else "is held"
         why += ", which waits for an answer" if asking else ""
-        hint = "wait until it has ended, then run the command again"
+        hint = "wait until it finishes, then run the command again"
         super().__init__(error("RC3004", summary, detail=f"{path} {why}", location=path, hint=hint))

@@ -1,7 +1,7 @@
-"""The only place that starts programs, and the only import of `sh`.
+"""Start programs. No other module does so, or imports `sh`.
 
-Children get no stdin (some tools prompt and would wait for ever), a time limit, and a fixed locale, but where
-they write texts of the host: grub-mkconfig does so in the boot menu.
+Children get no stdin (some tools prompt and would wait for ever), a time limit, and a fixed locale, unless
+they write texts of the host, as grub-mkconfig does in the boot menu.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import BinaryIO
 from rocmcfg.host.inside import Root
 from rocmcfg.host.problems import CommandResult
 
-# Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
+# The host's programs are here even if a user's PATH has no sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PATH = ":".join(OFFLINE_PATH)
-# and of NixOS and Guix System there; the hooks of `files/templates` and packaging/undo.sh have the same
+# and those of NixOS and Guix System; the hooks of `files/templates` and packaging/undo.sh use the same PATH
 ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
 _QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
-_MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
+_MOST = 32 << 20  # bytes that a query may print: the listing of an image has about 100,000
 _BLOCK = 64 << 10
-_GRACE = 3.0  # seconds that a program has to end when it is told to
-# Seconds that a process with an empty environment is looked at again: in the middle of execve(2) it has none,
-# from the change of memory until load_elf_binary sets env_start, its last work (Linux, fs/binfmt_elf.c).
+_GRACE = 3.0  # seconds that a program has to end after a signal
+# Seconds during which a process with an empty environment is checked again: in the middle of execve(2) it has
+# none, from the change of memory until load_elf_binary sets env_start at its end (Linux, fs/binfmt_elf.c).
 _EXEC = 0.2
-# Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
+# Marks every program that we start, so that a recovery finds one that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
 
 
@@ -39,18 +39,19 @@ def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("HOME", "TERM") if name in os.environ}
     if temporary := temporary_folder():
         kept["TMPDIR"] = temporary
-    if os.geteuid() == 0:  # programs read their settings there, and sudo and su may leave it the caller's
+    if os.geteuid() == 0:  # programs read their settings there, and sudo and su may keep the caller's
         kept["HOME"] = "/root"
         with suppress(KeyError):
             kept["HOME"] = pwd.getpwuid(0).pw_dir
-    # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
+    # DEBIAN_FRONTEND: hooks that would open a dialogue use their default instead.
     fixed = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     return {**kept, **fixed, "PATH": ":".join(folders_of_programs())}
 
 
 def temporary_folder() -> str:
-    """Return TMPDIR of the caller; empty where there is none, and for root where others may change the folder
-    or a part of the way to it: whoever can rename what root makes there chooses what an image is made of."""
+    """Return TMPDIR of the caller; empty where there is none, and for root where other users may change the
+    folder or a part of its path: a user who can rename root's files there controls the content of an
+    image."""
     folder = os.environ.get("TMPDIR", "")
     if os.geteuid() != 0 or not folder:
         return folder
@@ -62,8 +63,8 @@ def temporary_folder() -> str:
 
 
 def folders_of_programs() -> list[str]:
-    """Return the folders where programs of the running host are looked for, first one first. Root gets the
-    system's alone: sudo and su may let a PATH through in which a folder is somebody else's."""
+    """Return the folders that are searched for programs of the running host, in order. Root gets only the
+    system's: sudo and su may pass on a PATH with a folder of another user."""
     if os.geteuid() == 0:
         return ROOTS_PATH.split(":")
     own = [part for part in os.environ.get("PATH", "").split(":") if part.startswith("/")]
@@ -71,23 +72,23 @@ def folders_of_programs() -> list[str]:
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
-    """Run a program that changes nothing; None where it is not installed. Its output is whole, since it is
+    """Run a program that changes nothing; None where it is not installed. The output is complete, since it is
     parsed: a program that prints without end is stopped, as at its time limit."""
     result = execute(argv, timeout=_QUERY_TIMEOUT, progress=lambda: None, whole=True)
     return None if result.status == 127 and not result.stdout else result
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
-    """Return what a program that changes nothing prints, as it comes; closing it early ends the program.
+    """Return a stream of the output of a program that changes nothing; closing it early ends the program.
 
-    `stdin` is a descriptor to read from. A program that is missing raises OSError; so does, at the end of the
-    output, a death by a signal or a status of `failed` or more, unless `failed` is 0: then no end matters.
+    `stdin` is a descriptor to read from. A missing program raises OSError; so does, at the end of the output,
+    a death by a signal or a status of `failed` or more, unless `failed` is 0: then the status is ignored.
     """
     return io.BufferedReader(_Output(argv, stdin, failed), 1 << 16)
 
 
 class _Output(io.RawIOBase):
-    """The standard output of a child. `sh` hands output on in Python, which is too slow for gigabytes."""
+    """The standard output of a child. `sh` copies output in Python, which is too slow for gigabytes."""
 
     def __init__(self, argv: Sequence[str | bytes], stdin: int | None, failed: int) -> None:
         import subprocess
@@ -132,20 +133,21 @@ class _Output(io.RawIOBase):
 
 
 def started(mark: str) -> list[tuple[int, str]]:
-    """Return all programs of root that carry this mark and are still there, as (pid, name)."""
+    """Return all programs of root with this mark that are still running, as (pid, name)."""
     return [(pid, name) for pid, name in _processes(f"{MARK}={mark}".encode()) if pid != os.getpid()]
 
 
 def survivors(mark: str) -> list[tuple[int, str]]:
     """Return the programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name):
-    they lead sessions of their own, and still have our pipe. A daemon that one of their hooks left
-    (gpg-agent, grub-mount) leads one too, and has let go of the pipe: it stays, and nobody waits for it."""
+    they lead sessions of their own, and still have our pipe open. A daemon that one of their hooks left
+    (gpg-agent, grub-mount) leads a session too, but has closed the pipe: it keeps running, and nothing waits
+    for it."""
     return [(pid, name) for pid, name in started(mark) if _session(pid) == pid and _has_pipe(pid)]
 
 
 def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
-    """Yield our user's processes with `wanted` in their environment, as (pid, name). Others may put the same
-    into theirs, by chance or to hold us up, so that all four user ids of a process have to be ours (proc(5),
+    """Yield our user's processes with `wanted` in their environment, as (pid, name). Other users may set the
+    same variable, by chance or to delay us, so all four user ids of a process must be ours (proc(5),
     /proc/pid/status, Uid): those of a set-uid program that they started are not."""
     unread = _numbers()
     until = time.monotonic() + _EXEC
@@ -160,7 +162,7 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
                 if wanted not in environment.split(b"\0"):
                     continue
             except OSError:
-                continue  # it ended meanwhile, is none of ours, or is the kernel's own and has no program
+                continue  # it ended meanwhile, is not ours, or is a kernel thread without a program
             status = _status(entry)
             if {int(number) for number in status.get(b"Uid", b"").split()} == {os.geteuid()}:
                 yield int(entry), status[b"Name"].decode("utf-8", "replace")
@@ -179,8 +181,8 @@ def _numbers() -> list[str]:
 
 
 def _status(entry: str) -> dict[bytes, bytes]:
-    """Return the fields of proc(5), /proc/pid/status; none where the process has ended, noticed by its parent
-    or not."""
+    """Return the fields of proc(5), /proc/pid/status; none where the process has ended, whether or not its
+    parent has noticed."""
     try:
         with open(f"/proc/{entry}/status", "rb") as stream:
             lines = stream.read(1 << 16).splitlines()
@@ -206,7 +208,7 @@ def _session(pid: int) -> int:
 
 
 class _Printed:
-    """What a program prints: all of it, up to what is too much; or its end, however much comes before."""
+    """The output of a program: all of it, up to a limit, or only its end."""
 
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
@@ -237,9 +239,9 @@ def execute(
     locale: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> CommandResult:
-    """Run a program as `view.Host.execute` does. A missing program has status 127, one that cannot start 126,
-    as in a shell. `locale` are the variables of locale(7) that stand in for the fixed one. Of the output the
-    end is kept, or the `whole`."""
+    """Run a program for `view.Host.execute`. A missing program has status 127, one that cannot start 126, as
+    in a shell. `locale` are the variables of locale(7) that replace the fixed locale. The end of the output
+    is kept, or the `whole`."""
     import threading
     from shutil import which
 
@@ -269,7 +271,7 @@ def execute(
             _bg_exc=False,  # a_program_ended_by_a_signal_…, with sh 2.1.0 to 2.2.1
             _new_session=True,  # the_time_limit_ends_the_whole_family
             _tty_out=False,  # a_program_writes_to_no_terminal
-            # By the block: by the line, one without an end would be kept whole, and many short ones cost dear
+            # In blocks: by lines, an endless line would be kept whole, and many short ones would be slow
             _out_bufsize=_BLOCK,  # output_without_a_line_break_is_bounded_too
             _err_bufsize=_BLOCK,  # the same
             _encoding="utf-8",  # arguments_and_output_are_utf8_in_every_locale
@@ -279,14 +281,17 @@ def execute(
             _done=lambda *_: finished.set(),
         )
     except sh.ForkException as problem:  # execve(2) failed: no machine code, no interpreter
-        bare = "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, come back"
+        bare = (
+            "/proc is not mounted here: leave this chroot, mount --rbind /dev, /proc and /sys, and enter it "
+            "again"
+        )
         reason = str(problem).strip().rpartition("\n")[2].strip()
         return CommandResult(tuple(argv), 126, "", reason if os.path.exists("/proc/self/fd") else bare)
-    except OSError as problem:  # no process, descriptor or memory is left to start it with
+    except OSError as problem:  # no process, descriptor or memory is left to start it
         return CommandResult(tuple(argv), 126, "", f"{argv[0]}: {problem.strerror}")
     try:
         pause = 0.005
-        # sh looks once, when the output has ended, and if the program is there still, after a second again
+        # sh checks once when the output has ended, and again after a second if the program is still running
         while not finished.wait(pause) and command.is_alive():
             pause = min(2 * pause, 0.2)
             progress()
@@ -304,9 +309,9 @@ def execute(
 
 
 def _stop(leader: int, mark: str) -> None:
-    """End the program and whatever it started, also what left its session: none of it may write on while
-    what it wrote is taken back. What even a SIGKILL does not end at once hangs in the kernel, and `survivors`
-    tells of it."""
+    """End the program and all processes that it started, even those that left its session: none of them may
+    continue to write while their changes are rolled back. A process that even SIGKILL does not end at once
+    hangs in the kernel, and `survivors` reports it."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _GRACE
         signalled: set[int] = set()
@@ -323,7 +328,7 @@ def _stop(leader: int, mark: str) -> None:
 
 
 def _family(leader: int, mark: str) -> set[int]:
-    """Return the processes of the leader's session, and those that carry its mark."""
+    """Return the processes of the leader's session, and those with its mark."""
     family = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
     family |= {int(entry) for entry in _numbers() if _session(int(entry)) == leader and _status(entry)}
     return family - {os.getpid()}

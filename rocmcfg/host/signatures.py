@@ -1,4 +1,4 @@
-"""Signatures of OpenSSH: `ssh-keygen -Y` (ssh-keygen(1), PROTOCOL.sshsig)."""
+"""Check signatures of OpenSSH by `ssh-keygen -Y` (ssh-keygen(1), PROTOCOL.sshsig)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NotSigned(RocmcfgError):
 
 
 def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
-    """Return who signed the content of `place`, of those that `allowed` (a file of allowed signers) names.
+    """Return the signer of the content of `place`, one of those in `allowed` (a file of allowed signers).
     Raises NotSigned."""
     with tempfile.TemporaryDirectory(prefix="rocmcfg-", dir=runner.temporary_folder() or "/tmp") as folder:
         paths = [os.path.join(folder, name) for name in ("content", "content.sig", "allowed_signers")]
@@ -33,7 +33,9 @@ def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
         signed, signature_file, named = paths
         principals = runner.query(("ssh-keygen", "-Y", "find-principals", "-s", signature_file, "-f", named))
         if principals is None:
-            raise NotSigned(place, "ssh-keygen is missing", "install it: openssh-client, on some openssh")
+            raise NotSigned(
+                place, "ssh-keygen is missing", "install openssh-client, or openssh on some distributions"
+            )
         for name in principals.stdout.splitlines() if principals.ok else ():
             argv = (
                 "ssh-keygen",
@@ -58,6 +60,6 @@ def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
     raise NotSigned(
         place,
         "its signature is not that of an allowed signer",
-        "the file and its .sig belong together, and its key into /etc/rocmcfg/allowed_signers, in a line "
+        "check that the .sig is of this file, and that its key is in /etc/rocmcfg/allowed_signers, in a line "
         f'that has not expired and is for namespaces="{NAMESPACE}" (ssh-keygen(1), ALLOWED SIGNERS)',
     )

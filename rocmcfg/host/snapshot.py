@@ -1,7 +1,7 @@
-"""A host as it is while one plan is made: each file, folder and answer of a program is read once.
+"""A host during one plan: each file, folder and answer of a program is read once.
 
-What is read first counts to the end, so that a plan never mixes two states of a file. The transaction then
-compares each file with its state in the plan, and so finds a file that was changed meanwhile.
+The first answer counts to the end, so a plan never mixes two states of a file. The transaction then compares
+each file with its state in the plan, and so detects a file that was changed meanwhile.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rocmcfg.host.problems import CommandResult, Locked, Unreadable
 from rocmcfg.model.file_state import FileState, Stamp
 
 T = TypeVar("T")
-_LARGEST = 1 << 20  # bytes of a file that is kept in memory; images are larger, and looked at by few
+_LARGEST = 1 << 20  # bytes of a file that is kept in memory; images are larger, and rarely read
 
 
 class Snapshot(LocalView):
-    """A view that asks another view once for each thing and remembers the answer, also that a file cannot be
-    read. Rights of other users, locks, free space and streams are asked for each time."""
+    """A view that asks another view only once for each thing and remembers the answer, including that a file
+    is unreadable. Rights of other users, locks, free space and streams are queried each time."""
 
     def __init__(self, view: LocalView) -> None:
         super().__init__(view.root, chroot=view.chroots)
@@ -67,7 +67,7 @@ class Snapshot(LocalView):
         state = self.once(("state", path), lambda: self._view.state(path))
         content = self._answers.get(("read", path))
         if state is not None and isinstance(content, bytes) and content != state.content:
-            return state._replace(content=content)  # the plan is made of what was read before
+            return state._replace(content=content)  # the plan uses the content that was read first
         return state
 
     def stamp(self, path: str) -> Stamp | None:

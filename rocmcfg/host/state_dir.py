@@ -1,7 +1,7 @@
-"""Where a host keeps what rocmcfg writes about itself, and who may read it."""
+"""The directory for rocmcfg's own state on a host, and its permissions."""
 
 from __future__ import annotations
 
 STATE_DIR = "/var/lib/rocmcfg"
-# Everybody may read the receipt in it by name, and only root may list the directory.
+# Everybody may read the receipt in it by name, but only root may list the directory.
 STATE_MODE = 0o711

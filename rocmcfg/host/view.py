@@ -1,8 +1,8 @@
-"""The seam: what the rest of the program may ask of a host.
+"""The interface through which the rest of the program uses a host.
 
-Paths are absolute within the host; only `local_view` and `local` know where its root lies. A planner, a
-reader of facts and verify get a `HostView`, which writes nothing; a `Host` writes, and only the transaction,
-recovery, and what must be done by root besides them, holds one. A planner that writes does not type-check.
+Paths are absolute within the host; only `local_view` and `local` know where its root is. A planner, a reader
+of facts and verify get a `HostView`, which writes nothing. A `Host` writes, and only the transaction,
+recovery, and the other steps that need root hold one. A planner that writes does not type-check.
 """
 
 from __future__ import annotations

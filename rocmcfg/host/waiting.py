@@ -1,4 +1,4 @@
-"""Waiting until no other rocmcfg is at work, for what runs unattended."""
+"""Wait until no other rocmcfg is running, for commands that run unattended."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def when_free(
     step: float = _STEP,
     through_questions: bool = True,
 ) -> T:
-    """Return what `act` gives, once no other rocmcfg is at work; look every `step` seconds. Raises Locked
-    after `LONGEST` seconds, and unless `through_questions` at once where the other waits for an answer."""
+    """Return the result of `act` once no other rocmcfg is running, trying every `step` seconds. Raises Locked
+    after `LONGEST` seconds; unless `through_questions`, also at once where the other one waits for an
+    answer."""
     for _ in range(int(LONGEST / step)):
         try:
             return act()
