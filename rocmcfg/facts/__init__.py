@@ -1,1 +1,1 @@
-"""Readers of what is true of a host, one per source. All of them take a `HostView` and change nothing."""
+"""Readers of facts about a host, one per source. All of them take a `HostView` and change nothing."""

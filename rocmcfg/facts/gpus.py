@@ -1,4 +1,4 @@
-"""AMD GPUs: KFD first, then IP discovery, then PCI ids, because each later source knows less.
+"""Find AMD GPUs: from KFD first, then IP discovery, then PCI ids, since each later source knows less.
 
 Sources: kernel/drivers/gpu/drm/amd/amdkfd/kfd_topology.c (properties, gfx_target_version),
 amdgpu_discovery.c (ip_discovery), sysfs PCI attributes.
@@ -36,13 +36,12 @@ def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
 
 
 def driven_gpus(view: HostView) -> tuple[str, ...]:
-    """Return the PCI addresses of the AMD display controllers and accelerators to which amdgpu is bound
-    now."""
+    """Return the PCI addresses of the AMD display controllers and accelerators that amdgpu drives now."""
     return tuple(address for address in _on_pci(view) if driver_of(view, address) == "amdgpu")
 
 
 def driver_of(view: HostView, address: str) -> str:
-    """Return the driver that is bound to a PCI device; empty where none is, or no such device is there."""
+    """Return the driver that is bound to a PCI device; empty where there is none, or no such device."""
     link = f"{_PCI}/{address}/driver"  # to the driver's directory (Documentation/ABI, sysfs-bus-pci)
     return view.real_path(link).rpartition("/")[2] if view.is_symlink(link) else ""
 
@@ -92,15 +91,15 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
     gc_ip = ".".join(version)
     if all(part.isdigit() for part in version):
         model = next((m for m in models if m.gc_ip == gc_ip), None)
-        gpu = Gpu(None, f"GC {gc_ip}, not known to this version", "ip_discovery", pci_id, address)
+        gpu = Gpu(None, f"GC {gc_ip}, unknown to this version", "ip_discovery", pci_id, address)
     else:
         model = next((m for m in models if pci_id in m.pci), None)
-        gpu = Gpu(None, f"PCI 1002:{pci_id}, not known to this version", "pci", pci_id, address)
+        gpu = Gpu(None, f"PCI 1002:{pci_id}, unknown to this version", "pci", pci_id, address)
     return _named(models, model.gfx, gpu) if model is not None else gpu
 
 
 def _named(models: tuple[GpuModel, ...], gfx: str, gpu: Gpu) -> Gpu:
-    """Return the GPU with the name of its product, where its id is known: one target may be an accelerator
+    """Return the GPU with the name of its product, if its id is known: one target may be both an accelerator
     and an APU (gfx942)."""
     of_target = [model for model in models if model.gfx == gfx]
     if not of_target:

@@ -1,4 +1,4 @@
-"""Installed kernels, and what each one's amdgpu driver takes."""
+"""Find installed kernels, and the parameters of each one's amdgpu driver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOREIGN = ("updates/dkms", "updates", "extra", "weak-updates", f"updates/{_OWN}
 
 
 def running_release(view: HostView) -> str:
-    """Return `uname -r` of the host itself; empty where no /proc belongs to it."""
+    """Return `uname -r` of the host itself; empty where it has no /proc of its own."""
     return text_or_empty(view, "/proc/sys/kernel/osrelease").strip()
 
 
@@ -41,16 +41,16 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
 
 def named_kernel(release: str, id: str) -> Kernel:
     """Return a kernel of which only the release is known. Raises RocmcfgError with the diagnostic `id` where
-    the text is no release."""
+    the text is not a release."""
     version = parse_kernel(release)
     if version is None:
         summary = f"--kernel {release}: not a kernel version"
-        raise fail(id, summary, hint="write 6.8 or what `uname -r` prints")
+        raise fail(id, summary, hint="write a version such as 6.8, or the output of `uname -r`")
     return Kernel(release, version, Driver.MODULE)
 
 
 def _installed(view: HostView, folder: str, release: str) -> bool:
-    # An uninstalled kernel leaves its directory behind when something else (DKMS) still has files in it.
+    # A removed kernel leaves its directory behind if another package (DKMS) still has files in it.
     marks = (f"{folder}/modules.builtin", f"{folder}/modules.order", f"{folder}/kernel")
     return any(view.exists(mark) for mark in (*marks, f"/boot/vmlinuz-{release}"))
 
@@ -58,7 +58,7 @@ def _installed(view: HostView, folder: str, release: str) -> bool:
 def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
     for folder in (*_FOREIGN, _OWN):
         here = _MODULES.intersection(view.names(f"{directory}/{folder}"))
-        if any(view.exists(f"{directory}/{folder}/{name}") for name in here):  # and no broken link
+        if any(view.exists(f"{directory}/{folder}/{name}") for name in here):  # and is not a broken link
             return Driver.MODULE, folder != _OWN
     builtin = view.text(f"{directory}/modules.builtin") or ""
     if any(os.path.basename(line.strip()) == "amdgpu.ko" for line in builtin.splitlines()):
@@ -67,8 +67,8 @@ def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
 
 
 def parameter_types(view: HostView, release: str, module: str) -> dict[str, str] | None:
-    """Return the parameters of a module as the kernel's own file declares them, name to type; None where
-    modinfo cannot be asked or does not know the module."""
+    """Return the types of a module's parameters by name, as declared in the kernel's own file; None where
+    modinfo cannot be run or does not know the module."""
     # the same record as `modinfo -p` without the descriptions, which hold line breaks of their own
     result = view.query(("modinfo", "-k", release, "-F", "parmtype", module))
     if result is None or not result.ok:

@@ -1,8 +1,8 @@
-"""The installed ROCm release, where there is one for the whole system, and the PyTorch builds for AMD GPUs.
+"""Find the installed system-wide ROCm release, and the PyTorch builds for AMD GPUs.
 
-A PyTorch wheel brings ROCm libraries of its own and loads no others, so that it says more about a program
-than the system's ROCm. It is known from the text of its `torch/version.py`; nothing is imported. Virtual
-environments are not searched for: only one that the caller names is looked into.
+A PyTorch wheel contains its own ROCm libraries and loads no others, so it says more about a program than the
+system's ROCm. Its version is read from the text of its `torch/version.py`; nothing is imported. Virtual
+environments are not searched for; only one that the caller names is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rocmcfg.model.facts import PyTorch
 from rocmcfg.model.regex import regex
 from rocmcfg.model.version import Version, parse_version, rocm_order
 
-# The system's Python, one built by the administrator, and what AMD's container images use.
+# The system's Python, one built by the administrator, and those of AMD's container images.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
 _VERSION_LINE = regex(r"^(__version__|hip|rocm)\b[^=\n]*=[ \t]*['\"]([^'\"\n]{1,100})['\"]", re.M)
 # HIP and ROCm releases share their first two numbers up to 7.2; later PyTorch has a `rocm` line as well.
@@ -23,7 +23,7 @@ _LAST_COMMON = (7, 2)
 
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
-    """Return the version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm
+    """Return the version and the file that holds it; (None, "") where no system-wide ROCm is found. /opt/rocm
     points to the release in use, and from 7.13 on /opt/rocm/core does (TheRock, build_tools/packaging/linux,
     amdrocm-core-postinst.j2); otherwise the newest of all releases counts."""
     for folder in ("/opt/rocm", "/opt/rocm/core"):
@@ -45,7 +45,7 @@ def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:
         version = parse_version(text_or_empty(view, path))
         if version is not None:
             return version, path
-    # Fedora and Debian package ROCm into /usr; their header carries the version.
+    # Fedora and Debian package ROCm into /usr; its header has the version.
     header = "/usr/include/rocm-core/rocm_version.h"
     text = text_or_empty(view, header) if folder == "/opt/rocm" else ""
     parts = [re.search(rf"ROCM_VERSION_{p}[ \t]+([0-9]{{1,9}})\b", text) for p in ("MAJOR", "MINOR", "PATCH")]
@@ -55,8 +55,8 @@ def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:
 
 
 def read_pytorch(view: HostView, own: Iterable[str] = ()) -> tuple[PyTorch, ...]:
-    """Return system-wide builds, and those of the virtual environments `own` (absolute prefixes), marked as
-    such."""
+    """Return system-wide builds, and those of the virtual environments `own` (absolute prefixes), which are
+    marked as such."""
     builds = [torch for prefix in own for torch in _pytorch_below(view, prefix, own=True)]
     builds += [torch for prefix in _PYTHONS for torch in _pytorch_below(view, prefix, own=False)]
     # /usr/lib64 may be a link to /usr/lib
@@ -79,13 +79,13 @@ def _pytorch(view: HostView, path: str, own: bool) -> PyTorch | None:
     text = lines.get("__version__", "")
     version = parse_version(text)
     if version is None or not ({"hip", "rocm"} & set(lines) or "rocm" in text):
-        return None  # a build for the processor or for another maker's GPUs says `hip = None`
+        return None  # a build for the processor or for another vendor's GPUs has `hip = None`
     return PyTorch(version, text, _brought(lines, text), path, own)
 
 
 def _brought(lines: dict[str, str], text: str) -> Version | None:
-    """Return the ROCm release whose libraries a build brings: as it says, else from `2.9.1+rocm7.0`, else
-    from HIP's version; None where nothing tells it."""
+    """Return the ROCm release of a build's libraries: the stated one, else the one in `2.9.1+rocm7.0`, else
+    the one of HIP's version; None where it is not known."""
     named = re.search(r"\+.*?rocm([0-9]+(?:\.[0-9]+)*)", text)
     release = parse_version(lines.get("rocm", "")) or parse_version(named[1] if named else "")
     if release is not None:

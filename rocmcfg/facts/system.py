@@ -1,5 +1,5 @@
-"""What a host is besides its kernels, GPUs and ROCm: operating system (through `distro`), container,
-processor, memory, board, firmware of the GPUs.
+"""Read facts about a host other than its kernels, GPUs and ROCm: operating system (through `distro`),
+container, processor, memory, board, firmware of the GPUs.
 
 Sources: /proc/cpuinfo, /proc/meminfo, /sys/class/dmi/id (the world-readable part), and the attributes that
 amdgpu gives each device: vbios_version, mem_info_*, fw_version/* (amdgpu_atombios.c, amdgpu_vram_mgr.c,
@@ -19,26 +19,29 @@ from rocmcfg.model.shape import NamedTuple
 if TYPE_CHECKING:
     from distro import LinuxDistribution
 
-_LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
+_LONGEST = 16 << 10  # bytes of os-release; those of all distributions have less than 2 KiB
 UNKNOWN = Os("unknown", "unknown system", "")
-_NOWHERE = "/nonexistent"  # where the library finds nothing: no package may make it (Debian's base-passwd)
+_NOWHERE = (
+    "/nonexistent"  # a path that no package may create (Debian's base-passwd), so the library finds nothing
+)
 _DMI = "/sys/class/dmi/id"
 
 
 class Device(NamedTuple):
     """One GPU's own software. `firmware` maps a block (mes, smc, sdma …) to the version as printed by the
-    driver; blocks without firmware are left out. Sizes in bytes, None where the driver does not say."""
+    driver; blocks without firmware are left out. Sizes are in bytes, None where the driver does not report
+    them."""
 
     address: str
     vbios: str
     vram: int | None
-    visible_vram: int | None  # to the processor
+    visible_vram: int | None  # visible to the processor
     firmware: Mapping[str, str]
 
 
 class HostHardware(NamedTuple):
-    """Texts are empty where nothing says them; `memory` in bytes. `driver_version` is what a driver from
-    outside the kernel's tree calls itself."""
+    """The hardware. Texts are empty where they are not known; `memory` is in bytes. `driver_version` is the
+    version that an out-of-tree driver reports."""
 
     processor: str
     memory: int | None
@@ -60,7 +63,7 @@ def read_os(view: HostView) -> Os:
         return UNKNOWN
     with opened:
         try:
-            # the library reads what a path leads to: past the root of the host, but for one that is open
+            # the library follows a path out of the host's root, but not one of an open file
             path = f"/proc/self/fd/{opened.fileno()}"
             release = distro.LinuxDistribution(os_release_file=path, root_dir=_NOWHERE)
             system = Os(release.id(), _name(release), release.version())
@@ -70,16 +73,16 @@ def read_os(view: HostView) -> Os:
 
 
 def _name(release: LinuxDistribution) -> str:
-    """Return PRETTY_NAME, else what else is there; empty where nothing is. A version alone is of "Linux",
-    which os-release(5) takes for a name that is not given."""
+    """Return PRETTY_NAME, or else name and version; empty where there is none. Without a name it is "Linux",
+    as in os-release(5)."""
     pretty: str = release.os_release_attr("pretty_name")
     name, version = release.name() or release.id(), release.version()
     return pretty or " ".join(filter(None, (name or (version and "Linux"), version)))
 
 
 def _release(view: HostView) -> BinaryIO | None:
-    """Open os-release(5): the one in /etc goes before the one in /usr/lib. None where there is none. Raises
-    Unreadable, also for one that the library would take minutes for."""
+    """Open os-release(5): the one in /etc comes before the one in /usr/lib. None where there is none. Raises
+    Unreadable, also for a file that would take the library minutes."""
     for path in ("/etc/os-release", "/usr/lib/os-release"):
         if view.size(path) > _LONGEST:
             raise Unreadable(path, f"it is larger than {_LONGEST >> 10} KiB")
@@ -89,8 +92,8 @@ def _release(view: HostView) -> BinaryIO | None:
 
 
 def read_container(view: HostView) -> str:
-    """Say why this is a container, else return an empty text. The marks are those of systemd's Container
-    Interface, podman and docker."""
+    """Return the evidence that this is a container; empty where there is none. The marks are those of
+    systemd's Container Interface, podman and docker."""
     for path in ("/run/systemd/container", "/run/.containerenv", "/.dockerenv"):
         if view.exists(path):
             return path
@@ -100,7 +103,7 @@ def read_container(view: HostView) -> str:
 
 
 def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
-    """Return what the machine is. `addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
+    """Return the hardware of the machine. `addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
     return HostHardware(
         _processor(text_or_empty(view, "/proc/cpuinfo")),
         read_memory(view),
@@ -112,8 +115,8 @@ def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
 
 
 def _processor(cpuinfo: str) -> str:
-    """Return the processor's name as /proc/cpuinfo has it; on arm64, where it has none, the numbers of its
-    maker and its part (Linux, arch/arm64/kernel/cpuinfo.c, c_show)."""
+    """Return the processor's name from /proc/cpuinfo; on arm64, which has none, the numbers of its
+    implementer and its part (Linux, arch/arm64/kernel/cpuinfo.c, c_show)."""
     lines = (line.partition(":") for line in cpuinfo.splitlines())
     fields = {name.strip(): value for name, _, value in lines}
     if "model name" in fields:
@@ -123,8 +126,8 @@ def _processor(cpuinfo: str) -> str:
 
 
 def read_memory(view: HostView) -> int | None:
-    """Return MemTotal in bytes, which is what the kernel manages, a little less than what is installed; None
-    where nothing says it."""
+    """Return MemTotal in bytes, the memory that the kernel manages, a little less than the installed memory;
+    None where it is not known."""
     total = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text_or_empty(view, "/proc/meminfo"), re.M)
     return int(total[1]) * 1024 if total else None
 
@@ -141,7 +144,7 @@ def _device(view: HostView, address: str) -> Device:
 
 
 def number_in(view: HostView, path: str) -> int | None:
-    """Return the number that an attribute of sysfs holds in decimal digits; None where it holds none."""
+    """Return the decimal number in an attribute of sysfs; None where it holds none."""
     digits = text_or_empty(view, path).strip()
     return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else None
 

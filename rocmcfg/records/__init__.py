@@ -1,1 +1,1 @@
-"""What rocmcfg writes down about itself: journals, the receipt, the trial on record."""
+"""The records that rocmcfg keeps of its own work: journals, the receipt, and the recorded trial."""

@@ -1,7 +1,7 @@
-"""Reads nouns from the records of the host, and writes them: JSON, in which every value is checked.
+"""Read nouns from the records of the host, and write them, as JSON in which every value is checked.
 
-A checksum proves that a record is whole, and not that rocmcfg wrote it. A record that does not have the shape
-of its noun is refused here, and nowhere later.
+A checksum proves that a record is complete, not that rocmcfg wrote it. A record that does not have the shape
+of its noun is refused here; later code does not check it again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ N = TypeVar("N", bound=NamedTuple)
 
 # Other fields of a table are ignored. Settings are planned and written again, so every field must be known.
 _CLOSED = (DesiredSetting,)
-_BYTES = ("utf-8", "surrogateescape")  # how a text holds any bytes
+_BYTES = ("utf-8", "surrogateescape")  # so that a text can hold any bytes
 
 
 def read(noun: type[N], value: Any) -> N:
@@ -32,7 +32,7 @@ def read(noun: type[N], value: Any) -> N:
         raise Malformed(f"{missing} is missing")
     unknown = next((name for name in table if name not in readers), "")
     if noun in _CLOSED and unknown:
-        raise Malformed(f"{unknown} is not known")
+        raise Malformed(f"{unknown} is unknown")
     values = {}
     for name in (name for name in readers if name in table):
         try:
@@ -44,14 +44,14 @@ def read(noun: type[N], value: Any) -> N:
 
 
 def write(value: object) -> Any:
-    """Return a noun, or the value of a field, as `json.dumps` takes it and `read` reads it."""
+    """Return a noun, or the value of a field, in the form that `json.dumps` takes and `read` reads."""
     return encode(value, lambda content: content.decode(*_BYTES))
 
 
 def _text(value: Any) -> str:
     text: str = exactly(str, value)
     try:
-        text.encode(*_BYTES)  # a name becomes a path in /sys: half a character raises
+        text.encode(*_BYTES)  # a name becomes a path in /sys, so half a character is an error
     except UnicodeError as problem:
         raise Malformed("is not a text") from problem
     if "\0" in text:
@@ -81,7 +81,7 @@ def _attribute(value: Any) -> tuple[str, str]:
     base64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
     pair = tuple(map(_text, exactly(list, value)))
     if len(pair) != 2 or re.fullmatch(base64, pair[1]) is None:
-        raise Malformed("is no attribute")
+        raise Malformed("is not an attribute")
     return pair[0], pair[1]
 
 
@@ -98,9 +98,9 @@ _DIALECT = Dialect(
     strict=True,
 )
 Path = Annotated[str, _path]
-Digest = Annotated[str, _only(_text, partial(re.fullmatch, "[0-9a-f]{64}"), "is no digest")]
-Mode = Annotated[int, _only(_number, lambda mode: mode <= 0o7777, "is no mode")]
-Time = Annotated[int, _only(_integer, lambda time: abs(time) < 1 << 63, "is no time")]  # nanoseconds
+Digest = Annotated[str, _only(_text, partial(re.fullmatch, "[0-9a-f]{64}"), "is not a digest")]
+Mode = Annotated[int, _only(_number, lambda mode: mode <= 0o7777, "is not a mode")]
+Time = Annotated[int, _only(_integer, lambda time: abs(time) < 1 << 63, "is not a time")]  # nanoseconds
 Attribute = Annotated[tuple[str, str], _attribute]  # name, and content in base64
 
 

@@ -1,8 +1,9 @@
-"""The journal of a transaction: one JSON object per line, appended and made durable, never rewritten.
+"""Read and write the journal of a transaction: one JSON object per line, appended durably and never
+rewritten.
 
-Every line carries the format's version and a checksum. A torn last line is what a power cut leaves and is
-ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it. `steps`
-reads what the lines say; a command that only asks whether a transaction is open need not load it.
+Every line has the version of the format and a checksum. A torn last line is left by a power cut and is
+ignored; any other damage, or an unknown version, stops recovery instead of misleading it. `steps` reads the
+content of lines; a command that only checks whether a transaction is open need not load it.
 """
 
 from __future__ import annotations
@@ -27,21 +28,22 @@ if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Saved
 
 TRANSACTIONS = f"{STATE_DIR}/transactions"
-# What a transaction writes about itself, beside its journal.
+# The records of a transaction other than its journal.
 RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"
 VERSION = 1
 _DAMAGED = (
-    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
-    "hand what is needed, then move the transaction's folder away"
+    "the saved files are in backups/ next to it and are complete: compare them with the host, restore by "
+    "hand those that are needed, then move the transaction's folder away"
 )
 
 
 class NewerRecord(RocmcfgError):
-    """A receipt or a trial that nobody may take for a damaged one: it holds what we do not know."""
+    """A receipt or a trial with content unknown to this version, which must not be mistaken for a damaged
+    one."""
 
 
 def newer(path: str, what: str) -> Diagnostic:
-    """Return what every reader of a record says of one that a newer rocmcfg wrote."""
+    """Return the error for a record that a newer rocmcfg wrote."""
     summary = f"{path} was written by a newer rocmcfg: this one does not know {what}"
     return error("RC4029", summary, location=path, hint="use the rocmcfg that wrote it, or a newer one")
 
@@ -58,28 +60,29 @@ class RecoveryRequired(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
     def __init__(self, transaction: int, command: str = "rocmcfg recover") -> None:
-        summary = f"transaction {transaction} is neither finished nor undone"
-        hint = f"run `{command}`: it undoes what was begun"
+        summary = f"transaction {transaction} is neither finished nor rolled back"
+        hint = f"run `{command}`, which rolls it back"
         super().__init__(error("RC4021", summary, location=folder(transaction), hint=hint))
 
 
 class Untrusted(Unreadable):
-    """A record that others than root may have written. A command that only reads goes on without it."""
+    """A record that a user other than root may have written. A command that only reads continues without
+    it."""
 
     def __init__(self, weak: str, root: str) -> None:
         option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)
         weak, place = (path if root == "/" else f"{root}{path}".rstrip("/") for path in (weak, place))
-        self.path, self.reason = weak, "others than root may change it"
-        summary = f"{weak} may be changed by others than root, so that no record behind it is believed"
+        self.path, self.reason = weak, "users other than root may change it"
+        summary = f"users other than root may change {weak}, so rocmcfg does not trust the records below it"
         hint = (
-            "a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to root: "
-            f"chown {option}root:root {shlex.quote(place)} && chmod {option}go-w {shlex.quote(place)}"
+            "for a tree of your own, run rocmcfg without sudo. On a host, inspect it, then return it to "
+            f"root: chown {option}root:root {shlex.quote(place)} && chmod {option}go-w {shlex.quote(place)}"
         )
         RocmcfgError.__init__(self, error("RC4028", summary, location=weak, hint=hint))
 
 
 def digest(content: bytes | None) -> str:
-    """Return the SHA-256 in hexadecimal; empty for a file that is not there."""
+    """Return the SHA-256 in hexadecimal; empty for a missing file."""
     return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
@@ -88,12 +91,12 @@ def folder(id: int) -> str:
 
 
 def image_of(id: int, sha256: str) -> str:
-    """Return the path where the copy of an image lies while the transaction, or its undo, is under way."""
+    """Return the path of the copy of an image while the transaction, or its undo, is running."""
     return f"{folder(id)}/images/{sha256}"
 
 
 def has_room(view: HostView, size: int) -> bool:
-    """Return whether so many bytes fit beside the journals, with twice as much left free."""
+    """Return whether that many bytes fit next to the journals with twice as much left free."""
     return view.free(STATE_DIR) >= 3 * size
 
 
@@ -102,7 +105,7 @@ def path_of(id: int) -> str:
 
 
 def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
-    """Raise Untrusted where somebody else than root may change this record, or a folder above it: root would
+    """Raise Untrusted where a user other than root may change this record, or a folder above it: root would
     carry out what they wrote."""
     weak = view.weakness(path)
     if weak is not None:
@@ -110,24 +113,24 @@ def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
 
 
 def ids(view: HostView) -> tuple[int, ...]:
-    """Return the ids of all transactions, oldest first. Raises Untrusted, or BadJournal where something else
-    than a directory is in its place: that is not "none"."""
+    """Return the ids of all transactions, oldest first. Raises Untrusted, or BadJournal where something other
+    than a directory is in its place, which does not mean that there are none."""
     require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
-        raise bad(TRANSACTIONS, "this is no directory", "move it away, and put the directory back")
+        raise bad(TRANSACTIONS, "this is not a directory", "move it away, and restore the directory")
     return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isascii() and name.isdigit())
 
 
 def read_all(view: HostView) -> list[Journal]:
-    """Return the journal of every transaction that changed anything, newest first. Raises BadJournal, or what
-    `require_sight` raises."""
+    """Return the journal of every transaction that changed anything, newest first. Raises BadJournal, or the
+    errors of `require_sight`."""
     require_sight(view)
     return [transaction for id in reversed(ids(view)) if (transaction := read(view, id)) is not None]
 
 
 def require_sight(view: HostView) -> None:
-    """Raise Unreadable for want of rights: a directory that cannot be listed looks empty, and "nothing to
-    undo" would be a lie. Raises Untrusted or BadJournal as `ids` does."""
+    """Raise Unreadable without the right to list the directory: it would look empty, and "nothing to undo"
+    would be wrong. Raises Untrusted or BadJournal like `ids`."""
     ids(view)
     if view.hidden(TRANSACTIONS):
         denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -136,7 +139,7 @@ def require_sight(view: HostView) -> None:
 
 def begin(host: Host, id: int, header: Begin) -> str:
     """Write the first line of a new transaction durably, and return its mark: a word in the environment of
-    every program that the transaction runs, by which a recovery finds those that outlived it."""
+    every program that the transaction runs, by which a recovery finds programs that outlived it."""
     from secrets import token_hex
 
     host.require_lock()
@@ -166,8 +169,8 @@ def _sum(body: str) -> str:
 
 
 def read(view: HostView, id: int) -> Journal | None:
-    """Return the journal; None for a transaction that ended before its first line was whole: nothing was
-    changed then. Raises Untrusted or BadJournal."""
+    """Return the journal; None for a transaction that ended before its first line was complete, and so
+    changed nothing. Raises Untrusted or BadJournal."""
     from rocmcfg.records.steps import Begin, Journal, parse
 
     lines: list[NamedTuple] = []
@@ -175,7 +178,7 @@ def read(view: HostView, id: int) -> Journal | None:
         try:
             line = parse(record)
             if isinstance(line, Begin) is not (number == 1):
-                raise Malformed("it begins in its middle" if number == 1 else "it begins twice")
+                raise Malformed("its beginning is missing" if number == 1 else "it begins twice")
         except Malformed as problem:
             raise bad(f"{path_of(id)}:{number}", str(problem)) from problem
         lines.append(line)
@@ -184,12 +187,12 @@ def read(view: HostView, id: int) -> Journal | None:
 
 
 def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a journal as tables that carry the right version and checksum. Raises Untrusted or
+    """Yield the lines of a journal as tables, with the right version and checksum. Raises Untrusted or
     BadJournal."""
     path = path_of(id)
     require_trusted(view, path)
     lines = (view.read(path) or b"").split(b"\n")
-    for number, line in enumerate(lines[:-1], 1):  # behind the last line break is what a crash cut
+    for number, line in enumerate(lines[:-1], 1):  # the text after the last line break was cut off by a crash
         place = f"{path}:{number}"
         try:
             record = json_value(line)
@@ -207,8 +210,8 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
 
 
 def open_transaction(view: HostView) -> Journal | None:
-    """Return the newest transaction that a crash left unfinished; None where there is none. Behind one that
-    is rolled back there may be another: a rollback of several takes them back one after the other."""
+    """Return the newest transaction that a crash left unfinished; None where there is none. There may be one
+    before a transaction that was rolled back: a rollback of several undoes them one after the other."""
     for id in reversed(ids(view)):
         last = ""
         for record in _records(view, id):
@@ -222,20 +225,20 @@ def open_transaction(view: HostView) -> Journal | None:
 
 
 def require_finished(view: HostView) -> None:
-    """Raise RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
+    """Raise RecoveryRequired where a crash left a transaction open, Locked where it is still running."""
     unfinished = open_transaction(view)
     if unfinished is not None:
         from rocmcfg.records.steps import ToolRun
 
         command = f"{'' if view.offline else 'sudo '}rocmcfg recover"
-        if view.offline and unfinished.of(ToolRun):  # what ran there is to run again
+        if view.offline and unfinished.of(ToolRun):  # the same programs must run again
             command += " --chroot"
         raise view.locked_by() or RecoveryRequired(unfinished.id, command)
 
 
 def save(host: Host, id: int, state: FileState) -> Saved:
-    """Keep a file's content beside the journal, named by its digest; return what the intent line says of
-    it."""
+    """Save a file's content next to the journal, named by its digest, and return its description for the
+    journal."""
     import base64
 
     from rocmcfg.records.steps import Saved
@@ -254,7 +257,7 @@ def saved_file(id: int, saved: Saved) -> str:
 
 
 def sweep(host: Host, id: int) -> None:
-    """Remove what a kill in the middle of `save` left beside the saved files."""
+    """Remove temporary files that a kill during `save` left next to the saved files."""
     place = f"{folder(id)}/backups"
     for name in host.names(place):
         if name.startswith(".") and name.endswith(TEMP_SUFFIX):
@@ -262,13 +265,13 @@ def sweep(host: Host, id: int) -> None:
 
 
 def restore(view: HostView, id: int, saved: Saved) -> FileState:
-    """Return a saved file, without what would let it do more than its owner may: none of ours ever needs
-    that. Raises BadJournal."""
+    """Return a saved file, without set-uid and similar privileges, which none of our files needs. Raises
+    BadJournal."""
     import base64
 
     path = saved_file(id, saved)
     content = view.read(path)
     if content is None or digest(content) != saved.sha256:
-        raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
+        raise bad(path, "a saved file is missing or damaged", "restore that file from your own backup")
     xattrs = tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability")
     return FileState(content, saved.mode & 0o777, saved.uid, saved.gid, saved.mtime_ns, xattrs)

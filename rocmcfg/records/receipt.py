@@ -1,5 +1,6 @@
-"""What the last committed transaction wrote. `verify` reads nothing else of ours, so that it works for
-everybody: the receipt is world-readable and holds no secret, journals and backups are root's alone."""
+"""Read and write the receipt of the last committed transaction. `verify` reads no other record of ours, so it
+works for every user: the receipt is world-readable and holds no secret, while only root may read journals and
+backups."""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ _VERSION = 1
 class BadReceipt(RocmcfgError):
     def __init__(self, reason: str) -> None:
         summary = f"the receipt of the last apply cannot be used: {reason}"
-        hint = "`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction"
+        hint = "run `rocmcfg apply` again to write a new one; `rocmcfg rollback` undoes the last transaction"
         super().__init__(error("RC4030", summary, location=PATH, hint=hint))
 
 
 class Receipt(NamedTuple):
-    """`request` is what was asked for. `files` maps each path to the digest of its content; `activations` a
-    tool to how it ended. `deployment` is the one of several systems on this host that got the arguments; all
-    of them share /var, and so this receipt."""
+    """The receipt. `request` is the user's request. `files` maps each path to the digest of its content,
+    `activations` each tool to its result. `deployment` is the system on this host that got the arguments,
+    where there are several; all of them share /var, and so this receipt."""
 
     transaction: int
     profiles: tuple[str, ...]
@@ -45,22 +46,22 @@ class Receipt(NamedTuple):
 
 
 def load(view: HostView) -> Receipt | None:
-    """Return the receipt; None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable for want
-    of rights."""
-    require_trusted(view)  # what takes it back, too
+    """Return the receipt; None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable without
+    the right to read it."""
+    require_trusted(view)  # including the journals that an undo uses
     require_trusted(view, PATH)
     content = view.read(PATH)
     return None if content is None else parse(content)
 
 
 def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], RocmcfgError]) -> N:
-    """Return a record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for
-    one of a newer format, or that was asked for with an option that we do not know."""
+    """Return a record from one file. Raises the error that `bad` makes from the reason why it is invalid, or
+    NewerRecord for a newer format or a request with an unknown option."""
     try:
         document = exactly(dict, json_value(content))
         version = document.get("schema_version")
         if not isinstance(version, int):
-            raise Malformed("schema_version is no number")
+            raise Malformed("schema_version is not a number")
         request = document.get("request")
         options = set(request) - set(Request._fields) if isinstance(request, dict) else set()
         if version > _VERSION or options:
@@ -75,8 +76,8 @@ parse = partial(parsed, Receipt, path=PATH, bad=BadReceipt)
 
 
 def dump(record: NamedTuple) -> bytes:
-    """Return a receipt, or another record, as the content of its file; without a field that holds its
-    default."""
+    """Return the content of the file of a receipt or another record, without fields that hold their
+    defaults."""
     defaults = record._field_defaults
     fields = {n: value for n, value in encode(record).items() if n not in defaults or value != defaults[n]}
     document = {"schema_version": _VERSION, **fields}
@@ -88,7 +89,7 @@ def boot_id(view: HostView) -> str:
 
 
 def load_quietly(view: HostView) -> Receipt | None:
-    """Return the receipt for a new apply, which replaces a damaged one: a bad one counts as none. Raises
+    """Return the receipt for a new apply; None also for a damaged one, which the apply replaces. Raises
     Untrusted or Unreadable."""
     try:
         return load(view)

@@ -1,5 +1,5 @@
 """The lines of a journal, as nouns. A line is written before the step that it announces; only a line that
-says that something is over follows it."""
+records the end of something is written after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JournalState(str, Enum):
 
 
 class Saved(NamedTuple):
-    """A file whose content lies in backups/ under its digest."""
+    """A file whose content is in backups/ under its digest."""
 
     sha256: Digest
     mode: Mode
@@ -31,7 +31,7 @@ class Saved(NamedTuple):
 
 
 class Expectations(NamedTuple):
-    """What the generated results must hold afterwards, and after an undo must hold no more."""
+    """Arguments that the generated results must hold afterwards, and must not hold after an undo."""
 
     backend: str
     wanted: tuple[str, ...]
@@ -40,16 +40,16 @@ class Expectations(NamedTuple):
 
 
 class OneBoot(NamedTuple):
-    """What makes a transaction a trial: all that one boot carries, and the marker's value among it."""
+    """The data of a trial: all arguments of the one boot, and the marker's value among them."""
 
     token: str
     arguments: tuple[str, ...]
 
 
 class Begin(NamedTuple):
-    """`kernel` is what the kernel gets: name to value, None for a bare flag. `confirms` is the trial that is
-    made permanent; `swept`: only what was left of a trial is taken away. The programs that are run carry
-    `mark`, which only root knows."""
+    """The first line. `kernel` maps the names of kernel arguments to their values, None for a bare flag.
+    `confirms` is the trial that is made permanent; `swept`: only the remains of a trial are removed. The
+    programs that are run carry `mark`, which only root knows."""
 
     time: str
     user: str
@@ -66,8 +66,8 @@ class Begin(NamedTuple):
 
 
 class FileChanged(NamedTuple):
-    """None: there was no such file, or shall be none. `after` is a digest. `edit` is what changes in a file
-    that somebody else owns."""
+    """A change to a file. `before` is None where there was no such file, `after`, a digest, is None where
+    there will be none. `edit` is the change to a foreign file."""
 
     path: Path
     before: Saved | None
@@ -80,9 +80,9 @@ class DirectoryMade(NamedTuple):
 
 
 class ImageFound(NamedTuple):
-    """An image before `tool` made it anew. `release` is that of its kernel, empty where nothing tells it.
-    `holds` is the digest of the list of what a look into it showed, which lies in backups/; None where nobody
-    could look. `copied`: the image itself lies in images/ under its digest until the transaction is over."""
+    """An image before `tool` rebuilt it. `release` is the release of its kernel, empty where it is not known.
+    `holds` is the digest of the list of its content, which is in backups/; None where the image could not be
+    read. `copied`: the image itself is in images/ under its digest until the transaction is over."""
 
     tool: str
     file: Saved
@@ -93,10 +93,10 @@ class ImageFound(NamedTuple):
 
 
 class Before(NamedTuple):
-    """How things were before the first program of an apply ran, or of the undo of one that was committed:
-    `kernels` are those that normal entries boot and that are there, as the loader names them, each with what
-    of `initrd` and `root` its entries have. `files` are menus and entries; what an apply's programs make is
-    in their own lines."""
+    """The state before the first program of an apply, or of the undo of a committed one, ran. `kernels` are
+    the existing kernels that normal entries boot, as the loader names them, each with those of `initrd` and
+    `root` that its entries have. `files` are menus and entries; files that an apply's programs generate are
+    in the programs' own lines."""
 
     kernels: Mapping[str, tuple[str, ...]] = {}
     files: Mapping[Path, Saved | None] = {}
@@ -104,7 +104,7 @@ class Before(NamedTuple):
 
 
 class ToolRun(NamedTuple):
-    """A program that generates something: what it writes, as it was before."""
+    """A program that generates files, with the former state of its outputs."""
 
     tool: str
     outputs: Mapping[Path, Saved | None]
@@ -112,15 +112,16 @@ class ToolRun(NamedTuple):
 
 
 class ToolRan(NamedTuple):
-    """It is done; `outputs` are digests, empty for a file that is not there."""
+    """The end of a program; `outputs` are digests, empty for a missing file."""
 
     tool: str
     outputs: Mapping[Path, str]
 
 
 class ToolChanged(NamedTuple):
-    """A program changes what it keeps for the host: `saved` is the file in which it does so, `before` and
-    `after` what it holds of ours; None: nothing, and unknown where an older rocmcfg wrote it."""
+    """A change by a program to the data that it keeps for the host. `saved` is the file in which it keeps
+    them, `before` and `after` is the text of ours that it holds; None for none, or unknown where an older
+    rocmcfg wrote the line."""
 
     tool: str
     saved: Saved | None
@@ -129,11 +130,11 @@ class ToolChanged(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """The transaction is whole: everything of it is on the disk."""
+    """The transaction is complete: everything is on the disk."""
 
 
 class UndoBegun(NamedTuple):
-    """`together` are the transactions that the same rollback undoes."""
+    """The begin of an undo. `together` are the transactions that the same rollback undoes."""
 
     user: str | None = None
     time: str | None = None
@@ -142,18 +143,18 @@ class UndoBegun(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """An edit of somebody else's, which an undo drops."""
+    """A foreign change to a file, which an undo drops."""
 
     path: Path
     copy: Saved | None
 
 
 class Undone(NamedTuple):
-    """The undo is whole: everything is back on the disk."""
+    """The undo is complete: everything is restored on the disk."""
 
 
 class Event(str, Enum):
-    """Of a trial: its boot was seen, it did not confirm itself, or one of its ends."""
+    """An event of a trial: its boot was seen, it did not confirm itself, or it ended."""
 
     BEGUN = "begun"
     WITHHELD = "withheld"
@@ -167,8 +168,8 @@ ENDS = (Event.REJECTED, Event.NOT_CONFIRMED, Event.NOT_TRIED)
 
 @published("boot_id", "lines", "source", "text")
 class Evidence(NamedTuple):
-    """What is left of a trial's boot. `boot_id` without dashes, empty where it is not known; `lines` are the
-    last telling lines of the kernel, oldest first."""
+    """The remains of a trial's boot. `boot_id` is without dashes, empty where it is not known; `lines` are
+    the last relevant lines of the kernel, oldest first."""
 
     source: Literal["journal", "pstore", "none"]
     boot_id: str
@@ -206,15 +207,16 @@ class Journal(NamedTuple):
 
     @property
     def before_apply(self) -> Before | None:
-        """Return what the apply noted, and no undo of it; None where it noted nothing."""
+        """Return the state that the apply noted, not one noted by its undo; None where it noted none."""
         kinds = (Before, Committed, UndoBegun)
         first = next((line for line in self.lines if isinstance(line, kinds)), None)
         return first if isinstance(first, Before) else None
 
     @property
     def before(self) -> Before | None:
-        """Return what was noted for what is under way: for the undo, once the transaction was committed. None
-        where no program has been about to run yet, and where an older rocmcfg wrote the journal."""
+        """Return the state that was noted for the running step: for the undo, once the transaction was
+        committed. None where no program was about to run yet, and where an older rocmcfg wrote the
+        journal."""
         noted: Before | None = None
         for line in self.lines:
             if isinstance(line, Committed):
@@ -234,7 +236,7 @@ _STATES: Mapping[type, JournalState] = {
 }
 
 
-# By the word for it in the file.
+# By their names in the file.
 _LINES: Mapping[str, type[NamedTuple]] = {
     "begin": Begin,
     "file": FileChanged,
@@ -253,18 +255,19 @@ _KINDS = {noun: kind for kind, noun in _LINES.items()}
 
 
 def parse(record: Any) -> NamedTuple:
-    """Return a line of a journal. Raises Malformed, to be read behind "the journal cannot be used"."""
+    """Return a line of a journal. Raises Malformed with a reason that follows "the journal cannot be
+    used"."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
-        raise Malformed("a line is of no kind that this rocmcfg knows")
+        raise Malformed("a line is of a kind that this rocmcfg does not know")
     try:
         return read(_LINES[kind], record)
     except Malformed as problem:
-        raise Malformed(f"a {kind} line is not what it should be: {problem}") from problem
+        raise Malformed(f"a {kind} line is invalid: {problem}") from problem
 
 
 def document(line: NamedTuple) -> dict[str, Any]:
-    """Return the table that goes into the file, without the fields that hold their defaults."""
+    """Return the table for the file, without fields that hold their defaults."""
     defaults = line._field_defaults
     fields = {n: value for n, value in line._asdict().items() if n not in defaults or value != defaults[n]}
     return {"kind": _KINDS[type(line)], **write(fields)}
