@@ -1,1 +1,1 @@
-"""What we know: the catalogue (`data/*.toml`), the profiles, and the code that reads both."""
+"""The knowledge of the program: the catalogue (`data/*.toml`), the profiles, and the code that reads both."""

@@ -1,8 +1,8 @@
-"""Loads the catalogue and the known issues. The files are ours and tests hold them right, so nothing is
-validated at run time.
+"""Load the catalogue and the known issues. The files are ours and tests check them, so nothing is validated
+at run time.
 
-A file is read when something of it is first asked for: `plan` and `verify` need the parameters of kernels and
-little else, `explain` and `lint` need everything.
+A file is read when its content is first needed: `plan` and `verify` need the parameters of kernels and little
+else, `explain` and `lint` need everything.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _ISSUES = "knowledge/data/issues"
 
 
 class _OnDemand(Mapping[str, T], Generic[T]):
-    """A table of the catalogue. It is read when it is first looked into, and what it says of a name is made
-    into a noun when that name is first asked for: most commands ask for few of hundreds."""
+    """A table of the catalogue. It is read when it is first used, and a row becomes a noun when its name is
+    first looked up: most commands need only a few of hundreds."""
 
     def __init__(self, read: Callable[[], Mapping[str, Any]], make: Callable[[str, Any], T]) -> None:
         self._read = functools.cache(read)
@@ -85,7 +85,7 @@ def load() -> Catalogue:
 
 
 def read_all() -> None:
-    """Read everything, so that all that is wrong in what a host adds has been found."""
+    """Read everything, so that all mistakes in the knowledge that a host adds are found."""
     knowledge = load()
     for table in (knowledge.parameters, knowledge.variables):
         tuple(table.values())
@@ -94,7 +94,8 @@ def read_all() -> None:
 
 
 def version() -> str:
-    """Return the checksum of what came with the program and those of what the host adds."""
+    """Return the checksum of the knowledge shipped with the program, and those of the knowledge that the host
+    adds."""
     sums = [compiled.checksum()]
     sums += (zlib.crc32(b"".join(layer.files[n] for n in sorted(layer.files))) for layer in drop_ins.layers())
     return "+".join(f"{checksum:08x}" for checksum in sums)
@@ -126,7 +127,7 @@ def namespaces() -> tuple[Namespace, ...]:
 
 @functools.cache
 def known_issues() -> tuple[KnownIssue, ...]:
-    """In the order of their ids, which are the names of their files."""
+    """Return the known issues in the order of their ids, which are the names of their files."""
     names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
     issues = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
     issues |= {made.id: made for made in _added_issues()}
@@ -151,14 +152,14 @@ def _cures() -> dict[str, list[dict[str, Any]]]:
 
 @functools.cache
 def diagnostics() -> dict[str, tuple[str, ...]]:
-    """Severity, summary and what to do, by id; docs/generate.py writes them from the calls."""
+    """Return severity, summary and hint by id; docs/generate.py extracts them from the calls."""
     content = read_own_file(f"{compiled.PACKAGE}/knowledge/diagnostics.tsv").decode()
     return {id: tuple(row) for id, *row in (line.split("\t") for line in content.splitlines())}
 
 
 def status_codes() -> dict[str, Any]:
-    """Return the codes that ROCr and HIP return, by name: `number`, and what it `prints` and `means` where
-    that is known."""
+    """Return the codes that ROCr and HIP return, by name: `number`, and where known `prints`, the printed
+    text, and `means`, its meaning."""
     return _data("status_codes")
 
 
@@ -185,7 +186,7 @@ def _parameters() -> Mapping[str, Parameter]:
 
 
 def _of_modules(document: dict[str, Any]) -> dict[str, Any]:
-    """The rows of a file with a table for each module, by `module.parameter`."""
+    """Return the rows of a file with a table for each module, by `module.parameter`."""
     tables = {module: rows for module, rows in document.items() if module != "builds"}
     return {f"{module}.{name}": row for module, rows in tables.items() for name, row in rows.items()}
 
@@ -198,7 +199,7 @@ def _parameter(id: str, row: dict[str, Any], read: Iterable[str]) -> Parameter:
     sources = (*note.get("sources", ()), *row.get("sources", ()), *of_module)
     row = {"epochs": [], **row, **note}
     made = noun(Parameter, row, module=module, name=name, builds=(), sources=sources)
-    # A kernel that one parameter alone names was read for that one: it says nothing of the others.
+    # A kernel that only one parameter names was read for that parameter: it says nothing about the others.
     ends = (end for epoch in made.epochs for end in (epoch.first, epoch.last))
     return made._replace(builds=tuple(sorted({*map(kernel_version, read), *ends, *made.lacks})))
 
@@ -212,15 +213,15 @@ def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
 
 
 def _with_sources(file: str) -> dict[str, Any]:
-    """A file whose own `sources` hold for each of its rows."""
+    """Return the rows of a file whose own `sources` apply to each of them."""
     document = _data(file)
     common = document.pop("sources", ())
     return {name: {**row, "sources": [*row.get("sources", ()), *common]} for name, row in document.items()}
 
 
 def _variables(document: dict[str, Any]) -> dict[str, Any]:
-    """`[[family]]` stands for variables of one kind: `names` goes from a name to its summary, and what the
-    family says holds for each."""
+    """Return the rows of variables. `[[family]]` stands for variables of one kind: `names` maps each name to
+    its summary, and the other keys of the family apply to each."""
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
         rows |= {name: {**family, "summary": summary} for name, summary in family.pop("names").items()}

@@ -1,9 +1,10 @@
-"""The TOML files that come with the program, made ready for it: as JSON, which loads many times faster; and
-the nouns that are made of their rows.
+"""Load the program's TOML files, compiled to JSON, which loads many times faster, and make nouns from their
+rows.
 
-`compiled.tsv` has a line for each file: its name, checksums of the file and of what follows, and its content
-as JSON; of a profile, what `profile_schema` made of it. TOML stays the source: a line counts only while the
-file is what it was made from, and otherwise the file itself is read. `docs/generate.py` writes it.
+`compiled.tsv` has a line for each file: its name, checksums of the file and of the rest of the line, and its
+content as JSON; for a profile, the document that `profile_schema` completed. TOML stays the source: a line
+counts only while the file has the same content, and otherwise the file itself is read. `docs/generate.py`
+writes `compiled.tsv`.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from rocmcfg.model.version import (
 N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 PATH = os.path.join(PACKAGE, "knowledge/compiled.tsv")
-# Keys of rows, of some nouns, whose fields have other names.
+# Keys of rows whose fields have other names in some nouns.
 KEYS = {"from": "first", "to": "last", "range": "bounds", "type": "dkms_type", "min": "low", "max": "high"}
 
 
 def packaged(name: str) -> dict[str, Any]:
-    """A TOML file of the package, by its path in there."""
+    """Return the document of a TOML file of the package, by its path in the package."""
     content = read_own_file(os.path.join(PACKAGE, name))
     document = known(name, content)
     if document is None:
@@ -49,20 +50,22 @@ def packaged(name: str) -> dict[str, Any]:
 def kernel_version(text: str) -> KernelVersion:
     version = parse_kernel(text)
     if version is None:
-        raise ValueError(f"{text!r} is no release of a kernel such as 6.12.43")
+        raise ValueError(f"{text!r} is not a kernel release such as 6.12.43")
     return version
 
 
 def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **fields: Any) -> N:
-    """Return a noun of the class `kind`, whose fields come from the keys of a row that are called like them.
+    """Return a noun of the class `kind`, whose fields come from the keys of a row with the same names.
 
-    `fields` are those that no key gives, or that the row has in another form. A field that nothing gives has
-    its default.
+    `fields` are the fields that have no key, or another form in the row. A field without a value has its
+    default.
     """
     names, readers = kind.__annotations__, _readers(kind)
     for key, value in row.items():
         name = key.replace("-", "_")
-        name = name if name in names else KEYS.get(key, f"{name}s")  # [[signature]] stands for one of them
+        name = (
+            name if name in names else KEYS.get(key, f"{name}s")
+        )  # each [[signature]] is one element of `signatures`
         if name in names and name not in fields:
             read = readers[name]
             fields[name] = read(value) if read and value is not None else value
@@ -70,7 +73,7 @@ def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **fields: Any) -> N:
 
 
 class _Readers(dict[str, "Reader | None"]):
-    """Maps the names of a noun's fields to what reads them, made when a row first has such a field."""
+    """Maps the names of a noun's fields to their readers, each made when a row first has such a field."""
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
@@ -83,7 +86,7 @@ class _Readers(dict[str, "Reader | None"]):
 _readers = functools.cache(_Readers)
 
 
-# Types that a row holds as texts. The functions raise ValueError for a text that is no such value.
+# Types that a row holds as texts. The functions raise ValueError for an invalid text.
 READERS: Mapping[Any, Callable[[str], Any]] = {
     VersionRange: parse_range,
     RocmRange: parse_rocm_range,
@@ -95,8 +98,7 @@ _DIALECT = Dialect(plain=READERS, noun=noun, strict=False)
 
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:
-    """Return what was made of the file `name` when it was the same as `content`; None where that is not at
-    hand."""
+    """Return the compiled document of the file `name`, if its content was `content`; else None."""
     sums, _, text = _lines().get(name.encode(), b"").partition(b"\t")
     if sums != checksums(content, text):
         return None
@@ -105,7 +107,7 @@ def known(name: str, content: bytes) -> dict[str, Any] | None:
 
 
 def entry(name: str, content: bytes, document: Any) -> bytes:
-    """The line of the file `name`, whose content was made into `document`."""
+    """Return the line of the file `name`, whose content was compiled to `document`."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     return b"\t".join((name.encode(), checksums(content, text), text)) + b"\n"
 
@@ -115,7 +117,7 @@ def checksums(content: bytes, text: bytes) -> bytes:
 
 
 def checksum() -> int:
-    """Return the checksum of all files that came with the program; 0 where they were not made ready."""
+    """Return the checksum of all shipped files; 0 where they were not compiled."""
     return zlib.crc32(b"".join(line[:17] for line in _lines().values()))
 
 
@@ -123,6 +125,6 @@ def checksum() -> int:
 def _lines() -> dict[bytes, bytes]:
     try:
         lines = read_own_file(PATH).split(b"\n")
-    except OSError:  # a package without it is slower, and just as right
+    except OSError:  # a package without it is slower, but just as correct
         return {}
     return {name: rest for name, _, rest in (line.partition(b"\t") for line in lines)}

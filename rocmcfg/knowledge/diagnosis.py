@@ -1,7 +1,7 @@
-"""What `doctor` looks for: in logs the facts about their machine and the errors of driver and libraries; on a
-host what does not fit together, and which other programs write there.
+"""Load the patterns of `doctor`: for logs, facts about their machine and errors of driver and libraries; for
+a host, combinations that do not work together, and other programs that write kernel arguments.
 
-The files are ours and tests hold them right, so nothing is validated at run time.
+The files are ours and tests check them, so nothing is validated at run time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from rocmcfg.model.version import RocmRange, VersionRange
 
 
 class FactPattern(NamedTuple):
-    """`kind` says what group `group` of the pattern holds; heavier facts win over lighter ones."""
+    """A pattern of a fact. `kind` is the kind of the text in group `group`; facts with a higher weight
+    win."""
 
     kind: str
     pattern: str
@@ -26,8 +27,8 @@ class FactPattern(NamedTuple):
 
 
 class ErrorPattern(NamedTuple):
-    """`needs` are texts of which a line must hold one besides; `shared`: another vendor's software prints
-    such a line too."""
+    """A pattern of an error. The line must also hold one of the texts in `needs`; `shared`: software of
+    another vendor prints such a line too."""
 
     pattern: str
     needs: tuple[str, ...] = ()
@@ -35,8 +36,9 @@ class ErrorPattern(NamedTuple):
 
 
 class LogKnowledge(NamedTuple):
-    """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
-    `boot_words`. `resets` are for a boot that is on trial: whatever came of them, they speak against it."""
+    """Knowledge about logs. `families` maps the driver's name of a generation to gfx patterns. A kernel
+    command line has one of `boot_words`. `resets` are patterns for a trial boot: each is evidence against it,
+    whatever its result."""
 
     facts: tuple[FactPattern, ...]
     errors: tuple[ErrorPattern, ...]
@@ -60,7 +62,7 @@ def log_knowledge() -> LogKnowledge:
 
 
 class DriverRelease(NamedTuple):
-    """Versions of the DKMS driver that came with a ROCm release, and the releases that it supports."""
+    """Versions of the DKMS driver of a ROCm release, and the releases that it supports."""
 
     version: VersionRange
     release: str
@@ -68,8 +70,8 @@ class DriverRelease(NamedTuple):
 
 
 class BadFirmware(NamedTuple):
-    """`counted` are the bits of the number that the driver prints which tell the version; the upper ones say
-    something else."""
+    """A firmware with a known issue. `counted` are the bits of the printed number that hold the version; the
+    upper bits have another meaning."""
 
     block: str
     gfx: tuple[str, ...]
@@ -82,7 +84,7 @@ class BadFirmware(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """A program that puts kernel arguments into `file`, where `key` finds them."""
+    """A program that writes kernel arguments to `file`, where `key` matches them."""
 
     name: str
     file: str
@@ -91,7 +93,8 @@ class Writer(NamedTuple):
 
 
 class HostKnowledge(NamedTuple):
-    """`target_variable` passes a GPU off as another target, `choosers` choose among several GPUs."""
+    """Knowledge about hosts. `target_variable` presents a GPU as another target, `choosers` choose among
+    several GPUs."""
 
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]

@@ -1,6 +1,6 @@
-"""What a host knows besides what came with the program: files in the shipped format in `knowledge.d`, and
-bundles that were installed. The nearer one wins, file by file for known issues and row by row elsewhere. What
-is wrong in one is left out, with a warning: nothing that a host adds may keep `rollback` from working.
+"""Load the knowledge that a host adds to the shipped one: files in the shipped format in `knowledge.d`, and
+installed bundles. The nearer one wins, file by file for known issues and row by row elsewhere. Mistakes are
+left out with a warning: nothing that a host adds may keep `rollback` from working.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rocmcfg.model.regex import UnshippedPattern, regex
 from rocmcfg.model.shape import NamedTuple
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
-BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`
+BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # one file each, in the format of `bundle`
 LOCAL = "/etc/rocmcfg/knowledge.d"
-_MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # of what has no such name, what was meant to be read
+_MEANT = regex(r"[a-z0-9_-]+|(?i:.+\.toml)")  # names that are not valid, but were probably meant to be read
 
 
 class Layer(NamedTuple):
-    """Files by their name in knowledge.d. `place` is what messages and sources call the whole. A bundle has a
+    """Files by their name in knowledge.d. `place` names the layer in messages and sources. A bundle has a
     `name` and a `version`."""
 
     place: str
@@ -40,22 +40,23 @@ _problems: dict[Diagnostic, None] = {}
 
 
 def look_in(view: HostView) -> None:
-    """From here on what this host adds counts. Must come before anything is read: that is kept."""
+    """Use the knowledge that this host adds from now on. Call it before anything is read, since that is
+    cached."""
     use(*(layer for layer in [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)] if layer.files))
 
 
 def use(*layers: Layer) -> None:
-    """From here on these count, the nearer one last."""
+    """Use these layers from now on, the nearer one last."""
     _layers[:] = layers
 
 
 def problems() -> tuple[Diagnostic, ...]:
-    """Return why something is left out, as far as it was asked for."""
+    """Return the warnings about knowledge that was left out so far."""
     return tuple(_problems)
 
 
 def take_problems() -> tuple[Diagnostic, ...]:
-    """The same, for somebody who says them in his own way."""
+    """Return the same warnings and forget them, for a caller that shows them itself."""
     diagnostics = problems()
     _problems.clear()
     return diagnostics
@@ -71,15 +72,15 @@ def _folder(view: HostView, folder: str) -> Layer:
     for name in names:
         if not is_file(name) and _MEANT.fullmatch(name.rpartition("/")[2]):
             tables = ", ".join(f"{table}.toml" for table in TABLES)
-            hint = f"call it issues/NAME.toml, in small letters, digits and hyphens, or one of {tables}"
-            left_out(f"{folder}/{name}", "no file of this name is read", hint)
+            hint = f"name it issues/NAME.toml, with small letters, digits and hyphens, or one of {tables}"
+            left_out(f"{folder}/{name}", "files with this name are not read", hint)
     files = [name for name in names if is_file(name)]
     contents = {name: read_trusted(view, f"{folder}/{name}", MOST_OF_A_FILE) for name in files}
     return Layer(folder, {name: content for name, content in contents.items() if content is not None})
 
 
 def _bundles(view: HostView) -> Iterator[Layer]:
-    """The newest of each name that can be read; the one before it where that is damaged."""
+    """Yield the newest readable bundle of each name, or the one before it where that is damaged."""
     for name in (n for n in view.names(BUNDLES) if n.endswith(".json")):
         path = f"{BUNDLES}/{name}"
         for file in (path, path + bundle.BEFORE):
@@ -91,12 +92,13 @@ def _bundles(view: HostView) -> Iterator[Layer]:
                 yield Layer(file, parsed.encoded, parsed.name, parsed.version)
                 break
             except bundle.Broken as problem:
-                hint = "install the bundle again; until then the one before it counts, where there is one"
+                hint = "install the bundle again; until then the one before it counts, if there is one"
                 left_out(file, problem.diagnostics[0].detail, hint)
 
 
 def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
-    """None where there is no such file, and with a warning where it must not be believed."""
+    """Return the content; None where there is no such file, and with a warning where it must not be
+    trusted."""
     try:
         content = view.read(path)
         weak = view.weakness(path) if content is not None else None
@@ -114,7 +116,7 @@ def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
 
 def issues(fixes: Container[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the id, the place and the document of each known issue, the nearer one of an id last. `fixes` are
-    the names of the kernels' fixes, which an issue may say that it lacks."""
+    the names of the kernels' fixes that an issue may refer to."""
     owners: dict[str, Layer] = {}
     for layer in _layers:
         for name in sorted(layer.files):
@@ -140,8 +142,8 @@ def added(
     needed: Sequence[str] = (),
     rows_of: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Mapping[str, Any]:
-    """The rows of the table `name`, those of the host first. Each has to be as the noun of the class `kind`
-    declares, with the keys that are `needed` and no other than some shipped row has. `rows_of` finds the rows
+    """Return the rows of the table `name`, those of the host first. Each must have the types of the noun of
+    the class `kind`, the keys that are `needed`, and no key that no shipped row has. `rows_of` finds the rows
     in a document."""
     own: dict[str, Any] = {}
     owners: dict[str, Layer] = {}
@@ -155,7 +157,7 @@ def added(
         try:
             rows = rows_of(document)
         except (AttributeError, TypeError, KeyError, ValueError):
-            left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
+            left_out(place, "its tables differ from those in rocmcfg's own file of this name")
             continue
         for id, row in rows.items():
             if wrong := _wrong(row, shipped, kind, needed):
@@ -168,12 +170,12 @@ def added(
 
 
 def _in_two_bundles(layer: Layer, file: str, name: str, owners: dict[str, Layer]) -> bool:
-    """Say whether a bundle before this one defines the same name, which is left out here: no bundle is nearer
+    """Return whether an earlier bundle defines the same name. It is left out here, since no bundle is nearer
     than another. `owners` are the layers that define the names so far."""
     before = owners.get(name)
     if layer.name and before is not None and before.name:
         why = f"{cut(name)} is defined twice, first in {before.called(file)}"
-        hint = "take it out of one of the two bundles; until then the first one counts"
+        hint = "remove it from one of the two bundles; until then the first one counts"
         left_out(layer.called(file), why, hint)
         return True
     owners[name] = layer
@@ -181,7 +183,7 @@ def _in_two_bundles(layer: Layer, file: str, name: str, owners: dict[str, Layer]
 
 
 def _with_patterns(place: str, row: dict[str, Any]) -> dict[str, Any]:
-    """The row with its regular expressions as such of a host."""
+    """Return the row with its regular expressions marked as a host's own."""
     row = {**row, **({"pattern": _pattern(place, row["pattern"])} if row.get("pattern") else {})}
     for trap in row.get("traps", ()):
         if trap.get("intended"):
@@ -196,10 +198,10 @@ def _pattern(place: str, text: str) -> UnshippedPattern:
 def _stopped(place: str, pattern: str, why: str) -> None:
     diagnostic = warning(
         "RC1037",
-        f"a pattern is left out from here on: {why}",
+        f"a pattern is ignored from now on: {why}",
         detail=cut(pattern),
         location=place,
-        hint="write it without a repeat of what repeats itself, and with the text that each match holds",
+        hint="write it without nested repeats, and include text that every match contains",
     )
     _problems[diagnostic] = None
 
@@ -208,12 +210,12 @@ def _wrong(row: Any, shipped: Mapping[str, Any], kind: type, needed: Sequence[st
     from rocmcfg.knowledge import forms
 
     if not isinstance(row, dict):
-        return "is no table"
+        return "it is not a table"
     keys = {"sources", *(key for shipped_row in shipped.values() for key in shipped_row)}
     if strange := [key for key in row if key not in keys]:
         return f"no row of this file has the key {strange[0]}"
     if lacking := [key for key in needed if key not in row]:
-        return f"it lacks {', '.join(lacking)}"
+        return f"it has no {', '.join(lacking)}"
     return "; ".join(forms.mistakes(forms.of_noun(kind, whole=False), row))
 
 
@@ -226,6 +228,6 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
 
 
 def left_out(location: str, why: str, instead: str = "") -> None:
-    hint = "mend it, or take it away; what came with rocmcfg counts in its place"
-    diagnostic = warning("RC1030", f"left out of what rocmcfg knows: {why}", location=location, hint=hint)
+    hint = "fix it, or remove it; rocmcfg's own knowledge counts in its place"
+    diagnostic = warning("RC1030", f"left out of rocmcfg's knowledge: {why}", location=location, hint=hint)
     _problems[diagnostic._replace(hint=instead) if instead else diagnostic] = None

@@ -1,5 +1,5 @@
-"""Names that a file of knowledge defines twice although TOML allows it: in the rows of a list of tables, and
-in families of variables. The last definition would silently win."""
+"""Find names that a file of knowledge defines twice where TOML allows it: in the rows of a list of tables,
+and in families of variables. The last definition would silently win."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from rocmcfg.knowledge import toml
 from rocmcfg.model.shape import NamedTuple
 
-_NAMES = ("name", "prefix")  # the keys by which a row of a list of tables is called
+_NAMES = ("name", "prefix")  # the keys that name a row of a list of tables
 _OF_FAMILIES = ("family", "names")
 
 
 class Duplicate(NamedTuple):
-    """A name, and the lines of its first and of a later definition."""
+    """A name with the lines of its first and of a later definition."""
 
     name: str
     first: int

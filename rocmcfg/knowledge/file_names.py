@@ -1,4 +1,4 @@
-"""How the files of a `knowledge.d`, and so of a bundle, are named, and how large they may be."""
+"""Names and maximum sizes of the files of a `knowledge.d`, and so of a bundle."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _FILE = regex(rf"issues/[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml|(?:{'|'.join(TABLES)})\
 
 
 def is_file(name: str) -> bool:
-    """Say whether a file of this name, relative to the folder, is read."""
+    """Return whether a file of this name, relative to the folder, is read."""
     return _FILE.fullmatch(name) is not None

@@ -1,7 +1,7 @@
-"""What pydantic finds wrong in a file, in our words; and the models of the rows that a host adds to a table.
+"""Report pydantic's errors in our own words, and make models of the rows that a host adds to a table.
 
-Such a model is made of the noun that becomes of the row: what the program takes for granted of the noun is
-what is asked of the row. Loads pydantic, so nothing that reads what came with the program may import it.
+Such a model is made from the noun that the row becomes, so a row must fulfil everything that the program
+expects of the noun. The module loads pydantic, so no code that reads shipped knowledge may import it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rocmcfg.model.shape import shape, types
 
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, kind
 _KEYS = {field: key for key, field in compiled.KEYS.items()}
-_NUMBER = Annotated[StrictStr, Field(pattern="^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$")]  # of a key
+_NUMBER = Annotated[StrictStr, Field(pattern="^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$")]  # in a key
 _of: Any = GenericAlias
 _STRICT: Mapping[Any, Any] = {str: StrictStr, int: StrictInt, bool: StrictBool}
 
@@ -49,13 +49,13 @@ def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
         "list_type": "must be a list",
         "too_short": "the list is empty",
     }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
-    # pydantic names the branch of a union in the path; the reader knows only the file's own keys
+    # pydantic names the branch of a union in the path, but users know only the file's own keys
     named = (p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
     return tuple(named), phrase, kind
 
 
 def mistakes(model: type[BaseModel], document: Any) -> list[str]:
-    """All that is wrong with a document or a row, each with the key where it is."""
+    """Return all mistakes in a document or a row, each with its key."""
     try:
         model.model_validate(document)
     except ValidationError as problem:
@@ -66,7 +66,7 @@ def mistakes(model: type[BaseModel], document: Any) -> list[str]:
 @functools.cache
 def of_noun(kind: type, *, whole: bool = True) -> type[BaseModel]:
     """Return the model of a row that becomes a noun of the class `kind`. `whole`: the row must have every
-    field that the noun has no default for."""
+    field without a default."""
     fields: dict[str, Any] = {}
     for name, hint in types(kind).items():
         default = ... if whole and name not in kind._field_defaults else None  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def of_noun(kind: type, *, whole: bool = True) -> type[BaseModel]:
 
 
 def _form(kind: Any) -> Any:
-    """Return the type of what stands in a file for a value of this type."""
+    """Return the type that represents a value of this type in a file."""
     if kind in compiled.READERS:
         return _readable(compiled.READERS[kind])
     described = shape(kind)
@@ -97,7 +97,7 @@ def _form(kind: Any) -> Any:
 
 
 def _readable(read: Callable[[str], object]) -> Any:
-    """A text that `read` takes; else it raises ValueError."""
+    """Return the type of a text that `read` accepts; it raises ValueError for any other text."""
 
     def check(text: str) -> str:
         read(text)

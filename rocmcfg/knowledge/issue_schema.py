@@ -1,6 +1,5 @@
-"""What a file of a known issue must keep to: its format as pydantic models, for `rocmcfg schema
-known-issue`, and what no JSON Schema says of its texts. Tests hold the shipped files against it, `drop_ins`
-those of a host.
+"""The format of a known issue's file: pydantic models, for `rocmcfg schema known-issue`, and rules for its
+texts that JSON Schema cannot express. Tests check the shipped files, `drop_ins` those of a host.
 
 It must not be loaded where issues are used: `catalogue` reads the files without it.
 """
@@ -22,8 +21,8 @@ from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
 _LINK = regex(r"https://\S+")
-# What Python and `grep -E` in the C locale read differently. It is looked for in the pattern without its
-# escaped punctuation and its bracket expressions.
+# Syntax that Python and `grep -E` in the C locale read differently. It is searched for in the pattern without
+# its escaped punctuation and its bracket expressions.
 _PUNCTUATION = regex(r"\\[][\\(){}.*+?^$|]")
 _BRACKETS = regex(r"\[\^?\]?[^]]*\]")
 _NOT_FOR_BOTH = (
@@ -52,7 +51,8 @@ class SignatureTable(BaseModel, extra="forbid"):
     name: Name | None = None
     verbatim: StrictBool = False
     beside: Name | None = None
-    # the series of kernels that print it, of those that `make sources` read; none where other programs do
+    # the kernel series that print it, of those that `make sources` read; empty where another program prints
+    # it
     printed_by: list[StrictStr] = []
 
 
@@ -87,7 +87,7 @@ class KnownIssueFile(BaseModel, extra="forbid"):
 
 
 def mistakes(document: dict[str, Any], fixes: Container[str]) -> list[str]:
-    """Return what is wrong in a document, each as a phrase. `fixes` are the names of the kernels' fixes."""
+    """Return the mistakes in a document, each as a phrase. `fixes` are the names of the kernels' fixes."""
     if wrong := forms.mistakes(KnownIssueFile, document):
         return wrong
     file = KnownIssueFile.model_validate(document)
@@ -117,27 +117,27 @@ def _texts(file: KnownIssueFile) -> Iterator[str]:
 
 def _names(file: KnownIssueFile, fixes: Container[str]) -> Iterator[str]:
     names = [s.name for s in file.signature if s.name]
-    yield from (f"two signatures are called {name}" for name in set(names) if names.count(name) > 1)
+    yield from (f"two signatures have the name {name}" for name in set(names) if names.count(name) > 1)
     wanted = {*file.stages, *(s.beside for s in file.signature if s.beside)}
-    yield from (f"no signature is called {name}" for name in sorted(wanted - set(names)))
+    yield from (f"no signature has the name {name}" for name in sorted(wanted - set(names)))
     wanted_fixes = (name for name in (file.lacks_fix, file.has_fix) if name)
-    yield from (f"no fix is called {name}" for name in wanted_fixes if name not in fixes)
+    yield from (f"no fix has the name {name}" for name in wanted_fixes if name not in fixes)
     if file.pair and not (file.rocm and (file.kernel or file.lacks_fix or file.has_fix)):
-        yield "a pair needs to say which kernels and which ROCm do not work together"
+        yield "a pair must say which kernels and which ROCm do not work together"
     if any(s.beside == s.name and s.beside for s in file.signature):
-        yield "a signature cannot stand beside itself"
+        yield "a signature cannot name itself in `beside`"
 
 
 def _cure(file: KnownIssueFile) -> Iterator[str]:
     for text in file.workaround.settings:
         spelling = parse(text)
         if not isinstance(spelling, Spelling):
-            why = spelling.summary if isinstance(spelling, Diagnostic) else "profiles alone have these"
+            why = spelling.summary if isinstance(spelling, Diagnostic) else "only profiles have these"
             yield f"{text!r} is not in the spelling of --set, such as amdgpu.runpm=0: {why}"
     if (file.workaround.settings or file.workaround.steps) and not file.cost and file.kind == "fault":
-        yield "a workaround has a cost; write None. where there really is none"
+        yield "a workaround has a cost; write None. if there really is none"
     if file.fixed_by == "both" and not (file.fixed_rocm and (file.fixed_kernels or file.lacks_fix)):
-        yield "fixed_by = both needs to say which kernels and which ROCm carry their half"
+        yield "fixed_by = both needs the kernels and the ROCm releases that have their part of the fix"
 
 
 def _signature(signature: SignatureTable) -> Iterator[str]:

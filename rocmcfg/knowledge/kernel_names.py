@@ -1,7 +1,7 @@
-"""What the name of a GEMM kernel says: Cijk_<A>_<B>_<types>_<flags>_MT<tile>_…
+"""Decode the name of a GEMM kernel: Cijk_<A>_<B>_<types>_<flags>_MT<tile>_…
 
-The name is all that a log shows of a kernel that faults. It tells the library, the shape of the call and how
-the operands are read; it tells nothing of the sizes of the matrices.
+A log shows only the name of a kernel that faults. The name contains the library, the shape of the call and
+how the operands are read, but not the sizes of the matrices.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ISA = regex(r"_ISA([0-9a-f]{3,4})(?:_|$)")
 
 
 class KernelPart(NamedTuple):
-    """One thing that the name says: `macro tile`, `256 × 128 …`."""
+    """One part of the name and its meaning: `macro tile`, `256 × 128 …`."""
 
     name: str
     text: str
 
 
 class KernelName(NamedTuple):
-    """`parts` are what the name says, in the order in which one reads it."""
+    """A decoded name. `parts` are its parts in their order."""
 
     name: str
     parts: tuple[KernelPart, ...]
@@ -41,7 +41,7 @@ def _known() -> dict[str, Any]:
 
 
 def decode(text: str) -> KernelName | None:
-    """The first kernel name in a text; None where there is none."""
+    """Return the first kernel name in a text; None where there is none."""
     whole = NAME.search(text)
     if whole is None:
         return None
@@ -68,15 +68,15 @@ def decode(text: str) -> KernelName | None:
 
 
 def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
-    """Three of them in one word: input, output, computation, as in BBS. Where all are the same there is one,
-    and a B behind it says that C is added, as in SB (ProblemType.__str__ in Tensile)."""
+    """Return the types in one word: input, output, computation, as in BBS. If all are the same there is only
+    one, and a B after it means that C is added, as in SB (ProblemType.__str__ in Tensile)."""
     word = word[0] if len(word) == 2 and word.endswith("B") else word
     codes = re.findall("|".join(sorted(letters, key=len, reverse=True)), word)
     return tuple(letters[code] for code in codes) if "".join(codes) == word else ()
 
 
 def _keys(words: list[str], keys: list[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """Words such as DTVB1; n stands for a minus sign."""
+    """Yield the meanings of words such as DTVB1; n stands for a minus sign."""
     values: dict[str, str] = {}
     for word in words:
         if match := re.fullmatch(r"([A-Z]+)(n?\d+)", word):

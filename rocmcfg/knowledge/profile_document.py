@@ -1,5 +1,5 @@
-"""A profile's document, as `profile_schema` checked it and filled it in: its nouns, and what is wrong in it
-although the types are right. Whether a value is legal, `planning.resolve` says.
+"""Make nouns from a profile's document, which `profile_schema` checked and completed, and find mistakes other
+than wrong types. `planning.resolve` decides whether a value is legal.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closes
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint
-MOST = 300  # settings of a profile; the longest shipped one has some 30
+MOST = 300  # settings of a profile; the longest shipped one has about 30
 _SECTIONS = ((Kind.FEATURE, "features"), (Kind.KARG, "cmdline"), (Kind.ENV, "env"))
 
 
 def rows(document: dict[str, Any]) -> Iterator[Row]:
-    """Every setting: kind, module, name, row, key path."""
+    """Yield every setting: kind, module, name, row, key path."""
     for module, table in document["module"].items():
         for name, row in table.items():
             yield Kind.PARAMETER, module, name, row, ("module", module, name)
@@ -32,7 +32,8 @@ def rows(document: dict[str, Any]) -> Iterator[Row]:
 def profile(
     document: dict[str, Any], located: Callable[[Sequence[str]], str], name: str, doubt: Doubt | None
 ) -> Profile:
-    """`located` tells where a key path stands. Where the file lies, the caller says."""
+    """Return the profile of a document. `located` returns the place of a key path. The caller sets the
+    location."""
     settings = (
         noun(
             Setting,
@@ -69,18 +70,19 @@ def _value(value: Any) -> Any:
 
 
 def unwritable_name(name: str) -> Diagnostic | None:
-    """The name of a profile, and the path of its file, go into records, logs and lists of one line each."""
+    """Return an error for a name with unprintable characters: names and paths are written into records, logs
+    and lists of one line each."""
     bad = next((c for c in name if not c.isprintable()), None)
     if bad is None:
         return None
     what = "bytes that are not UTF-8" if "\udc80" <= bad <= "\udcff" else f"the character {bad!a}"
-    hint = "give the file, and the folders that you name, names that can be printed on one line"
+    hint = "use names for the file and its folders that can be printed on one line"
     return error("RC1017", f"a profile's file name cannot hold {what}", location=ascii(name)[1:-1], hint=hint)
 
 
 def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
-    """Values computed from a parameter that neither this profile nor one that it extends declares, and
-    declared parameters from which no value is computed."""
+    """Yield an error for each value computed from a parameter that neither this profile nor one that it
+    extends declares, and for each declared parameter from which no value is computed."""
     declared = [p.name for p in profile.parameters]
     for setting in profile.settings:
         parameter = setting.multiple_of
@@ -92,13 +94,13 @@ def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
     for declaration in profile.parameters:
         if declaration.name not in used:
             summary = f"parameters.{declaration.name}: no setting of the profile takes its value from it"
-            hint = f'use it: value = {{ from = "{declaration.name}" }}, or take it away'
+            hint = f'use it: value = {{ from = "{declaration.name}" }}, or remove it'
             yield error("RC1008", summary, location=declaration.location, hint=hint)
 
 
 def with_known_values(profile: Profile) -> Profile:
-    """The profile without the settings that it cannot compute by itself, because the parameter that they take
-    their value from may be declared in a profile that it extends."""
+    """Return the profile without settings that it cannot compute by itself, since their parameter may be
+    declared in a profile that it extends."""
     declared = (None, *(p.name for p in profile.parameters))
     return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in declared))
 
@@ -109,21 +111,22 @@ def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
     for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
         if name and name not in load_catalogue().fixes:
             fixes = list(load_catalogue().fixes)
-            summary = f"{setting.id}: no fix is called {name!r}"
+            summary = f"{setting.id}: no fix has the name {name!r}"
             hint = "known: " + ", ".join(closest(name, fixes) or fixes)
             yield error("RC1005", summary, location=setting.location, hint=hint)
 
 
 def too_many(settings: Sequence[Setting], place: str) -> Iterator[Diagnostic]:
     if len(settings) > MOST:
-        summary = f"{place} has {len(settings)} settings, and a profile may have {MOST}"
+        summary = f"{place} has {len(settings)} settings, and a profile may have at most {MOST}"
         yield error(
-            "RC1018", summary, location=place, hint="no host needs as many: take out what is not meant"
+            "RC1018", summary, location=place, hint="no host needs that many: remove the unwanted ones"
         )
 
 
 def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
-    """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
+    """Yield an error for each duplicate: `cwsr-enable` and `cwsr_enable`, or a parameter also under
+    [cmdline]."""
     seen: dict[str, str] = {}
     for setting in settings:
         key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
@@ -140,9 +143,9 @@ def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
 def misdeclared(name: str, row: dict[str, Any]) -> Iterator[Wrong]:
     path = ("parameters", name)
     if not SAFE_VARIABLE.match(name):
-        yield path, "not a name of a parameter", "letters, digits and _, no digit first"
+        yield path, "not a name of a parameter", "use letters, digits and _, and no digit first"
     if (row["within"] == "memory" or row["unset"]) and row["unit"] not in ("GiB", "MiB"):
-        yield path, "an amount within memory has the unit GiB or MiB", ""
+        yield path, "an amount within memory needs the unit GiB or MiB", ""
     if row["max"] is not None and row["max"] < row["min"]:
         yield path, f"max {row['max']} is below min {row['min']}", ""
 
@@ -151,7 +154,11 @@ def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -
     value, via = row["value"], row["via"]
     if kind is Kind.ENV:
         if not SAFE_VARIABLE.match(name):
-            yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
+            yield (
+                path,
+                "not a name of an environment variable",
+                "use letters, digits and _, and no digit first",
+            )
         if isinstance(value, list | bool):
             yield path, "the value of a variable is a text", 'put it in quotes: "1"'
     elif not SAFE_NAME.match(name):
@@ -163,8 +170,8 @@ def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -
     elif kind is Kind.FEATURE and not isinstance(value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and value is False:
-        summary = "an argument cannot be taken away with false"
-        yield path, summary, "true is a bare flag; leave it out otherwise"
+        summary = "an argument cannot be removed with false"
+        yield path, summary, "use true for a bare flag; otherwise leave the argument out"
     if kind is Kind.PARAMETER and isinstance(value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
     if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):

@@ -1,4 +1,4 @@
-"""The format of a profile file, as pydantic models. They stand at the border and go no further in."""
+"""The format of a profile file, as pydantic models. They check the file, and are used nowhere else."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _HINTS = {
-    "extra_forbidden": "is it misspelt? `rocmcfg schema profile-file` has the keys there are",
+    "extra_forbidden": "check its spelling: `rocmcfg schema profile-file` lists the keys",
     "missing": "add it",
     "path": "put that profile into /etc/rocmcfg/profiles and write its name",
 }
 
 
 def _sentence(text: str) -> str:
-    """One line, no control characters: it is copied into the comments of files that a shell reads."""
+    """Return a text as one line without control characters: it is copied into comments of files that a shell
+    reads."""
     return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
-def _must(hold: Callable[[str], object], else_said: str) -> AfterValidator:
-    """Return a check that `hold` holds of a text; `else_said` is read behind the text."""
+def _must(hold: Callable[[str], object], problem: str) -> AfterValidator:
+    """Return a check that `hold` is true of a text; `problem` follows the text in the error."""
 
     def checked(text: str) -> str:
         if not hold(text):
-            raise ValueError(f"{text!r}{else_said}")
+            raise ValueError(f"{text!r}{problem}")
         return text
 
     return AfterValidator(checked)
@@ -57,17 +58,17 @@ def _is_count(text: str) -> bool:
 
 
 def _name(text: str) -> str:
-    # a path would be one of the running host, also for a profile of another root
+    # a path would be one of the running host, even for a profile of another root
     if "/" in text or text.endswith(".toml"):
-        raise PydanticCustomError("path", "takes a profile's name, not a path")
+        raise PydanticCustomError("path", "must be a profile's name, not a path")
     return text
 
 
 def _value(value: Any) -> Any:
-    """A value as TOML gave it, if a setting can have it. Raises ValueError that says what is wrong, or which
-    type it has."""
+    """Return a TOML value if a setting can have it. Raises ValueError with the reason, or with the type of
+    the value."""
     if isinstance(value, dict):
-        return value  # a multiple of a parameter; its own model looks into it
+        return value  # a multiple of a parameter, which has a model of its own
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str) and not SAFE_VALUE.match(item):
             raise ValueError(unsafe_reason(item))
@@ -94,31 +95,31 @@ class From(BaseModel, extra="forbid"):
 
     from_: StrictStr = Field(alias="from", description="The parameter's name.")
     times: Annotated[StrictInt, Field(ge=1, le=1 << 32)] = Field(
-        1, description="What its number is multiplied with; 1 unless given."
+        1, description="The factor of its number; 1 by default."
     )
 
 
 class ParameterRow(BaseModel, extra="forbid"):
-    """A number that the user gives with `--set profile.NAME=NUMBER`. `min` and `max` are inclusive."""
+    """A number that the user sets with `--set profile.NAME=NUMBER`. `min` and `max` are inclusive."""
 
-    summary: Sentence = Field(description="What the user is asked for. Required.")
+    summary: Sentence = Field(description="The number that the user must specify. Required.")
     unit: Sentence = Field("", description="Its unit, for the reader.")
-    min: Number = Field(0, description="The smallest number; 0 unless given.")
-    max: Number | None = Field(None, description="The largest number; without it there is no bound.")
+    min: Number = Field(0, description="The smallest number; 0 by default.")
+    max: Number | None = Field(None, description="The largest number; without it there is no limit.")
     within: Literal["", "memory", "gpus"] = Field(
         "",
         description="memory: refused where the host has less memory (needs the unit GiB or MiB). gpus: "
-        "refused where fewer GPUs are here.",
+        "refused where the host has fewer GPUs.",
     )
     unset: Literal["", "half of memory"] = Field(
         "",
-        description="What the system does without the setting, so that a number that lowers it is remarked "
-        "on: half of memory.",
+        description="The system's own value without the setting: half of memory. A number below it gets a "
+        "remark.",
     )
 
 
 class When(BaseModel, extra="forbid"):
-    """A closed vocabulary; every key that is given must hold."""
+    """The conditions of a setting; every specified key must hold."""
 
     kernel: Range | None = Field(None, description="A range of kernel versions, for any installed kernel.")
     rocm: RocmRange | None = Field(
@@ -131,7 +132,7 @@ class When(BaseModel, extra="forbid"):
         description="The name of a fix in the catalogue. Holds while an installed kernel lacks it.",
     )
     gfx: Annotated[list[Gfx], Field(min_length=1)] = Field(
-        [], description="A list of GPU targets, of which one must be here."
+        [], description="A list of GPU targets; the host must have one of them."
     )
     pytorch: Range | None = Field(None, description="A range of PyTorch releases.")
     igpu: StrictBool | None = Field(
@@ -141,11 +142,11 @@ class When(BaseModel, extra="forbid"):
         None, description="true where an installed kernel has AMD's DKMS driver, false where one has its own."
     )
     gpus: Count | None = Field(
-        None, description="A range of the number of GPUs; beside gfx, of GPUs of these targets."
+        None, description="A range of the number of GPUs; together with gfx, of GPUs of these targets."
     )
 
 
-# The names of the kinds stand in an error's path, and are taken out of it again by `_wrong`.
+# The names of the kinds are part of an error's path; `_wrong` removes them.
 Alternatives = Annotated[
     Annotated[When, Tag("union-one")] | Annotated[list[When], Field(min_length=1), Tag("union-several")],
     Discriminator(lambda value: "union-one" if isinstance(value, dict | When) else "union-several"),
@@ -162,14 +163,14 @@ Value = Annotated[
 class SettingTable(BaseModel, extra="forbid"):
     value: Value = Field(description="The value; required in the long form.")
     because: Sentence = Field(
-        "", description="Why, in one sentence: what it does about which fault. `rocmcfg plan` shows it."
+        "", description="The reason, in one sentence: its effect on which fault. `rocmcfg plan` shows it."
     )
     evidence: list[Sentence] = Field([], description="Links that a reader can check.")
-    cost: Sentence = Field("", description="What it costs; there always is something.")
+    cost: Sentence = Field("", description="The cost of the setting; there always is one.")
     confidence: Literal["", "confirmed", "reported", "asked for"] = Field(
         "",
         description="Whether it helps. confirmed: the evidence establishes cause and cure. reported: users "
-        "say so. asked for: often advised, proven by nobody.",
+        "say that it helps. asked for: often recommended, but not proven.",
     )
     # one table, or several of which one must hold
     when: Alternatives = Field(
@@ -178,8 +179,8 @@ class SettingTable(BaseModel, extra="forbid"):
     optional: StrictBool = Field(False, description="true: left out unless `--with NAME` asks for it.")
     via: Channel | None = Field(
         None,
-        description="cmdline or modprobe: where this one goes, for module parameters and features. Without "
-        "it the command line option `--via` decides.",
+        description="cmdline or modprobe: the place of this setting, for module parameters and features. By "
+        "default the command line option `--via` decides.",
     )
 
 
@@ -193,8 +194,9 @@ class ProfileFile(BaseModel, extra="forbid"):
     summary: Sentence = Field(description="One line for `profile list`. Required.")
     gfx: list[Gfx] = Field(
         [],
-        description="The GPU targets it is for. Without it, and without one that is inherited, it is for "
-        "any GPU. A profile whose GPU is not here is refused unless `--any-gpu` is given.",
+        description="The GPU targets of the profile. Without it, and without an inherited list, the profile "
+        "is for any GPU. A profile for a GPU that the host does not have is refused unless `--any-gpu` is "
+        "used.",
     )
     apu: StrictBool | None = Field(
         None,
@@ -202,14 +204,14 @@ class ProfileFile(BaseModel, extra="forbid"):
     )
     use: Use = Field(
         Use.AUTO,
-        description="How a profile comes to be used. auto (the default): by name, and by `--profile auto` "
-        "for its GPUs. named: only by name. diagnosis: by name, and with a warning where it is "
-        "applied to a host; it is meant for `rocmcfg run`.",
+        description="How a profile is selected. auto (the default): by name, and by `--profile auto` for its "
+        "GPUs. named: only by name. diagnosis: by name, and with a warning if it is applied to a host; it "
+        "is meant for `rocmcfg run`.",
     )
     extends: Annotated[StrictStr, AfterValidator(_name)] = Field(
         "",
         description="The name of a profile that this one adds to. It inherits settings, parameters, notes "
-        "and gfx. What both set must be equal: to change a value, copy the profile.",
+        "and gfx. A setting in both must have the same value: to change a value, copy the profile.",
     )
     notes: list[Sentence] = Field([], description="Sentences that `profile show` prints below the settings.")
     parameters: dict[str, ParameterRow] = Field(
@@ -222,26 +224,26 @@ class ProfileFile(BaseModel, extra="forbid"):
     )
     features: dict[str, Row] = Field(
         {},
-        description="Bits of amdgpu's feature masks by name, true or false. They are composed onto the mask "
+        description="Bits of amdgpu's feature masks by name, true or false. They are applied to the mask "
         "that the host would otherwise have. `rocmcfg explain ppfeaturemask` lists them.",
     )
     cmdline: dict[str, Row] = Field(
         {},
-        description="Other kernel arguments. true is a flag without a value, a list an argument that is "
-        "given several times. A name with a dot is quoted.",
+        description="Other kernel arguments. true is a flag without a value, a list is an argument that is "
+        "repeated. A name with a dot must be quoted.",
     )
     env: dict[str, Row] = Field({}, description="Environment variables. The value is a text.")
 
 
-# How deep what can be left out alone lies; other keys go as a whole.
+# The depth of the parts that can be left out alone; other keys are left out as a whole.
 _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
-# What stands in for a key that cannot be left out.
+# Replacements for keys that cannot be left out.
 _REQUIRED: dict[str, Any] = {"schema": 1, "summary": ""}
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
-    """The document with every key that may be left out and without what is wrong, so that the rest can be
-    looked into in the same pass; and all that is wrong."""
+    """Return the document with all optional keys and without its mistakes, so that the rest can be checked in
+    the same pass, and all mistakes."""
     wrong: list[Wrong] = []
     model: ProfileFile | None = None
     try:
@@ -263,12 +265,12 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
 
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
-    """A document with the settings, parameters and other keys taken away in which something is wrong."""
+    """Return a document without the settings, parameters and other keys at these paths."""
     kept = dict(document)
     for path in paths:
         *tables, last = path[: _DEPTH.get(str(path[0]), 1)]
         at: Any = kept
-        for name in tables:  # copied: the caller's stays as it is
+        for name in tables:  # copied, so that the caller's document is not changed
             at[name] = dict(at.get(name, {}))
             at = at[name]
         at.pop(last, None)

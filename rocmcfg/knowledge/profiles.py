@@ -1,4 +1,4 @@
-"""Finds, reads and validates profiles. Every problem of every file is reported at once, with its line."""
+"""Find, read and validate profiles. All problems of all files are reported at once, with their lines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rocmcfg.model.spelling import closest
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
-_MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of it
+_MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of that
 _MAX_EXTENDS = 16
-_NAMED = 20  # names in a message; more are no help
+_NAMED = 20  # names in a message; more would not help
 
 
 class NoSuchProfile(RocmcfgError):
@@ -27,22 +27,22 @@ class NoSuchProfile(RocmcfgError):
         self, name: str, candidates: Sequence[str], near: Sequence[str] = (), reason: str = ""
     ) -> None:
         near = (*closest(name, list(candidates)), *near)
-        # those of GPUs and their families before the ones for a single purpose, such as debug-gemm
+        # profiles of GPUs and their families come before those for a single purpose, such as debug-gemm
         candidates = sorted(
             candidates, key=lambda candidate: "-" in candidate and os.path.isfile(shipped_path(candidate))
         )
         more = f" and {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
-        summary = f"no profile is called {name!r}"
+        summary = f"no profile has the name {name!r}"
         detail = reason or "known: " + ", ".join(candidates[:_NAMED]) + more
         super().__init__(
-            error("RC1010", summary, detail=detail, hint=hint + "`rocmcfg profile list` shows all")
+            error("RC1010", summary, detail=detail, hint=hint + "`rocmcfg profile list` shows all profiles")
         )
 
 
 def shipped_dir() -> str:
-    """The profiles that came with this program: in the package (a wheel), beside it (its source tree), or
-    under the prefix of usr/lib/rocmcfg/rocmcfg (a package, also one that was only unpacked)."""
+    """Return the folder of the shipped profiles: in the package (a wheel), next to it (its source tree), or
+    under the prefix of usr/lib/rocmcfg/rocmcfg (a distribution's package, installed or only unpacked)."""
     package = compiled.PACKAGE
     inside, source = f"{package}/profiles", f"{os.path.dirname(package)}/profiles"
     shared = os.path.normpath(f"{package}/../../../share/rocmcfg/profiles")
@@ -50,7 +50,7 @@ def shipped_dir() -> str:
 
 
 def names(view: HostView) -> tuple[str, ...]:
-    """All profile names, local ones included, sorted."""
+    """Return all profile names, including local ones, sorted."""
     files = [*os.listdir(shipped_dir()), *view.names(LOCAL_DIR)]
     return tuple(sorted({name[:-5] for name in files if name.endswith(".toml")}))
 
@@ -60,8 +60,8 @@ def shipped_path(name: str) -> str:
 
 
 def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
-    """The named profiles, `extends` resolved. A name with a slash or `.toml` is a file of the caller's.
-    Raises NoSuchProfile, or RocmcfgError with all that is wrong with all of them."""
+    """Return the named profiles with `extends` resolved. A name with a slash or `.toml` is a file of the
+    caller's. Raises NoSuchProfile, or RocmcfgError with all mistakes in all of them."""
     loaded, problems = read(view, wanted)
     if problems:
         raise RocmcfgError(*problems)
@@ -69,8 +69,8 @@ def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
 
 
 def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tuple[Diagnostic, ...]]:
-    """Return what is right in the named profiles, and all that is wrong. Where anything is wrong they must
-    not be used but to look for more. Raises NoSuchProfile."""
+    """Return the valid parts of the named profiles, and all mistakes. With a mistake the profiles may only be
+    used to look for more mistakes. Raises NoSuchProfile."""
     problems: list[Diagnostic] = []
     loaded = []
     for name in dict.fromkeys(wanted):
@@ -82,13 +82,13 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
 
 
 def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
-    """A remark for each local profile that has the name of a shipped one, which then is not read."""
+    """Return a remark for each local profile with the name of a shipped one, which is then not read."""
     return [
         info(
             "RC1016",
-            f"the local profile {name} stands in for the shipped one of that name",
+            f"the local profile {name} replaces the shipped one of the same name",
             location=local_path(name),
-            hint="give it a name of its own to use the shipped one, or to add to it with `extends`",
+            hint="rename it to use the shipped one, or to add to it with `extends`",
         )
         for name in wanted
         if not is_path(name) and view.exists(local_path(name)) and os.path.isfile(shipped_path(name))
@@ -96,12 +96,13 @@ def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
 
 
 def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
-    """`--profile auto`: for each GPU the profile of its own name, else those that list it and extend none."""
+    """Return the names for `--profile auto`: for each GPU the profile of its own name, or else those that
+    list it and extend none."""
     return tuple(dict.fromkeys(name for names in for_each(view, gpus) for name in names))
 
 
 def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
-    """The names for each GPU, in the order of the GPUs; a GPU for which no profile is has none."""
+    """Return the names for each GPU, in the order of the GPUs; none for a GPU without a profile."""
     available = names(view)
     chosen: list[tuple[str, ...]] = []
     general: list[Profile] = []
@@ -109,7 +110,7 @@ def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
         if gpu.gfx in available:
             chosen.append((gpu.gfx,))
             continue
-        if not general:  # a local one is taken by its name only, and may be broken
+        if not general:  # a local profile is only used by its name, and may be broken
             shipped = load(view, [name for name in available if not view.exists(local_path(name))])
             general = [p for p in shipped if p.use is Use.AUTO and not p.extends]
         chosen.append(tuple(p.name for p in general if p.fits(gpu.gfx, gpu.integrated)))
@@ -130,7 +131,7 @@ def _complete(
     at = _places(file)(("extends",))
     if profile.extends in (*chain, called):
         summary = f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}"
-        problem = error("RC1011", summary, location=at, hint="take one `extends` away")
+        problem = error("RC1011", summary, location=at, hint="remove one `extends`")
     elif len(chain) >= _MAX_EXTENDS:
         summary = f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`"
         problem = error("RC1014", summary, location=at, hint="copy the settings into fewer profiles")
@@ -152,8 +153,8 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
         other = own.get(setting.id)
         if other is not None and other.value != setting.value:
             summary = f"{setting.id} is {other.value} here and {setting.value} in the profile it extends"
-            detail = f"the other place: {setting.location}"
-            hint = "`extends` only adds; copy the profile to change a value of it"
+            detail = f"the other value is set at {setting.location}"
+            hint = "`extends` only adds settings; copy the profile to change one of its values"
             problems.append(error("RC1012", summary, location=other.location, detail=detail, hint=hint))
     inherited = [s._replace(profile=profile.name) for s in base.settings if s.id not in own]
     return profile._replace(
@@ -167,17 +168,18 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
 
 
 def is_path(name: str) -> bool:
-    """Say whether the name is that of a caller's file, and of no profile."""
+    """Return whether the name is a file of the caller's, not the name of a profile."""
     return "/" in name or name.endswith(".toml")
 
 
 def label(name: str) -> str:
-    """Return what a profile is called: a file by its name without the ending."""
+    """Return the name of a profile; for a file, its name without the suffix."""
     return os.path.splitext(os.path.basename(name))[0] if is_path(name) else name
 
 
 class _File(NamedTuple):
-    """The file of a profile. `place` is what messages call it; `doubt` says why root must not believe it."""
+    """The file of a profile. `place` names it in messages; `doubt` is the reason why root must not trust
+    it."""
 
     content: bytes
     place: str
@@ -186,7 +188,7 @@ class _File(NamedTuple):
 
 
 def _locate(view: HostView, name: str) -> _File | Diagnostic:
-    """The file of a profile, or why it can be none. Raises NoSuchProfile."""
+    """Return the file of a profile, or the error why it cannot be used. Raises NoSuchProfile."""
     unwritable = profile_document.unwritable_name(name)
     if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
         return unwritable
@@ -213,13 +215,13 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
 
 
 def _of_local(view: HostView, place: str) -> Doubt | None:
-    """Return why root may not follow a local profile, or None. Call this after the profile was read: whoever
-    had a way to write it has a part of its path, which is found weak whatever they do to it meanwhile."""
+    """Return why root must not follow a local profile, or None. Call this after the profile was read: a user
+    who could write it controls a part of its path, which is found weak whatever they change meanwhile."""
     try:
         weak = view.weakness(place)
         why = weak.words(here=not view.offline) if weak is not None else ""
     except Unreadable as problem:
-        why = f"who may change it cannot be told: {problem.reason}"
+        why = f"cannot determine who may change it: {problem.reason}"
     return Doubt(place, why, whole=True, binds=True) if why else None
 
 
@@ -228,12 +230,12 @@ def _bounded(file: _File) -> _File | Diagnostic:
 
 
 def _unreadable(place: str, reason: str) -> Diagnostic:
-    hint = "a profile is a regular file of at most 1 MiB that you may read"
+    hint = "use a readable regular file of at most 1 MiB"
     return error("RC1006", f"{place} cannot be read as a profile: {reason}", location=place, hint=hint)
 
 
 def _places(file: _File) -> Callable[[Sequence[str | int]], str]:
-    """From a key path to file and line."""
+    """Return a function from a key path to file and line."""
     lines = toml.key_lines(file.content.decode())
     return lambda path: f"{file.place}:{toml.line_of(lines, path)}"
 
@@ -260,7 +262,7 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
     broken = {str(path[1]) for path, _, _ in wrong if path[:1] == ("parameters",) and len(path) > 1}
     settings = [s for s in profile.settings if s.multiple_of not in broken]
     used = {s.multiple_of for s in settings}
-    # what used a parameter may be among what is wrong
+    # the setting that used a parameter may be among the mistakes
     parameters = tuple(p for p in profile.parameters if p.name in used or not wrong)
     problems.extend(profile_document.too_many(settings, file.place))
     settings = settings[: profile_document.MOST]
@@ -276,8 +278,8 @@ def local_path(name: str) -> str:
 
 
 def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes:
-    """A new profile: what is given, and the format in comments. `schema`: name the host's copy of it, for the
-    TOML language server of editors (taplo), which stops at one that is not there."""
+    """Return a new profile with these values, and the format in comments. `schema`: name the host's copy of
+    the schema, for the TOML language server of editors (taplo), which stops at a missing one."""
     text = read_own_file(f"{compiled.PACKAGE}/knowledge/templates/profile.toml").decode()
     targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
     base = (

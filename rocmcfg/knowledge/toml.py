@@ -1,4 +1,4 @@
-"""TOML with places: syntax errors by line and column, and the line of any key for errors of meaning."""
+"""Read TOML with places: syntax errors by line and column, and the line of any key for other errors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.regex import regex
 
-# The blanks inside the brackets belong to the name: two neighbours that both take blanks would backtrack.
+# Blanks inside the brackets belong to the name: two adjacent parts that both match blanks would backtrack.
 _HEADER = regex(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = regex(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
-# Texts of several lines, in which a line may look like a key; and before them what may hold their quotes.
+# Multi-line texts, in which a line may look like a key; before them, tokens that may hold their quotes.
 _TEXT = regex(
     r"""#[^\n]*|(\"{3}(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5})|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""", re.DOTALL
 )
 _PART = regex(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
-# A key of so many parts, anywhere: its reader copies them once for each part, and for each key below them.
+# A key of so many parts, anywhere: TOML's reader copies them once for each part, and for each key below them.
 _DEEP = regex(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
 _PLACE = regex(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
-    """The document, or the one syntax error that TOML readers report."""
+    """Return the document, or the one syntax error that TOML readers report."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -48,7 +48,7 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
         if mistake.startswith("Cannot "):
             mistake = _defined_before(text, int(where.partition(":")[0])) or mistake
     except RecursionError:
-        mistake, where = "lists or tables are nested too deep", "1"
+        mistake, where = "lists or tables are nested too deeply", "1"
     except ValueError as problem:  # an integer of thousands of digits
         digits = re.search(r"[0-9][0-9_]{999}", text)
         mistake, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
@@ -57,12 +57,14 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
 
 def _syntax(mistake: str, location: str) -> Diagnostic:
     summary = f"TOML syntax: {mistake}"
-    return error("RC1002", summary, location=location, hint="a text value needs quotes, a key stands once")
+    return error(
+        "RC1002", summary, location=location, hint="put text values in quotes, and use each key once"
+    )
 
 
 def _defined_before(text: str, line: int) -> str:
-    """Say which key of a line is defined above it too; return "" where there is no such key. Another row of
-    a list of tables has keys of its own."""
+    """Return a sentence about a key of a line that is also defined above it; empty where there is no such
+    key. Another row of a list of tables has keys of its own."""
     target: tuple[str, ...] = next((path for path, number in keys(text) if number == line), ())
     first = 0
     for path, number in keys(text):
@@ -80,13 +82,13 @@ def _line(text: str, match: re.Match[str]) -> int:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """A document of our own, which is known to be right."""
+    """Return a document of our own, which is known to be valid."""
     document: dict[str, Any] = _reader().loads(text)
     return document
 
 
 def _reader() -> Any:
-    """Python's own, which is loaded where something has to be read."""
+    """Return Python's own reader, loaded only when a file is read."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -119,13 +121,13 @@ def keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _lines_alone(text: re.Match[str]) -> str:
-    """Return the line breaks of a text of several lines, so that the lines below keep their numbers; return
-    any other text whole."""
+    """Return only the line breaks of a multi-line text, so that later lines keep their numbers; return any
+    other text unchanged."""
     return "\n" * text[0].count("\n") if text[1] else text[0]
 
 
 def line_of(lines: dict[tuple[str, ...], int], path: Sequence[str | int]) -> int:
-    """The line of a key path, or of the nearest enclosing table; 1 where none is known."""
+    """Return the line of a key path, or of the nearest enclosing table; 1 where none is known."""
     names = tuple(str(part) for part in path)
     for end in range(len(names), 0, -1):
         if names[:end] in lines:
