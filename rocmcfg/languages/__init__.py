@@ -1,8 +1,8 @@
-"""The languages in which files set variables of the environment, each read by its own rules.
+"""The languages in which files set environment variables, each read by its own rules.
 
-Text in, assignments out; nothing here opens a file. `lint`, `verify`, `status`, `explain` and `doctor` read
-every such file by these readers alone. What a reader cannot tell for certain, because a running shell decides
-it or because releases of its program differ, has no value: no reader guesses.
+The readers turn text into assignments and open no files. `lint`, `verify`, `status`, `explain` and `doctor`
+use only these readers. A variable whose value is not certain, because a running shell decides it or because
+releases of its program differ, has no value: no reader guesses.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Effect(Enum):
-    """What becomes of an assignment. NOT_EXPORTED: the shell that reads it has the variable, and programs do
-    not get it. IGNORED: the program that reads the file passes over it. FORGETS: every variable that was set
-    before is taken away, and the name is empty."""
+    """The effect of an assignment. NOT_EXPORTED: the shell that reads it has the variable, but programs do
+    not get it. IGNORED: the program that reads the file skips it. FORGETS: every variable that was set before
+    is removed, and the name is empty."""
 
     SETS = "sets"
     UNSETS = "unsets"
@@ -26,11 +26,11 @@ class Effect(Enum):
 
 
 class Statement(NamedTuple):
-    """A place that sets or takes away a variable.
+    """A place that sets or unsets a variable.
 
-    `value` is None where it cannot be told. `written` is the value where this place is reached, whatever
-    decides that. `line` counts from 1. text[start:stop] is what stands there, from the name on up to the end
-    of the value; nothing where no single place sets it.
+    `value` is None where it is not known. `written` is the value if this place is reached. `line` counts from
+    1. text[start:stop] is the text there, from the name to the end of the value; empty if no single place
+    sets the variable.
     """
 
     name: str
@@ -56,6 +56,5 @@ def without_values(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def is_damaged(text: str) -> bool:
-    """Return whether a text holds a NUL or a byte that was no UTF-8: programs differ in what they do
-    there."""
+    """Return whether a text holds a NUL or a byte that was not UTF-8, which programs treat differently."""
     return "\0" in text or "\ufffd" in text

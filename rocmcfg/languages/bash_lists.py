@@ -1,9 +1,9 @@
-"""The files of bash that hold assignments and nothing else: mkinitcpio.conf, and what is beside it.
+"""Read files of bash that hold only assignments: mkinitcpio.conf and its drop-ins.
 
-A list is `NAME=(word …)`, `NAME+=(word …)`, or a string that its program divides at its blanks, as mkinitcpio
+A list is `NAME=(word …)`, `NAME+=(word …)`, or a string that its program divides at blanks, as mkinitcpio
 does (arrayize_config of its functions, v39). Nothing is run and nothing is guessed: a word with anything that
-bash expands makes its variable one that cannot be told, and a command, a function or a condition makes all of
-them so, whatever follows.
+bash expands makes its variable unknown, and a command, a function or a condition makes all of them unknown,
+regardless of later lines.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 _ASSIGNMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
-_EXPANDED = frozenset("{}*?[~")  # what bash replaces outside of quotes: braces, names of files, homes
-_UNCLEAR_BLANKS = frozenset("\t\n")  # in a string: what some programs divide at, and others do not
+_EXPANDED = frozenset("{}*?[~")  # expanded by bash outside of quotes: braces, file names, home directories
+_UNCLEAR_BLANKS = frozenset("\t\n")  # separators in a string for some programs, and not for others
 
 
 class Untold(ValueError):
-    """Says that only bash can tell. `at` is the `file:line` that is the reason."""
+    """Only bash can tell the value. `at` is the `file:line` that is the reason."""
 
     def __init__(self, at: str) -> None:
         super().__init__(at)
@@ -29,7 +29,7 @@ class Untold(ValueError):
 
 
 class _Value(NamedTuple):
-    """A list, or with `string` the text of one element; `source` is the `file:line` that wrote it last."""
+    """A list, or with `string` the text of one element; `source` is the `file:line` that set it last."""
 
     words: tuple[str, ...]
     source: str
@@ -37,7 +37,7 @@ class _Value(NamedTuple):
 
 
 class Lists:
-    """Variables after some files were read, in the order in which bash reads them."""
+    """The variables after some files were read, in the order in which bash reads them."""
 
     def __init__(self) -> None:
         self._values: dict[str, _Value] = {}
@@ -81,7 +81,7 @@ class Lists:
         self._opaque = self._opaque or at
 
     def _take(self, command: Sequence[Word], path: str, text: str) -> None:
-        """Assign what a command says. Raises Lost for a command that is no assignment."""
+        """Perform the assignments of a command. Raises Lost for a command that is not an assignment."""
         if not all(_ASSIGNMENT.match(word.raw) for word in command):
             raise Lost
         for word in command:
@@ -105,8 +105,8 @@ class Lists:
         self._values[name] = value
 
     def _mixes(self, name: str, value: _Value, *, adds: bool) -> bool:
-        """Return whether a string sets or adds to the first element of what is, or may be, a list; or a list
-        is added to what may be a string."""
+        """Return whether a string sets or extends the first element of a possible list, or a list is added to
+        a possible string."""
         if not adds and not value.string:
             return False
         before = self._values.get(name)
@@ -114,8 +114,8 @@ class Lists:
 
 
 def _value(word: Word, start: int, at: str) -> _Value | None:
-    """Return what an assignment says from a place of its raw text on; None where bash expands anything in
-    it."""
+    """Return the value of an assignment from an offset of its raw text on; None where bash expands anything
+    in it."""
     if word.elements is None:
         text = _literal(word)
         return None if text is None else _Value((text[start:],), at, True)

@@ -1,6 +1,6 @@
-"""Files of NAME=VALUE that programs read themselves: .env, read by python-dotenv (src/dotenv/parser.py of
-1.2) and docker compose (compose-go, dotenv/parser.go of 2.x), with a value where both have the same one; and
-the files of `docker run --env-file` (docker/cli, opts/file.go)."""
+"""Read files of NAME=VALUE that programs read themselves: .env, read by python-dotenv (src/dotenv/parser.py
+of 1.2) and docker compose (compose-go, dotenv/parser.go of 2.x), with a value where both agree; and the files
+of `docker run --env-file` (docker/cli, opts/file.go)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _statements(text: str, offset: int) -> Iterator[Statement]:
         end = at
         if match is not None:
             value, stop = _value(text, match)
-            if stop < 0:  # a quote without an end: one reader goes on with the next line, the other fails
+            if stop < 0:  # an unclosed quote: one reader continues with the next line, the other fails
                 lost, stop = True, match.end()
             trusted = None if lost or match[2] == ":" else value
             yield Statement(match[1], trusted, line, offset + match.start(1), offset + stop)
             end = stop
-        elif bare := _BARE_NAME.match(text, at):  # what the caller has, or nothing
+        elif bare := _BARE_NAME.match(text, at):  # the value of the caller, or none
             yield Statement(bare[1], None, line, offset + bare.start(1), offset + bare.end(1))
         following = text.find("\n", end)
         following = len(text) if following < 0 else following + 1
@@ -44,15 +44,15 @@ def _statements(text: str, offset: int) -> Iterator[Statement]:
 
 
 def _value(text: str, match: re.Match[str]) -> tuple[str | None, int]:
-    """Return the value, and the place where it ends, or -1 where its quote has no end. The value is None
-    where readers differ."""
+    """Return the value, and the offset of its end, or -1 for an unclosed quote. The value is None where
+    readers differ."""
     at = match.end()
     if text[at : at + 1] in ("'", '"') and text[at : at + 1]:
         quoted = _QUOTED.match(text, at)
         if quoted is None:
             return None, -1
         value = quoted.group()[1:-1]
-        # escapes and what is expanded differ; something behind the quote is an error for one of them
+        # escapes and expansions differ; text after the quote is an error for one of them
         plain = "\\" not in value and "$" not in value and "\r" not in value
         return (value if plain and _BEHIND.match(text, quoted.end()) else None), quoted.end()
     written = _BARE.match(text, at)
@@ -66,7 +66,7 @@ def _value(text: str, match: re.Match[str]) -> tuple[str | None, int]:
 
 
 def read_env_file(text: str) -> Iterator[Statement]:
-    """Yield the variables. All behind the `=` is the value: quotes, blanks and `#` too."""
+    """Yield the variables. All text after the `=` is the value, including quotes, blanks and `#`."""
     damaged = is_damaged(text)
     for number, start, line in lines_of(text):
         kept = line.removesuffix("\r")

@@ -1,4 +1,4 @@
-"""environment.d(5) and the files of EnvironmentFile=, as systemd reads them (src/basic/env-file.c,
+"""Read environment.d(5) and the files of EnvironmentFile= in the same way as systemd (src/basic/env-file.c,
 `parse_env_file_internal`; src/basic/env-util.c, `replace_env_full`; of release 252 to 257)."""
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _EXPANSION = regex(
 
 
 def read_environment_d(text: str, before: Mapping[str, str | None]) -> Iterator[Statement]:
-    """Yield the variables. `before` holds what earlier files set, with None for what cannot be told. Any
-    other variable that is expanded comes from the manager's own environment, which no file holds: such a
-    value cannot be told. An empty value sets nothing."""
+    """Yield the variables. `before` holds those of earlier files, with None for unknown values. Any other
+    variable that is expanded comes from the manager's own environment, which is in no file, so such a value
+    is unknown. An empty value sets nothing."""
     values = dict(before)
     for statement in _assignments(text):
         made = statement
@@ -92,7 +92,7 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _pieces(text: str) -> Iterator[_Piece | int]:
-    """Yield the assignments, and the ends of lines that older releases take for a part of a comment."""
+    """Yield the assignments, and the ends of lines that older releases treat as part of a comment."""
     at, line = 0, 1
     while at < len(text):
         if text[at] in _BLANKS:
@@ -127,9 +127,10 @@ def _end_of_key(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int) -> tuple[str, int, int]:
-    """Return the value, the place where the reading goes on, and the place where the written value ends."""
+    """Return the value, the offset at which reading continues, and the offset of the end of the written
+    value."""
     out: list[str] = []
-    bare, kept, stop = False, 0, at  # `kept`: so much of `out` is left when blanks at the end go
+    bare, kept, stop = False, 0, at  # `kept`: the length of `out` without blanks at the end
     while at < len(text) and text[at] not in _NEWLINE:
         character = text[at]
         if character == "\\":

@@ -1,5 +1,5 @@
-"""Scripts of fish: conf.d and config.fish (fish-language; `set` of release 3.6). What stands in a block,
-depends on a condition or is expanded cannot be told."""
+"""Read scripts of fish: conf.d and config.fish (fish-language; `set` of release 3.6). A value that is set in
+a block, depends on a condition or is expanded is unknown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ESCAPED = regex(r"\\([ '\"$\\;&|<>()#{}*?~\[\]])")
 
 
 class _Word(NamedTuple):
-    """`text` is None where only fish can tell what becomes of it."""
+    """A word. `text` is None where only fish can evaluate it."""
 
     text: str | None
     raw: str
@@ -37,14 +37,14 @@ class _Lost(ValueError):
 
 def read(text: str, exported: Iterable[str] = ()) -> Iterator[Statement]:
     """Yield the variables that a script sets. `exported` are variables that were exported before: they stay
-    so where they are set without -x."""
+    exported if they are set without -x."""
     statements = _with_exports(_statements(text), set(exported))
     return without_values(statements) if is_damaged(text) else statements
 
 
 def _with_exports(statements: Iterable[Statement], exported: set[str]) -> Iterator[Statement]:
-    """Yield the statements with what `set` leaves as it was: whether a variable is exported, and the scope of
-    an erased one."""
+    """Yield the statements, completed with properties that `set` does not change: whether a variable is
+    exported, and the scope of an erased one."""
     doubtful: set[str] = set()
     for statement in statements:
         made = statement
@@ -86,7 +86,7 @@ def _statements(text: str) -> Iterator[Statement]:
                 yield from _named(words, line)
         if depth:
             raise _Lost
-    except _Lost:  # fish runs nothing of a script that it does not understand
+    except _Lost:  # fish runs nothing of a script that it cannot parse
         yield from _all(text, line)
 
 
@@ -127,15 +127,15 @@ def _set(words: list[_Word], line: int) -> Iterator[Statement]:
             yield Statement(word.text or "", None, line, words[0].start, rest[-1].stop, Effect.UNSETS)
         else:
             values = [value.text for value in rest[1:]]
-            # a list is handed on with blanks between its parts, some names with colons
+            # a list is exported with blanks between its parts, or for some names with colons
             value = values[0] if len(values) == 1 else "" if not values else None
             effect = Effect.SETS if "x" in options else Effect.NOT_EXPORTED
             yield Statement(word.text or "", value, line, words[0].start, rest[-1].stop, effect)
 
 
 def _commands(text: str) -> Iterator[tuple[list[_Word], bool]]:
-    """Yield the words of each command, and whether it is run by itself, whatever the command before it did.
-    Raises _Lost."""
+    """Yield the words of each command, and whether it runs regardless of the command before it. Raises
+    _Lost."""
     at, words, plain, chained = 0, list[_Word](), True, False
     while True:
         character = text[at : at + 1]
@@ -198,7 +198,7 @@ def _word(text: str, at: int) -> _Word:
 
 
 def _quoted(text: str, at: int) -> tuple[str | None, int]:
-    """Return the text between quotes, or None where something in it is expanded, and the place where it ends.
+    """Return the text between quotes, or None where something in it is expanded, and the offset of its end.
     Raises _Lost."""
     quote, begin = text[at], at + 1
     escapes = "\\'" if quote == "'" else '\\"$'

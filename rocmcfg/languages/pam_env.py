@@ -1,6 +1,7 @@
-"""/etc/environment, as pam_env(8) reads it (linux-pam, modules/pam_env/pam_env.c, `_parse_env_file`, of
-release 1.3.1 to 1.7.2). Where releases differ, and what builds with libeconf read in their own way, cannot be
-told: blanks at the end of a value, also before a comment, quotes inside of one, lines too long for some."""
+"""Read /etc/environment in the same way as pam_env(8) (linux-pam, modules/pam_env/pam_env.c,
+`_parse_env_file`, of release 1.3.1 to 1.7.2). A value is unknown where releases, or builds with libeconf,
+differ: blanks at the end of a value, also before a comment, quotes inside a value, and lines that are too
+long for some releases."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def read(text: str) -> Iterator[Statement]:
     certain = not is_damaged(text)
     joined = False  # whether the line before ends with a backslash, which joins this one to it
     for number, start, line in lines_of(text):
-        # what no variable may be called ends the reading in release 1.3.1
+        # an invalid name ends the reading in release 1.3.1
         certain = certain and not line.lstrip(" \t").startswith("=")
         certain = certain and len(line.encode("utf-8", "replace")) <= LONGEST
         match = _LINE.match(line)
@@ -31,7 +32,7 @@ def read(text: str) -> Iterator[Statement]:
         elif match and not match[3] and not match[4].strip():
             place = number, start + match.start(2), start + match.end(2)
             yield Statement(match[2], None, *place, Effect.UNSETS if clear else Effect.SETS)
-        # which lines are joined, and what stands between them, depends on the release
+        # which lines are joined, and with what between them, depends on the release
         joined = continues or (joined and line.lstrip(" \t")[:1] in ("", "#"))
 
 

@@ -1,5 +1,5 @@
-"""/etc/env.d of Gentoo, as env-update reads it (portage, lib/portage/util/__init__.py, `getconfig`, without
-expansion, and env_update.py). A file with an error sets nothing at all."""
+"""Read /etc/env.d of Gentoo in the same way as env-update (portage, lib/portage/util/__init__.py,
+`getconfig`, without expansion, and env_update.py). A file with an error sets nothing at all."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def read(text: str) -> Iterator[Statement]:
             equals, value = lexer.get_token(), lexer.get_token()
             if name is None or equals != "=" or value is None or not _NAME.fullmatch(name):
                 return iter(())
-            # profile.env has them between single quotes, and "$" at their beginning means $'...' there
+            # profile.env has values in single quotes, and a "$" at their beginning means $'...' there
             plain = not damaged and "'" not in value and not value.startswith("$")
             statements.append(Statement(name, value if plain else None, line, 0, 0))
-    except ValueError:  # a quote without an end
+    except ValueError:  # an unclosed quote
         return iter(())
     return iter(statements)

@@ -1,10 +1,10 @@
-"""The scripts that login shells source: /etc/profile and profile.d, read as dash and bash both run them.
+"""Read the scripts that login shells source, /etc/profile and profile.d, as both dash and bash run them.
 
-Nothing is run and nothing is guessed. A variable has a value where the script says it outright, on a line
-that every login runs. Whatever a condition, a loop, a function or another program decides cannot be told, nor
-can what the two shells do differently. Of what a script has computed (`eval`, a file whose name is in
-a variable) any variable that the script names could be the result; `Environment.opaque` says where that is,
-since variables that it does not name could be as well.
+Nothing is run and nothing is guessed. A variable has a value if the script sets it literally, on a line that
+every login runs. A value that depends on a condition, a loop, a function or another program is unknown, and
+so is one on which the two shells differ. A computed command (`eval`, a file whose name is in a variable)
+could set any variable that the script names; `Environment.opaque` is the place of such a command, since it
+could also set variables that the script does not name.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ from rocmcfg.model.shape import NamedTuple
 
 __all__ = ["Environment", "read"]
 
-_OF_BASH = regex(rf"({NAME})(?:\[[^]]*\])?\+?=")  # arrays, and what is appended
+_OF_BASH = regex(rf"({NAME})(?:\[[^]]*\])?\+?=")  # arrays, and appending assignments
 _ALIAS = regex(r"[\w.-]+=")
 _HARMLESS_SET = regex(r"[-+][abfhmvx]+")
 _SHELL_OPTIONS = frozenset({"expand_aliases", "extglob", "lastpipe"})
-# Commands that may set the variables that they are given.
+# Commands that may set the variables in their arguments.
 _SETTING = frozenset(
     {"read", "getopts", "declare", "typeset", "local", "let", "mapfile", "readarray", "wait", "printf"}
 )
 _COMPUTING = frozenset({"eval", "trap", "command", "builtin"})
-_KEEPING = frozenset({":", "times", "break", "continue"})  # whose own assignments last in some shells
+_KEEPING = frozenset(
+    {":", "times", "break", "continue"}
+)  # commands whose own assignments last in some shells
 _DEPTH = 4  # scripts that source scripts
 _PATIENCE = 50  # computed statements of a script
 
@@ -47,9 +49,9 @@ Sourced = Callable[[str], "str | None"]
 
 
 def read(text: str, environment: Environment, sourced: Sourced = lambda _: None) -> list[Statement]:
-    """Return every place of a script that sets or takes away a variable, in order; `environment` has these
-    variables afterwards. `sourced` gives the text of another script that this one sources, by its path, if it
-    can be had."""
+    """Return every place of a script that sets or unsets a variable, in order; `environment` has these
+    variables afterwards. `sourced` returns the text of another script that this one sources, by its path, if
+    it is available."""
     script = _Script(environment, text, sourced, 0, certain=True)
     script.run()
     environment.opaque = script.opaque
@@ -57,7 +59,7 @@ def read(text: str, environment: Environment, sourced: Sourced = lambda _: None)
 
 
 class _Invocation(NamedTuple):
-    """Holds the words that a command of the shell is given, and whether every login runs it."""
+    """The arguments of a command of the shell, and whether every login runs it."""
 
     words: Sequence[Word]
     command: Command
@@ -79,7 +81,7 @@ class _Script(Structure):
         self.line_starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
 
     def run(self) -> None:
-        begin = 0  # of the complete command: a shell runs nothing of it before it has read all of it
+        begin = 0  # of the complete command, which a shell reads to its end before running any of it
         try:
             if is_damaged(self.text):
                 raise Lost
@@ -120,7 +122,7 @@ class _Script(Structure):
         if called is None:
             self._compute(command)
         elif self.is_reserved(called) or called in self.shell.functions:
-            for word in words[:count]:  # whether they last is what shells differ in
+            for word in words[:count]:  # shells differ in whether these last
                 self.doubt(_name_of(word), word.start)
             self._builtin(called, rest, command, certain=certain and not count)
 
@@ -228,7 +230,7 @@ class _Script(Structure):
             text = self.sourced(path)
         if text is None or self.function_name:
             self._compute(command)
-            self.certain = self.certain and not certain  # a file that is not there ends dash
+            self.certain = self.certain and not certain  # a missing file ends dash
             return
         script = _Script(self.shell, text, self.sourced, self.depth + 1, certain=certain)
         script.run()
@@ -251,7 +253,7 @@ class _Script(Structure):
             self.certain = False
 
     def _shift(self, invocation: _Invocation) -> None:
-        """Give up: `shift` ends dash where there is nothing to be shifted. Raises Lost."""
+        """Give up: `shift` ends dash if there is nothing to shift. Raises Lost."""
         if invocation.command:
             raise Lost
 
@@ -287,10 +289,11 @@ class _Script(Structure):
                 self._compute(command)
                 self.certain = False
 
-    # -- what cannot be told
+    # -- unknown values
 
     def _compute(self, command: Command) -> None:
-        """Doubt whatever the script names: only a shell can tell what this command sets."""
+        """Doubt all variables that the script names: only a shell can tell which of them this command
+        sets."""
         function = self._function()
         if function is not None:
             function.computes = True
@@ -304,7 +307,7 @@ class _Script(Structure):
                 self.doubt(name, command.start)
 
     def _lose(self, at: int) -> None:
-        """Note that from this place on only a shell can tell."""
+        """Note that the rest of the script, from this place on, needs a shell."""
         self.opaque = self.opaque or self._line(at)
         self.statements = [statement for statement in self.statements if statement.start < at]
         for name in dict.fromkeys(IDENTIFIER.findall(self.text, at)):
@@ -343,7 +346,7 @@ class _Script(Structure):
         return bisect(self.line_starts, at)
 
     def _function(self) -> Function | None:
-        """Return the function whose body is read; None outside of one."""
+        """Return the function whose body is being read; None outside of one."""
         name = self.function_name
         return self.shell.functions.setdefault(name, Function()) if name else None
 

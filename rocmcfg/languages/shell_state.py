@@ -1,4 +1,4 @@
-"""The variables of a shell, and what a word becomes with them."""
+"""The variables of a shell, and the expansion of words with them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _OF_THE_SHELL = regex(
     r"_|IFS|LINENO|OPTARG|OPTIND|PPID|PWD|OLDPWD|RANDOM|SECONDS|E?UID|GROUPS|HISTCMD|FUNCNAME|DIRSTACK"
     r"|BASH\w*|SHELLOPTS|POSIXLY_CORRECT|SHLVL|EPOCH\w*|SRANDOM|PS[0-4]"
 )
-_LONGEST = 128 << 10  # characters; what programs are given is no longer (execve(2), MAX_ARG_STRLEN)
+_LONGEST = 128 << 10  # characters; no variable of a program is longer (execve(2), MAX_ARG_STRLEN)
 
 
 class Function:
-    """What a call of it may set: `names`, and what `calls` may; with `computes` anything."""
+    """A function. A call of it may set `names`, the names of its `calls`, and with `computes` anything."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -25,8 +25,9 @@ class Function:
 
 
 class Environment:
-    """What a shell has after it sourced some scripts, of which `exported` are variables that it began with.
-    `opaque` is the line of the last script where it first may have set variables that it does not name."""
+    """The state of a shell after it sourced some scripts. `exported` are the variables with which it began.
+    `opaque` is the first line of the last script that may have set variables that the script does not
+    name."""
 
     def __init__(self, exported: dict[str, str | None] | None = None) -> None:
         self._values: dict[str, str | None] = dict(exported or {})
@@ -43,23 +44,23 @@ class Environment:
         return tuple(name for name, exported in self._exported.items() if exported is not False)
 
     def is_exported(self, name: str) -> bool | None:
-        """Return whether programs get a variable; None where that cannot be told."""
+        """Return whether programs get a variable; None where it is not known."""
         return self._exported.get(name, False)
 
     def value(self, name: str) -> str | None:
-        """Return the value that programs get; None where it cannot be told."""
+        """Return the value that programs get; None where it is not known."""
         return self._values.get(name) if self._exported.get(name) else None
 
     def assign(self, name: str, value: str | None) -> None:
-        """Set a variable; a value that cannot be told is None."""
+        """Set a variable; an unknown value is None."""
         self._values[name] = value
         self._unset.discard(name)
         if self.exports_all:
             self._exported[name] = True
 
     def export(self, name: str) -> bool:
-        """Export a variable, and say whether it has a value to hand on; without one here, that of the session
-        counts."""
+        """Export a variable, and return whether it has a value to export; without one here, the value of the
+        session counts."""
         self._exported[name] = True
         return name not in self._unset
 
@@ -69,7 +70,7 @@ class Environment:
         self._unset.add(name)
 
     def doubt(self, name: str, *, may_export: bool) -> None:
-        """Note that a variable may be set or not, and exported or not unless it was."""
+        """Note that a variable may or may not be set, and may or may not be exported unless it was before."""
         exported = self._exported.get(name, False)
         self._values[name] = None
         self._unset.discard(name)
@@ -77,8 +78,8 @@ class Environment:
             self._exported[name] = None if may_export or self.exports_all else False
 
     def expanded(self, word: Word, begin: int, *, splits: bool) -> str | None:
-        """Return the word from a place of its raw text on, with its variables replaced; None where it cannot
-        be told. `splits`: an argument, where shells differ in what becomes of an expansion without quotes."""
+        """Return the word from an offset of its raw text on, with its variables replaced; None where it is
+        not known. `splits`: the word is an argument, where shells treat an unquoted expansion differently."""
         out, cut, before = list[str](), begin, ":"
         for part in word.parts:
             text = self._of_part(part)
@@ -112,12 +113,12 @@ class Environment:
 
 
 def is_of_the_shell(name: str) -> bool:
-    """Return whether a shell itself sets the variable, or goes by it."""
+    """Return whether a shell itself sets or uses the variable."""
     return _OF_THE_SHELL.fullmatch(name) is not None
 
 
 def _may_change(text: str, part: Part) -> bool:
-    """Return whether a part of an argument without quotes may become something else, or several words."""
+    """Return whether an unquoted part of an argument may expand to another text, or to several words."""
     if part.quoted:
         return False
     if part.name:

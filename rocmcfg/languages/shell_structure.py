@@ -1,5 +1,5 @@
-"""The commands of a script, with the compound commands that they stand in. Raises Lost where dash and bash
-would not agree, or where the text is none that they understand."""
+"""Parse the commands of a script with the compound commands around them. Raises Lost where dash and bash
+would not agree, or where they would not understand the text."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ONLY_BASH = frozenset({"function", "select", "coproc", "time"})
 
 
 class _Frame:
-    """A compound command. `waits`: a pattern of `case` comes next."""
+    """A compound command. `waits`: a pattern of `case` is next."""
 
     def __init__(self, opening: str, function: str) -> None:
         self.opening, self.function, self.waits = opening, function, opening == "case"
 
 
 class Command:
-    """`before` is the operator before it. `harmless`: no redirection of it can fail. `assigns` are names that
-    its redirections may set."""
+    """A command. `before` is the operator before it. `harmless`: none of its redirections can fail. `assigns`
+    are names that its redirections may set."""
 
     def __init__(self, start: int, before: str) -> None:
         self.start, self.before = start, before
@@ -51,7 +51,7 @@ class Structure(ABC):
 
     @abstractmethod
     def run_command(self, command: Command, *, first: bool) -> None:
-        """Run a command. `first`: nothing that went before in its list decides whether it is run."""
+        """Run a command. `first`: no earlier command of its list decides whether it runs."""
 
     @abstractmethod
     def doubt(self, name: str, start: int) -> None:
@@ -59,8 +59,7 @@ class Structure(ABC):
 
     @abstractmethod
     def is_reserved(self, name: str) -> bool:
-        """Return whether a function of that name would take the place of a command that is understood
-        here."""
+        """Return whether a function of that name would replace a command that this parser knows."""
 
     @property
     def is_over(self) -> bool:
@@ -69,12 +68,12 @@ class Structure(ABC):
 
     @property
     def function_name(self) -> str:
-        """Return the name of the function whose body is read; empty outside of one."""
+        """Return the name of the function whose body is being read; empty outside of one."""
         return next((frame.function for frame in self.frames if frame.function), "")
 
     @property
     def is_apart(self) -> bool:
-        """Return whether a subshell runs the command, whose variables end with it."""
+        """Return whether a subshell runs the command, so that its variables end with it."""
         return any(frame.opening == "(" for frame in self.frames)
 
     def take(self, token: Token) -> None:
@@ -96,7 +95,7 @@ class Structure(ABC):
             raise Lost
 
     def _redirect(self, token: Token) -> None:
-        # a here-document's text, which comes behind its line, begins no command
+        # the text of a here-document, which follows its line, does not begin a command
         if self._closed or (self._command is None and self.text[token.at] not in "<>0123456789"):
             for name in token.assigns:
                 self.doubt(name, token.at)
@@ -192,7 +191,7 @@ class Structure(ABC):
         elif self._naming and operator != "\n":
             raise Lost
         elif operator == "\n" and self.before and self._command is None and not self._closed:
-            return  # a list goes on behind its operator
+            return  # a list continues after its operator
         elif operator in ("&&", "||", "|"):
             if self._command is None and not self._closed:
                 raise Lost

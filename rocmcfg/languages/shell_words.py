@@ -1,5 +1,5 @@
-"""Splits a text into the tokens of a POSIX shell (POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition), and
-gives up where dash and bash would not see the same ones; of what bash alone reads it knows lists."""
+"""Split a text into the tokens of a POSIX shell (POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition), and give
+up where dash and bash would see different ones. Of the syntax of bash alone, only lists are supported."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LONGEST = 64 << 10  # characters of a word
 
 
 class Lost(ValueError):
-    """Says that only a shell can tell how the text goes on."""
+    """Only a shell can tell how the text continues."""
 
 
 class Part(NamedTuple):
-    """A part of a word. `text` is literal; or `name` is expanded, with `operator` and `text` behind it; with
-    `unknown` only a shell can tell. `assigns` are names that the expansion may set."""
+    """A part of a word. `text` is literal; or `name` is expanded, followed by `operator` and `text`; with
+    `unknown` only a shell can tell the text."""
 
     text: str = ""
     quoted: bool = False
@@ -46,8 +46,8 @@ class Part(NamedTuple):
 
 
 class Word(NamedTuple):
-    """text[start:stop]; `raw` is what stands there. `joined`: it goes over a continued line. `elements` are
-    those of a list that it sets; None where it sets none."""
+    """The word text[start:stop]; `raw` is that text. `joined`: it spans a continued line. `assigns` are names
+    that its expansions may set. `elements` are those of a list that it sets; None where it sets none."""
 
     start: int
     stop: int
@@ -62,13 +62,13 @@ class Word(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """Return the word, or None where something in it is expanded."""
+        """Return the word; None where something in it is expanded."""
         plain = all(not part.name and not part.unknown for part in self.parts)
         return "".join(part.text for part in self.parts) if plain else None
 
 
 class Token(NamedTuple):
-    """A word, or an operator, or a redirection: `harmless` if it cannot fail."""
+    """A word, an operator, or a redirection, which is `harmless` if it cannot fail."""
 
     word: Word | None = None
     operator: str = ""
@@ -85,7 +85,7 @@ class _Awaited(NamedTuple):
 
 
 class Lexer:
-    """`at` is how far it has come. With `lists` it reads `NAME=(…)`, as bash does. Raises Lost."""
+    """Reads tokens. `at` is the current offset. With `lists` it reads `NAME=(…)`, as in bash. Raises Lost."""
 
     def __init__(self, text: str, *, lists: bool = False) -> None:
         self.text = text

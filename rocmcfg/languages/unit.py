@@ -1,4 +1,4 @@
-"""Environment= and DefaultEnvironment= in units and system.conf of systemd (systemd.syntax(7),
+"""Read Environment= and DefaultEnvironment= in units and system.conf of systemd (systemd.syntax(7),
 systemd.exec(5); src/core/load-fragment.c, `config_parse_environ`; src/basic/extract-word.c)."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Directive(NamedTuple):
 
 
 def directives(text: str) -> Iterator[Directive]:
-    """Yield each directive with its continued lines joined by a blank; comments between those lines are no
-    part of it."""
+    """Yield each directive with its continued lines joined by a blank, without comments between those
+    lines."""
     section, kept, first = "", "", 0
     for number, _, line in lines_of(text):
         bare = line.strip(" \t\r")
@@ -65,8 +65,8 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words up to the first quote without an end: what stands behind it is ignored. In a word with
-    a backslash, whose meaning the manager alone knows, `%` alone stands for its value."""
+    """Yield the words up to the first unclosed quote; the text after it is ignored. In a word with a
+    backslash, whose meaning only the manager knows, a single `%` marks the value as unknown."""
     at = 0
     while at < len(text):
         if text[at] in _BLANKS:

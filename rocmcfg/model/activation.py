@@ -1,4 +1,4 @@
-"""Whether the program that makes something of our files has run."""
+"""The states of a program that processes our files."""
 
 from __future__ import annotations
 

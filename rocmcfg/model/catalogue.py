@@ -18,7 +18,7 @@ from rocmcfg.model.version import KernelVersion, RangeText, Release
 
 
 class Hardware(NamedTuple):
-    """Where a name or value has an effect; a part that is not given does not restrict.
+    """Where a name or value has an effect; an empty part does not restrict.
 
     `gfx` and `not_gfx` are names or patterns such as "gfx12*". `apu`: integrated GPUs only (True) or
     graphics cards only (False). `panel`: needs a built-in panel (eDP), so laptops and handhelds only.
@@ -30,7 +30,7 @@ class Hardware(NamedTuple):
     panel: bool = False
 
     def covers(self, gfx: str, integrated: bool) -> bool:
-        """Say whether one GPU is among the hardware. A panel is not looked for: a graphics card is taken to
+        """Return whether one GPU is among the hardware. No panel is detected: a graphics card is assumed to
         have none."""
         if self.apu is not None and self.apu != integrated:
             return False
@@ -39,7 +39,7 @@ class Hardware(NamedTuple):
         return not self.gfx or matches(gfx, self.gfx)
 
     def words(self) -> str:
-        """`integrated GPUs (APUs) other than gfx1103`, as it stands behind "on"."""
+        """Return a phrase that follows "on", such as `integrated GPUs (APUs) other than gfx1103`."""
         phrase = ", ".join(self.gfx)
         if self.apu is not None:
             kind = "integrated GPUs (APUs)" if self.apu else "graphics cards"
@@ -61,7 +61,7 @@ def _matches(name: str, pattern: str) -> bool:
     start, star, rest = pattern.partition("*")
     if rest or "?" in pattern or "[" in pattern:
         return fnmatch.fnmatchcase(name, pattern)
-    # nearly all patterns are such: hundreds of regular expressions need not be compiled
+    # nearly all patterns are of this form, so hundreds of regular expressions need not be compiled
     return name.startswith(start) if star else name == pattern
 
 
@@ -69,14 +69,14 @@ TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", 
 
 
 class ValueTrap(NamedTuple):
-    """A legal value that does not do what people think.
+    """A legal value that does not do what people expect.
 
     `values` are texts as written (numbers are compared as numbers), ranges such as "4..9", or "*" for any.
-    `kind`: inverted (`does` what it is not meant to), default (changes nothing), no_effect, dangerous,
-    obsolete, misread (something else), limited (right, and reached in part). `acts_on` restricts it to
-    hardware, `kernel` to a range such as ">=6.19". `asked`: told to those who ask for the name; a file
-    with the value is right enough, and lint keeps silent. `intended`: a regular expression for words
-    beside a setting that tell that its author means just that.
+    `kind`: inverted (has the opposite effect, `does`), default (changes nothing), no_effect, dangerous,
+    obsolete, misread (means something else), limited (correct, but only partly effective). `acts_on`
+    restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: shown only to users who ask about
+    the name; lint does not report the value in a file. `intended`: a regular expression for words near a
+    setting that show that its author intends this value.
     """
 
     values: tuple[str, ...]
@@ -102,11 +102,12 @@ class Epoch(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What the catalogue says of a parameter on one kernel.
+    """The catalogue's knowledge of a parameter on one kernel.
 
     `variants` are the epochs that may apply: one where the neighbouring builds agree, two where they do not,
-    none where it is certainly absent. `certain` is False where presence is disputed or depends on how the
-    kernel was built; `typed` is False where a neighbour lacks it, so that its type is a guess.
+    none where the parameter is certainly absent. `certain` is False where its presence is disputed or depends
+    on the kernel's configuration; `typed` is False where a neighbour does not have it, so that its type is a
+    guess.
     """
 
     variants: tuple[Epoch, ...]
@@ -117,15 +118,15 @@ class Standing(NamedTuple):
 class Parameter(NamedTuple):
     """A module parameter over kernel versions.
 
-    `builds` are the kernels that were read, `epochs` what they say; `lacks` are those of them that were read
-    for this one alone and do not have it. `dkms_only`: only AMD's DKMS driver has it, no kernel of its own,
-    and `dkms_type` is its type where that is known. `taints_since`: the release from which setting it taints
-    the kernel, for kernels that were not read.
+    `builds` are the kernels that were read, `epochs` their declarations; `lacks` are kernels that were read
+    only for this parameter and do not have it. `dkms_only`: only AMD's DKMS driver has it, not the kernel's
+    own, and `dkms_type` is its type where that is known. `taints_since`: for kernels that were not read, the
+    release from which setting it taints the kernel.
 
-    `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
-    is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
-    that go from post to post, and the features that are switched in them by accident. `pattern`: a regular
-    expression for the whole value of one whose type is a text; empty where its grammar is not known.
+    `meanings` maps a value, or a range such as "4-9", to its effect; `bits` maps a bit of a mask that is not
+    a feature to its effect. `notes` are sentences, `sources` are the origins of the facts. `copied`: masks
+    that are copied from post to post, with the features that they switch by accident. `pattern`: a regular
+    expression for the whole value of a text parameter; empty where its grammar is not known.
     """
 
     module: str
@@ -160,8 +161,9 @@ class Parameter(NamedTuple):
         return f"{self.module}.{self.name}"
 
     def on(self, version: KernelVersion) -> Standing:
-        """Where a kernel has no build of its own, what its two neighbours agree on. Where one lacks it, the
-        release in which it came or went tells: what came stays, and nobody brings back what went."""
+        """Return the standing on a kernel. A kernel that was not read has what its two neighbours agree on.
+        If one of them does not have the parameter, the release of its addition or removal decides: an added
+        parameter stays, and a removed one does not come back."""
         below = [b for b in self.builds if b <= version]
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
@@ -180,8 +182,8 @@ class Parameter(NamedTuple):
 
 class Feature(NamedTuple):
     """A named bit of a feature mask. `set_means_on` is False for bits that switch something off. `taints` is
-    the range of kernels that mark themselves tainted where the feature is on. `needed_for` is what does not
-    work on the hardware of `needed_on` where the feature is off."""
+    the range of kernels that become tainted if the feature is on. `needed_for` is the function that does not
+    work on the hardware of `needed_on` if the feature is off."""
 
     name: str
     parameter: str
@@ -215,7 +217,7 @@ class GpuModel(NamedTuple):
 
 
 class KernelArgument(NamedTuple):
-    """An argument of the kernel or of another driver than amdgpu that people set for a Radeon.
+    """An argument of the kernel, or of a driver other than amdgpu, that people set for a Radeon.
 
     `values` are the legal words (empty: see `pattern`, a regular expression for the whole value; both empty:
     any text). `words_join`: several words may be joined by commas. `flag`: also legal without a value.
@@ -236,9 +238,9 @@ class KernelArgument(NamedTuple):
 
 
 class Namespace(NamedTuple):
-    """A beginning of variables that `reader` reads: `names`, as its `release` shows. It is `closed` where
-    nobody else reads any such; even there a name that begins or ends with a word of `built` is anybody's, as
-    are those like `others`."""
+    """A prefix of variables that `reader` reads: those in `names`, according to its `release`. It is `closed`
+    if no other program reads variables with this prefix; even then a name that begins or ends with a word of
+    `built`, or that matches `others`, may belong to another program."""
 
     prefix: str
     reader: str
@@ -254,11 +256,10 @@ class Variable(NamedTuple):
 
     `values` are the legal words, compared without case (empty: see `pattern`; both empty: any text).
     `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
-    `presence_before`: its reader's releases before this one count any value, also 0, as set.
-    `indexed`: `NAME_<n>` exists as well, `indexed` says
-    what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
-    "PyTorch 2.9".
-    `strict`: the reader stops on any other value, or drops it with an error; else readers may take more.
+    `presence_before`: its reader's releases before this one count any value, including 0, as set. `indexed`:
+    `NAME_<n>` exists as well, and `indexed` is the meaning of n. `since`, `until` and `deprecated` are
+    sentences with the reader's version, for example "PyTorch 2.9". `strict`: the reader stops at any other
+    value, or drops it with an error; otherwise readers may accept more.
     """
 
     name: str
@@ -283,7 +284,7 @@ class Variable(NamedTuple):
     strict: bool = False
 
     def takes(self, text: str) -> bool:
-        """Say whether a value is among those that are documented. An empty one takes the variable away."""
+        """Return whether a value is documented. An empty value unsets the variable."""
         if not text or text.lower() in (word.lower() for word in self.values):
             return True
         if not self.pattern:
@@ -291,13 +292,13 @@ class Variable(NamedTuple):
         return fullmatch(self.pattern, text, re.DOTALL) is not None or is_stopped(self.pattern)
 
 
-# What has values and traps of its own.
+# Nouns with their own values and traps.
 Named: TypeAlias = "Parameter | KernelArgument | Variable"
 
 
 class Trap(NamedTuple):
-    """A name that people write and that is not what they think. `times`: what the value is multiplied with
-    where the right name counts in another unit."""
+    """A name that people write although it does not mean what they expect. `times`: the factor of the value
+    if the right name uses another unit."""
 
     name: str
     instead: Spelling
@@ -305,7 +306,7 @@ class Trap(NamedTuple):
     times: int = 1
 
     def spelt(self, value: str | None) -> Spelling:
-        """Return what to write in place of the name; without a value where that says nothing."""
+        """Return the spelling to write instead; without a value where the value cannot be converted."""
         if value is None or self.instead.value is not None:
             return self.instead
         if self.instead.kind is Kind.FEATURE:
@@ -318,11 +319,12 @@ class Trap(NamedTuple):
 
 
 class HandOver(NamedTuple):
-    """Settings that hand over the machine: who chooses the value chooses what runs as root or as every user.
+    """Settings that hand over the machine: whoever chooses the value controls what runs as root or as every
+    user.
 
-    `names` and `but` are patterns: what is meant, and what of it hands over nothing. `folders`: harmless
-    where all of the value lies in one of them (empty: nowhere). `bare`: a name without a slash is as well.
-    `gives` ends the sentence "… hands over the machine: ".
+    `names` and `but` are patterns of the settings and of their harmless exceptions. `folders`: the value is
+    harmless if all of it is in one of these folders (empty: never). `bare`: a name without a slash is
+    harmless as well. `gives` ends the sentence "… hands over the machine: ".
     """
 
     names: tuple[str, ...]
@@ -335,7 +337,7 @@ class HandOver(NamedTuple):
     def meets(self, name: str, text: str | None) -> bool:
         if not matches(name, self.names) or matches(name, self.but):
             return False
-        # ld.so(8): LD_LIBRARY_PATH knows both separators, and an empty part is the folder one is in
+        # ld.so(8): LD_LIBRARY_PATH has both separators, and an empty part is the working directory
         return not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
 
     def _harmless(self, part: str) -> bool:
@@ -348,8 +350,8 @@ class HandOver(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """`hand_overs` has those of kernel arguments under "argument", of variables under "variable"; `cures` has
-    those of a setting under its id, as `Spelling.id` writes it."""
+    """The catalogue. `hand_overs` holds those of kernel arguments under "argument", of variables under
+    "variable". `cures` holds those of a setting under its id, as `Spelling.id` writes it."""
 
     parameters: Mapping[str, Parameter]
     features: Mapping[str, Feature]

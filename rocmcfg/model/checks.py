@@ -1,4 +1,4 @@
-"""How a setting stands on a host: desired, configured and running."""
+"""The state of a setting on a host: desired, configured and running."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CheckStatus(str, Enum):
     CANNOT_BE_TOLD = "cannot_be_told"
 
 
-# Said of a check that only files could answer.
+# The detail of a check that is based on files only.
 OFFLINE = "configured; an offline host has no running state"
 
 PASSES = frozenset({CheckStatus.IN_EFFECT, CheckStatus.REWRITTEN_BY_DRIVER})
@@ -31,7 +31,7 @@ PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION}
 
 
 class Check(NamedTuple):
-    """`source` says who wins: the file and line, or the boot entry, that the configured value comes from."""
+    """A check. `source` is the origin of the configured value: a file and line, or a boot entry."""
 
     name: str
     target: str
@@ -49,9 +49,10 @@ Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 @published("status", "profiles", "transaction", "trial", "checks")
 class VerificationReport(NamedTuple):
-    """`record_lost`: files of ours are on the host, and no receipt says what they shall be. `trial` is the
-    transaction of the trial, where a trial was checked and not what is applied. `program_due` is what has to
-    run before a reboot can do any good, and `again` the command that runs it."""
+    """The result of a verification. `record_lost`: our files are on the host, but no receipt describes them.
+    `trial` is the transaction of a trial, where a trial was checked instead of the applied settings.
+    `program_due` are the programs that must run before a reboot has an effect, and `again` is the command
+    that runs them."""
 
     profiles: tuple[str, ...]
     transaction: int | None
@@ -69,14 +70,14 @@ class VerificationReport(NamedTuple):
         statuses = {check.status for check in self.checks}
         undone = all(
             diagnostic.id != "RC4016" for diagnostic in self.diagnostics
-        )  # else an undo left a program to the user
+        )  # otherwise an undo left a program to the user
         if statuses <= PASSES and undone:
             return ExitCode.DONE
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
 
     @property
     def status(self) -> Overall:
-        """One word for the whole: the worst that was found."""
+        """Return one word for the whole: the worst result."""
         if self.exit_code is ExitCode.DONE:
             return "in_effect" if self.checks else "nothing_applied"
         return "pending" if self.exit_code is ExitCode.PENDING else "differences"

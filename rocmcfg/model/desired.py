@@ -1,4 +1,4 @@
-"""The settings that a host shall have, and what each of them sets."""
+"""The settings that a host should have, and what each of them sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from rocmcfg.model.shape import NamedTuple, published
 
 
 class Kind(str, Enum):
-    """What a setting sets. The value is the prefix of its id, except for module parameters."""
+    """The kind of thing that a setting sets. The value is the prefix of its id, except for module
+    parameters."""
 
     PARAMETER = "parameter"
     FEATURE = "feature"
@@ -18,7 +19,7 @@ class Kind(str, Enum):
 
 
 class Channel(str, Enum):
-    """Where a setting goes. Parameters and features have a choice, the others have not."""
+    """The place where a setting is written. Only parameters and features have a choice."""
 
     CMDLINE = "cmdline"
     MODPROBE = "modprobe"
@@ -26,11 +27,11 @@ class Channel(str, Enum):
 
 
 class DesiredSetting(NamedTuple):
-    """A setting that this host shall have.
+    """A setting that this host should have.
 
-    `text` is exactly what is written after `=`; None is a bare kernel argument. `parameter` is the module
-    parameter that carries it (`amdgpu.ppfeaturemask` for a feature), empty for arguments and variables.
-    `decision` says why it applies here.
+    `text` is exactly the text written after `=`; None is a bare kernel argument. `parameter` is the module
+    parameter that holds it (`amdgpu.ppfeaturemask` for a feature), empty for arguments and variables.
+    `decision` is the reason why it applies here.
     """
 
     id: str
@@ -52,12 +53,12 @@ class DesiredSetting(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """As --set takes it."""
+        """Return the setting in the syntax of --set."""
         return self.id if self.text is None else f"{self.id}={self.text}"
 
     @property
     def karg(self) -> str:
-        """The argument as it stands on a kernel command line."""
+        """Return the argument in the form of the kernel command line."""
         name = self.parameter or self.name
         return name if self.text is None else f"{name}={self.text}"
 
@@ -70,7 +71,7 @@ class Skipped(NamedTuple):
 
 
 def unique_kargs(settings: Iterable[DesiredSetting]) -> tuple[DesiredSetting, ...]:
-    """One setting per argument: several features share one mask, and each of them carries the whole of it."""
+    """Return one setting per argument: several features share one mask, and each of them holds all of it."""
     return tuple({setting.karg: setting for setting in settings}.values())
 
 

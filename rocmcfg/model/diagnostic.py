@@ -1,7 +1,7 @@
 """Problems as data: what, where, why, and what to do next.
 
-A `Diagnostic` is one of possibly many; a `RocmcfgError` is a stop that carries them together with the
-exit code of the command. Both are built from facts; `cli.printer` is the only place that prints them.
+A `Diagnostic` is one problem of possibly many; a `RocmcfgError` stops a command and holds its diagnostics
+together with the exit code. Both are built from facts; only `cli.printer` prints them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ info = partial(Diagnostic, Severity.INFO)
 
 
 def cut(text: str, most: int = 128) -> str:
-    """Return as much of a text that others wrote as a sentence has room for."""
+    """Return a foreign text, shortened for a sentence."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -57,12 +57,13 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity is Severity.ERROR for d in diagnostics)
 
 
-# What is wrong with the words of a command line, whatever host, profile or kernel they are about.
+# Mistakes in the words of a command line, independent of the host, profile or kernel.
 _USAGE = {"RC0001", "RC0002", "RC2001", "RC2002", "RC2041", "RC3021", "RC6002", "RC7004"}
 
 
 class RocmcfgError(Exception):
-    """A stop. `diagnostics` is never empty; its first entry is the cause that the user must see first."""
+    """The end of a command by an error. `diagnostics` is never empty; its first entry is the cause, which
+    comes first."""
 
     exit_code = ExitCode.ERROR
 
@@ -84,15 +85,15 @@ def fail(
     hint: str = "",
     exit_code: ExitCode | None = None,
 ) -> RocmcfgError:
-    """A stop with a single diagnostic: `raise fail("RC3001", ...)`."""
+    """Return an error with a single diagnostic: `raise fail("RC3001", ...)`."""
     return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)
 
 
 def unexpected(problem: BaseException) -> Diagnostic:
-    """Return what the user is told where a defect, or a missing file of the program, shows."""
+    """Return the diagnostic for a defect, or for a missing file of the program."""
     return error(
         "RC9000",
         f"unexpected: {type(problem).__name__}: {problem}",
-        hint="reinstall rocmcfg, of which a file may be damaged; if it stays this is a defect: please report "
-        "it with what --debug prints",
+        hint="reinstall rocmcfg, since one of its files may be damaged; if the error remains, it is a "
+        "defect: please report it with the output of --debug",
     )

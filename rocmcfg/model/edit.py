@@ -1,7 +1,7 @@
-"""A change to a few bytes of a file that somebody else owns.
+"""A change to a few bytes of a foreign file.
 
-An edit is recorded by its exact bytes. It is taken back by taking these bytes out again, so that what others
-wrote elsewhere in the file since stays.
+An edit is recorded by its exact bytes. It is undone by removing these bytes again, so that later changes
+elsewhere in the file are kept.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Edit(NamedTuple):
-    """`removed` stood in the file and goes, `inserted` takes its place; either may be empty. What has no
-    place of its own goes to the end of the file."""
+    """An edit: `inserted` replaces `removed`; either may be empty. A text without a place goes to the end of
+    the file."""
 
     removed: bytes
     inserted: bytes
 
     def undone(self, content: bytes) -> bytes | None:
-        """The file without this edit. None where somebody altered the bytes that the edit inserted."""
+        """Return the content without this edit; None where the inserted bytes were altered."""
         return _replaced(content, self.inserted, self.removed)
 
 
 class Editor(Protocol):
-    """Knows our part of a file that somebody else owns. Pure, over bytes."""
+    """An editor for our part of a foreign file: pure functions over bytes."""
 
     def own(self, content: bytes) -> bytes | None:
-        """Our part; None where the file has none."""
+        """Return our part; None where the file has none."""
 
     def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-        """The file with `wanted` as our part, or without any, and the edit that makes it so."""
+        """Return the content with `wanted` as our part, or without our part, and the edit that produces
+        it."""
 
 
 def appended(content: bytes, lines: bytes) -> bytes:
-    """The bytes that put whole lines behind a file, whose last line may lack its end."""
+    """Return the bytes that append whole lines to a content whose last line may have no line break."""
     return b"\n" + lines if content and not content.endswith(b"\n") else lines
 
 
@@ -44,21 +45,22 @@ def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
     if content.count(old) == 1:
         before, _, after = content.partition(old)
         if not old.startswith(b"\n") and not _inline(old) and before and not before.endswith(b"\n"):
-            return None  # somebody wrote in front of it, in its first line
-        # the line break that closed a foreign line still has to, where others wrote behind us since
+            return None  # a text was inserted before it, in its first line
+        # the line break that ended a foreign line is still needed if lines were added after ours since
         gap = b"\n" if old.startswith(b"\n") and after and not new else b""
         return before + gap + new + after
     if _stands_in(content, new):
-        return content  # taken back already
-    # of a part of a line, the word that it begins or ends with tells that it is still there
+        return content  # already undone
+    # the first or last word of a part of a line shows that it is still there
     marks = {old.split()[0], old.split()[-1]}
     altered = marks & set(content.split()) if _inline(old) else _lines(old) & _lines(content)
-    # where others took all of it out, only what was there before is to be put back
+    # if all of it was removed, only the former text is restored
     return None if altered else _placed(content, new)
 
 
 def _placed(content: bytes, new: bytes) -> bytes:
-    """At the end of the file; what begins with a blank belongs to its first line."""
+    """Return the content with a text at its end, or at the end of its first line if the text begins with a
+    blank."""
     if _inline(new):
         line, end, rest = content.partition(b"\n")
         return line + new + end + rest
@@ -66,7 +68,7 @@ def _placed(content: bytes, new: bytes) -> bytes:
 
 
 def _inline(part: bytes) -> bool:
-    """Say whether the text is a part of a line, and not whole lines."""
+    """Return whether the text is a part of a line, not whole lines."""
     return part.startswith(b" ")
 
 

@@ -1,4 +1,4 @@
-"""A check that every member of an enumeration is dealt with."""
+"""A check that every member of an enumeration is handled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NoReturn
 
 
 def assert_never(value: NoReturn) -> NoReturn:
-    """Fail mypy where a `match` before it leaves out a member. `typing` has the same from Python 3.11 on.
+    """Fail mypy where the preceding `match` leaves out a member. `typing` has the same from Python 3.11 on.
 
     Raises AssertionError.
     """
-    raise AssertionError(f"no case deals with {value!r}")
+    raise AssertionError(f"no case handles {value!r}")

@@ -1,4 +1,4 @@
-"""What is true of a host: a read-only inventory. Every field says how it was found where that matters."""
+"""Facts about a host: a read-only inventory. Fields name the source of a fact where that matters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Driver(str, Enum):
-    """How a kernel carries a module. A built-in driver reads the command line only, never modprobe.d."""
+    """How a kernel contains a module. A built-in driver reads only the command line, never modprobe.d."""
 
     MODULE = "module"
     BUILTIN = "builtin"
@@ -33,8 +33,8 @@ class Os(NamedTuple):
 class Kernel(NamedTuple):
     """One installed kernel.
 
-    `parameters` maps a module's name to its parameters and their modinfo types; a module is missing from
-    it where its file could not be asked (another root, no modinfo), and then the catalogue stands in.
+    `parameters` maps a module's name to its parameters and their modinfo types. A module is missing if its
+    file could not be queried (another root, no modinfo); then the catalogue is used.
     """
 
     release: str
@@ -46,13 +46,14 @@ class Kernel(NamedTuple):
 
     @property
     def age(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Orders kernels, the newest last: 6.8.0-101 comes after 6.8.0-90, and 6.14 after its candidates."""
+        """Return a key that sorts the newest kernel last: 6.8.0-101 is after 6.8.0-90, and 6.14 after its
+        candidates."""
         return self.version.numbers, tuple(map(int, re.findall(r"[0-9]+", self.release)))
 
 
 @published("gfx", "name", "source", "pci_id", "address", "node", "integrated")
 class Gpu(NamedTuple):
-    """`gfx` is None where the chip is not in our table."""
+    """A GPU. `gfx` is None where the chip is not in our table."""
 
     gfx: str | None
     name: str
@@ -65,11 +66,11 @@ class Gpu(NamedTuple):
 
 
 class Detection(NamedTuple):
-    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
-    `renders` is the format of `rocmcfg render` for a system that is configured elsewhere, `lacks` a file
-    without which a loader that could be is not `supported`, `unclear` in words what of it was not understood;
-    `alone` that nothing but kernel arguments keeps
-    rocmcfg from configuring the host."""
+    """The detection of a backend's program on a host, because of `evidence`; `proof` means that the firmware
+    confirms it. `renders` is the format of `rocmcfg render` for a system that is configured elsewhere;
+    `lacks` is a missing file without which the loader is not `supported`; `unclear` says in words what was
+    not understood; `alone` means that rocmcfg can configure everything on the host except kernel
+    arguments."""
 
     name: str
     title: str
@@ -84,22 +85,22 @@ class Detection(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Return why the program is not `supported`, to be read behind its title."""
+        """Return why the program is not `supported`, in words that follow its title."""
         if self.lacks:
             return f"and {self.lacks} is missing"
         return f"and {self.unclear}" if self.unclear else "which rocmcfg cannot configure yet"
 
 
-NO_LOADER = "no boot loader that rocmcfg knows was found"
+NO_LOADER = "no known boot loader was found"
 
 
 @published(
     "loader=loader.name supported evidence candidates=candidates.name initramfs=initramfs.name secure_boot",
 )
 class BootChain(NamedTuple):
-    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
-    `secure_boot` is "on", "off" or "off, in setup mode"; empty where nobody says. `hidden` is what only root
-    may look into, where that may be the reason why there is none."""
+    """The loader and initramfs generator that the host uses. `loader` is None where none or several fit.
+    `secure_boot` is "on", "off" or "off, in setup mode"; empty where it is not known. `hidden` is a folder
+    that only root may read, which may be the reason why there is no loader."""
 
     loader: Detection | None
     candidates: tuple[Detection, ...]
@@ -114,8 +115,8 @@ class BootChain(NamedTuple):
 
     @property
     def left_to_user(self) -> bool:
-        """Kernel arguments are the user's to add, and all else can be done: nothing of a loader is here, and
-        nothing hides one; or it is one that never gets anything of ours."""
+        """Return whether the user must add kernel arguments, and rocmcfg can do everything else: there is no
+        loader, and nothing hides one; or it is one that rocmcfg does not configure."""
         return self.refusal == NO_LOADER if self.loader is None else self.loader.alone
 
     @property
@@ -123,7 +124,7 @@ class BootChain(NamedTuple):
         return self.loader.evidence if self.loader else ()
 
     def against(self, candidate: Detection) -> tuple[str, ...]:
-        """Return why one of the candidates is not what boots, or cannot be configured."""
+        """Return the reasons why a candidate does not boot the host, or cannot be configured."""
         reasons = []
         if self.loader is None:
             reasons.append("nothing proves that it boots")
@@ -132,16 +133,16 @@ class BootChain(NamedTuple):
         elif candidate is not self.loader and self.loader.proof:
             reasons.append(f"{self.loader.evidence[-1]}")
         elif candidate is not self.loader:
-            reasons.append("another one was asked for")
+            reasons.append("another one was requested")
         return (*reasons, *(() if candidate.supported else ("rocmcfg cannot configure it",)))
 
 
 @published("version=text", "rocm=rocm_text", "path=source")
 class PyTorch(NamedTuple):
-    """One installed PyTorch for AMD GPUs, as its `torch/version.py` tells.
+    """One installed PyTorch for AMD GPUs, according to its `torch/version.py`.
 
-    `rocm` is the release whose libraries it brings, of two numbers where no more is said; None where
-    nothing is. `own` marks that of the caller's virtual environment.
+    `rocm` is the release of its libraries, with two numbers if no more are known, None if none is. `own`
+    marks the one in the caller's virtual environment.
     """
 
     version: Version
@@ -159,7 +160,8 @@ class PyTorch(NamedTuple):
     "os running_kernel=running kernels gpus rocm=rocm_text pytorch memory boot_chain=boot container",
 )
 class Facts(NamedTuple):
-    """`memory` in bytes: what the kernel manages; None where no /proc says it."""
+    """The facts about a host. `memory` is the memory that the kernel manages, in bytes; None without a
+    /proc."""
 
     os: Os
     kernels: tuple[Kernel, ...]
@@ -187,7 +189,7 @@ class Facts(NamedTuple):
 
     @property
     def newer_kernel(self) -> Kernel | None:
-        """The newest installed kernel, where it is newer than the one that runs."""
+        """Return the newest installed kernel, if it is newer than the running one."""
         running = next((kernel for kernel in self.kernels if kernel.running), None)
         newest = max(self.kernels, key=lambda kernel: kernel.age, default=None)
         return newest if running and newest and newest.age > running.age else None
@@ -198,15 +200,15 @@ class Facts(NamedTuple):
 
     @property
     def driven(self) -> tuple[Kernel, ...]:
-        """The kernels that have an amdgpu driver at all."""
+        """Return the kernels that have an amdgpu driver."""
         return tuple(kernel for kernel in self.kernels if kernel.driver is not Driver.ABSENT)
 
 
 class Machine(NamedTuple):
-    """The machine that a setting is judged for. Three answers: yes, no, and None where it cannot be told.
+    """The machine for which a setting is judged. Answers are yes, no, and None where it is not known.
 
-    `kernels` have an amdgpu driver, oldest first; `gpus` are all that are there, also those that nobody
-    could name. An empty part is not known."""
+    `kernels` have an amdgpu driver, oldest first; `gpus` are all GPUs, including unidentified ones. An empty
+    part is not known."""
 
     kernels: tuple[Kernel, ...] = ()
     gpus: tuple[Gpu, ...] = ()
@@ -221,13 +223,13 @@ class Machine(NamedTuple):
         return ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in self.named))
 
     def has(self, hardware: Hardware | None) -> bool | None:
-        """Say whether one of the machine's GPUs is among the hardware; None for hardware stands for all."""
+        """Return whether one of the machine's GPUs is among the hardware; None for hardware means all."""
         if hardware is None or any(hardware.covers(gpu.gfx or "", gpu.integrated) for gpu in self.named):
             return True
         return None if len(self.named) < max(len(self.gpus), 1) else False
 
     def runs(self, kernels: str) -> bool | None:
-        """Say whether one of the machine's kernels is in a range such as ">=6.16"; an empty range holds
+        """Return whether one of the machine's kernels is in a range such as ">=6.16"; an empty range contains
         all."""
         if not kernels:
             return True
@@ -243,11 +245,11 @@ class Machine(NamedTuple):
         return any(wanted.contains(torch.version) for torch in self.pytorch) if self.pytorch else None
 
     def releases(self, kernels: str) -> str:
-        """Return the machine's kernels that may be in a range; the range itself where none is known."""
+        """Return the machine's kernels that may be in a range; the range itself where no kernel is known."""
         there = (kernel.release for kernel in self.kernels if Machine((kernel,)).runs(kernels) is not False)
         return ", ".join(there) or kernels
 
 
 def computing(gpus: Sequence[Gpu]) -> tuple[Gpu, ...]:
-    """The GPUs that people compute on: an integrated one counts only where there is no other."""
+    """Return the GPUs for computing: an integrated one counts only where there is no other."""
     return tuple(gpu for gpu in gpus if not gpu.integrated) or tuple(gpus)

@@ -1,4 +1,4 @@
-"""A file as an undo must bring it back."""
+"""The state of a file that an undo must restore."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class FileState(NamedTuple):
-    """Everything of a file that an undo must bring back."""
+    """Everything of a file that an undo must restore."""
 
     content: bytes
     mode: int
@@ -17,8 +17,8 @@ class FileState(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """What tells a regular file of any size from another: the SHA-256 of its content in hexadecimal, its size
-    in bytes, and what else an undo must bring back."""
+    """The identity of a regular file of any size: the SHA-256 of its content in hexadecimal, its size in
+    bytes, and its metadata that an undo must restore."""
 
     sha256: str
     size: int

@@ -1,4 +1,5 @@
-"""Known issues: how one is recognised, on which hosts, what helps, what it costs and what does not help."""
+"""Known issues: their signatures, the affected hosts, workarounds with their costs, and what does not
+help."""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ def cause(kind: IssueKind, confidence: Confidence) -> str:
 
 
 class Signature(NamedTuple):
-    """A line of a log that speaks for an issue.
+    """A line of a log that is evidence for an issue.
 
     `pattern` is a regular expression without look-around and back-references, matched anywhere in a line.
-    `strength`: a specific line alone names the issue; a typical one does so with the issue's conditions; a
-    generic one appears with many issues and other drivers, and only ever adds to another. `name` is given
-    where the order of stages refers to it. `samples` are lines that it must match.
+    `strength`: a specific line alone identifies the issue; a typical one does so together with the issue's
+    conditions; a generic one appears with many issues and other drivers, and only adds to another signature.
+    `name` is set where the order of stages refers to it. `samples` are lines that the pattern must match.
 
     `beside` names another signature of the same issue, without which this one is only generic: a healthy
-    program logs the name of the very kernel that faults elsewhere.
+    program logs the name of the same kernel that faults elsewhere.
     """
 
     pattern: str
@@ -39,8 +40,8 @@ class Signature(NamedTuple):
 
 
 class Workaround(NamedTuple):
-    """`unset` are variables to take away; `steps` are sentences for what
-    rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
+    """A workaround. `unset` are variables to remove; `steps` are sentences about actions that rocmcfg does
+    not perform itself (firmware, BIOS, sysfs). If all are empty, no parameter helps."""
 
     settings: tuple[Spelling, ...] = ()
     unset: tuple[str, ...] = ()
@@ -49,21 +50,21 @@ class Workaround(NamedTuple):
 
 
 class KnownIssue(NamedTuple):
-    """`kind`: fault (something breaks, and a log may show it), advice (a vendor's recommended settings), or
-    spelling (a name or value that people get wrong; `lint` finds it).
+    """A known issue. `kind`: fault (something breaks, and a log may show it), advice (a vendor's recommended
+    settings), or spelling (a name or value that people get wrong; `lint` finds it).
 
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
     any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
     signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
-    releases that carry the fix, where that is known; `fixed_elsewhere`: a release of something else has it,
-    such as PyTorch or firmware; `fixed_in` says it in words. `confidence` is in the cause or the fault, not
-    in the cure: confirmed, reported, unverified.
+    releases with the fix, where that is known; `fixed_elsewhere`: a release of something else has it, such as
+    PyTorch or firmware; `fixed_in` says so in words. `confidence` is in the cause or the fault, not in the
+    cure: confirmed, reported, unverified.
 
-    `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
-    cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
-    stays until both have their half (both). `has_fix` names a fix that the kernel has where the issue is.
+    `lacks_fix` names the kernel's fix in the catalogue, which lists the stable series that got it; a range
+    cannot express that. `fixed_by`: whether a fix in one of kernel and ROCm is enough (either), or both need
+    their part of it (both). `has_fix` names a fix that the kernel has where the issue is.
 
-    `pair`: a kernel and a ROCm as the conditions say do not work together at all, whatever is set.
+    `pair`: a kernel and a ROCm that meet the conditions do not work together at all, whatever is set.
     """
 
     id: str

@@ -1,8 +1,8 @@
 """Kernel command lines as tokens, never as substrings.
 
 Rules (lib/cmdline.c `next_arg`, kernel/params.c `parse_args` and `parameq`): blanks separate unless inside
-double quotes, `-` equals `_` in a name, and of several arguments of one name the last one wins. A quote
-counts wherever it stands; of those around an argument or its value the first and the last are taken away.
+double quotes, `-` equals `_` in a name, and the last of several arguments with the same name wins. A quote
+counts in any place; of the quotes around an argument or its value, the first and the last are removed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ COMMAND_LINE_LIMIT = 2048
 
 
 class Karg(NamedTuple):
-    """One argument as written, and where it was written. `untold`: the boot loader puts the value of a
-    variable into it, so that what the kernel gets cannot be told."""
+    """One argument as written, and its place. `untold`: the boot loader replaces a variable in it, so the
+    kernel's value is not known."""
 
     text: str
     source: str = ""
@@ -26,7 +26,7 @@ class Karg(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the kernel compares it: a quote behind it is a part of it, so that `"a"=1` sets nothing called
+        """Return the name that the kernel compares: a quote after it is part of it, so `"a"=1` does not set
         a."""
         return _parts(self.text)[0]
 
@@ -36,13 +36,13 @@ class Karg(NamedTuple):
 
     @property
     def value(self) -> str | None:
-        """The value as the kernel takes it, without the quotes around it; None for a bare flag, and where it
-        cannot be told."""
+        """Return the value that the kernel uses, without the quotes around it; None for a bare flag, and
+        where it is not known."""
         return None if self.untold else _parts(self.text)[1]
 
     @property
     def leaves_quote_open(self) -> bool:
-        """Say whether the kernel takes what is written behind the argument for a part of it."""
+        """Return whether the kernel takes the text after the argument as part of it."""
         return self.text.count('"') % 2 == 1
 
 
@@ -50,7 +50,7 @@ _ARGUMENT = r'(?:[^\s"\xa0]|"[^"]*(?:"|$))+\xa0?|\xa0'
 
 
 def _parts(text: str) -> tuple[str, str | None]:
-    """Name and value by `next_arg`. An `=` at the very beginning separates nothing."""
+    """Return name and value by the rules of `next_arg`. An `=` at the very beginning is not a separator."""
     quoted = text.startswith('"')
     text = text[1:] if quoted else text
     equals = text.find("=", 1)
@@ -71,21 +71,22 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
-    """Arguments with the offset at which each starts; blanks inside double quotes, of which the last may be
-    left open, do not separate. Blanks are those of the kernel (lib/ctype.c), which reads bytes: of a no-break
-    space, as copying from a page gives it, the second one is a blank and the first one stays in the value."""
+    """Return arguments with the offset at which each starts. Blanks inside double quotes, of which the last
+    may be unclosed, do not separate. Blanks are those of the kernel (lib/ctype.c), which reads bytes: of a
+    no-break space, as copied from a web page, the second byte is a blank and the first one stays in the
+    value."""
     return [(match[0], match.start()) for match in re.finditer(_ARGUMENT, text, re.ASCII)]
 
 
 def last(kargs: Sequence[Karg], name: str) -> Karg | None:
-    """The argument that wins: the last of this name."""
+    """Return the winning argument: the last one with this name."""
     key = canonical(name)
     return next((karg for karg in reversed(kargs) if karg.key == key), None)
 
 
 def contains(kargs: Iterable[Karg], text: str) -> bool:
-    """Say whether an argument of this name and exactly this value is among them, at any place; of one with a
-    variable in it, whether it is written so."""
+    """Return whether an argument with this name and exactly this value is among them, at any place; an
+    argument with a variable must be written identically."""
     wanted = Karg(text)
     return any(
         karg.text == text if karg.untold else karg.key == wanted.key and karg.value == wanted.value
@@ -98,8 +99,8 @@ def join(kargs: Iterable[Karg]) -> str:
 
 
 def separator(kargs: Iterable[Karg]) -> Karg | None:
-    """The `--`, in quotes or not, behind which the kernel reads nothing: it hands that to init, and of a
-    module's options it drops it (kernel/params.c, parse_args)."""
+    """Return the `--`, in quotes or not, after which the kernel reads nothing: it passes the rest to init,
+    and drops it from a module's options (kernel/params.c, parse_args)."""
     return next((karg for karg in kargs if karg.name == "--" and karg.value is None), None)
 
 
@@ -110,6 +111,6 @@ def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
 
 
 def adds_up(name: str) -> bool:
-    """Arguments of which every one counts, and not only the last (Documentation/admin-guide/
-    kernel-parameters.txt): a later one takes nothing away from ours."""
+    """Return whether all arguments of this name count, not only the last (Documentation/admin-guide/
+    kernel-parameters.txt): a later one does not override ours."""
     return canonical(name) in ("console", "pci", "earlycon", "modprobe.blacklist")

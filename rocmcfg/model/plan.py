@@ -1,5 +1,5 @@
-"""A plan: frozen data that leads from configured to desired. It must not be made anywhere but in
-`planning.plan`, and only `transaction.transaction` may carry it out."""
+"""A plan: frozen data that leads from the configured to the desired state. Only `planning.plan` makes plans,
+and only `transaction.transaction` carries them out."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ChangeKind(str, Enum):
 
 @published("path", "kind", "before=text_before", "after=text_after", "diff", "reason")
 class FileChange(NamedTuple):
-    """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file. `edit`
-    is what changes in a file that somebody else owns, who keeps owner, mode and everything else of it."""
+    """A change to a file. `before` is None for a new file, `after` for one that is removed. `mode` is the
+    mode of a new file. `edit` is the change to a foreign file, whose owner, mode and other content stay."""
 
     path: str
     before: FileState | None
@@ -50,7 +50,7 @@ class FileChange(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """As `diff -u`; /dev/null for a file that is not there before or after."""
+        """Return the change in the format of `diff -u`; /dev/null stands for a missing file."""
         import difflib
 
         before, after = self.text_before, self.text_after
@@ -69,11 +69,11 @@ class FileChange(NamedTuple):
 
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
-    """A change to what the program `tool` keeps for the host; the `Keeper` of that name
-    (`loaders.shared.contract`) knows how to look at it and to take it back. `holds` is what the program has
-    to hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or
-    become ours, where the program keeps them among others. `arms`: it makes the next boot a trial, so that
-    nothing may come after it."""
+    """A change to the data that the program `tool` keeps for the host; the `Keeper` of that name
+    (`loaders.shared.contract`) knows how to read and to undo it. `holds` is the text that the program must
+    hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or become
+    ours, if the program keeps them among others. `arms`: the change makes the next boot a trial, so nothing
+    may come after it."""
 
     tool: str
     argv: tuple[str, ...]
@@ -88,7 +88,7 @@ class ToolChange(NamedTuple):
 
     @property
     def step(self) -> Activation:
-        """The run of the program, as one among others."""
+        """Return the run of the program as an activation."""
         return Activation(self.tool, (self.argv,), self.reason)
 
     @property
@@ -99,14 +99,14 @@ class ToolChange(NamedTuple):
 @published("tool", "argv", "commands", "reason", "state", "changes")
 class Activation(NamedTuple):
     """A derived step. It has no undo and runs again after a rollback. `commands` are run one after another;
-    there are none where it is our `own` work, done by the backend called `tool`.
+    there are none if the step is our `own` work, done by the backend named `tool`.
 
-    `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
-    put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
-    at its end: one that fails leaves them. `writes_at` are files or folders on each file system that it
-    writes to, which is put on the disk afterwards. `images` are what it makes that is too large for
-    `outputs`, and is copied before it runs where there is room. `state` SKIPPED carries its why in `reason`.
-    `changes` are what `own` work comes to on the files of today, to be shown: it is done on those of then.
+    `outputs` are files that the tool writes and that are small enough to be saved, so that a rollback can
+    restore them if the tool itself is broken. `scratch` are its temporary files, which it leaves behind when
+    it fails. `writes_at` are files or folders on each file system that it writes to, which are synced
+    afterwards. `images` are outputs that are too large for `outputs`, and are copied before the run if there
+    is space. For the `state` SKIPPED, `reason` says why. `changes` are shown to the user: the effect of `own`
+    work on the present files, which may be different when it is done.
     """
 
     tool: str
@@ -122,35 +122,36 @@ class Activation(NamedTuple):
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The only command of most."""
+        """Return the first command, which is the only one of most steps."""
         return self.commands[0] if self.commands else ()
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """The names of the programs that are run, once each: not `env`, which hands one a variable."""
+        """Return the names of the programs that are run, once each, without `env`, which only sets a
+        variable."""
         words = ([word for word in argv if word != "env" and "=" not in word] for argv in self.commands)
         return tuple(dict.fromkeys(first for first, *_ in words))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The commands as somebody types them."""
+        """Return the commands as a user types them."""
         return tuple(map(shlex.join, self.commands))
 
 
 def left_to_user(steps: Iterable[Activation]) -> list[str]:
-    """The names of the programs that nobody could run."""
+    """Return the names of the programs that could not be run."""
     return [step.tool for step in steps if step.state is ActivationState.LEFT_TO_USER]
 
 
 class CommandLine(NamedTuple):
-    """The kernel's command line as the boot loader has it, before and after, for the reader's eye."""
+    """The boot loader's kernel command line before and after, for display."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
 
     @property
     def marked(self) -> list[tuple[str, str]]:
-        """Arguments in order, each behind " " (kept), "-" (goes) or "+" (comes)."""
+        """Return the arguments in order, each with " " (kept), "-" (removed) or "+" (added)."""
         import difflib
 
         words: list[tuple[str, str]] = []
@@ -162,7 +163,8 @@ class CommandLine(NamedTuple):
 
 
 class RowOutcome(str, Enum):
-    """ADOPTED: the user's own argument says the same. OVERRIDDEN: somebody else's value wins."""
+    """The outcome of a setting. ADOPTED: the user's own argument has the same value. OVERRIDDEN: a foreign
+    value wins."""
 
     APPLIED = "applied"
     ADOPTED = "adopted"
@@ -184,8 +186,8 @@ class SettingRow(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`by_hand` are settings that the user has to make: nothing here does. `may_try`: the boot loader can
-    give the new arguments to one boot alone."""
+    """A plan. `by_hand` are settings that the user must make, since no program here does. `may_try`: the boot
+    loader can pass the new arguments to one boot only."""
 
     profiles: tuple[str, ...]
     changes: tuple[FileChange, ...]
@@ -210,5 +212,5 @@ class Plan(NamedTuple):
 
     @property
     def due(self) -> tuple[Activation, ...]:
-        """The activations that are not skipped."""
+        """Return the activations that are not skipped."""
         return tuple(a for a in self.activations if a.state is not ActivationState.SKIPPED)

@@ -1,4 +1,4 @@
-"""A profile as declared: settings with their reasons, before anything is known of a host."""
+"""A profile as declared: settings with their reasons, before anything is known about a host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rocmcfg.model.version import RocmRange, VersionRange
 
 
 class Condition(NamedTuple):
-    """One table of `when`: every part that is given must hold.
+    """One table of `when`: every specified part must hold.
 
-    `pytorch`, `kernel` and `rocm` hold where any installed one is in the range; `gpus` counts the GPUs that
-    people compute on, those of `gfx` where that is given too. `igpu` and `dkms` ask for presence or absence.
+    `pytorch`, `kernel` and `rocm` hold if any installed one is in the range; `gpus` counts the GPUs for
+    computing, or those of `gfx` if that is specified too. `igpu` and `dkms` require presence or absence.
     """
 
     kernel: VersionRange | None = None
@@ -28,8 +28,8 @@ class Condition(NamedTuple):
 
 
 class Multiple:
-    """A value that the user gives: so many times the profile's parameter of this name. No tuple, which as a
-    value is a list."""
+    """A value that the user specifies: a multiple of the profile's parameter of this name. It is not a tuple,
+    since a tuple as a value is a list."""
 
     def __init__(self, parameter: str, times: int) -> None:
         self.parameter, self.times = parameter, times
@@ -46,12 +46,12 @@ class Multiple:
 
 @published("name", "summary", "unit", "min=low", "max=high", "within")
 class ProfileParameter(NamedTuple):
-    """A whole number that only the user can know, given with `--set profile.NAME=NUMBER`; it has no default.
+    """A whole number that only the user can know, set with `--set profile.NAME=NUMBER`; it has no default.
 
-    `unit` is shown, and is GiB or MiB where `within` is "memory": then the amount must fit into the memory
-    of the host. With "gpus" it is a number of GPUs that the profile is for, and no more than are there. `low`
-    and `high` are inclusive; `high` is None where only `within` limits it. `unset` says what holds without
-    any, where that is known: "half of memory".
+    `unit` is shown, and is GiB or MiB if `within` is "memory": then the amount must fit into the memory of
+    the host. With "gpus" it is a number of GPUs that the profile is for, and no more than the host has. `low`
+    and `high` are inclusive; `high` is None if only `within` limits the number. `unset` is the value without
+    the setting, where it is known: "half of memory".
     """
 
     name: str
@@ -65,10 +65,12 @@ class ProfileParameter(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """Why root must not believe a profile's file: somebody else may have written it. `why` is a sentence.
+    """The reason why root must not trust a profile's file: another user may have written it. `why` is a
+    sentence.
 
-    `whole`: not a word of it; otherwise what hands over the machine is refused, and root, who sees the plan,
-    may take the rest. `binds` is False where the caller is not root: then it is what root would be told.
+    `whole`: the whole file is refused; otherwise only settings that hand over the machine are, and root, who
+    sees the plan, may accept the rest. `binds` is False if the caller is not root: then it is what root would
+    be told.
     """
 
     place: str
@@ -80,10 +82,10 @@ class Doubt(NamedTuple):
 class Setting(NamedTuple):
     """One setting of a profile.
 
-    `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
-    must not be written anywhere: `planning.resolve` checks it and turns it into text first. `module` is given
-    for module parameters only. `when` are alternatives, of which one must hold; empty: always. `doubt` is of
-    the file in which it stands.
+    `value` is the TOML value: a string, an integer or a truth value; for a kernel argument also a list. It
+    must not be written anywhere before `planning.resolve` has checked it and turned it into text. `module` is
+    set only for module parameters. `when` are alternatives, of which one must hold; empty: always. `doubt` is
+    the doubt about the file of the setting.
     """
 
     kind: Kind
@@ -103,17 +105,17 @@ class Setting(NamedTuple):
 
     @property
     def id(self) -> str:
-        """`amdgpu.runpm`, `feature.gfxoff`, `karg.iommu`, `env.NAME`: the same on every surface."""
+        """Return the id, the same everywhere: `amdgpu.runpm`, `feature.gfxoff`, `karg.iommu`, `env.NAME`."""
         return f"{self.module or self.kind.value}.{self.name}"
 
     @property
     def multiple_of(self) -> str | None:
-        """The profile's parameter that the value is a multiple of; None for a value of its own."""
+        """Return the profile's parameter of which the value is a multiple; None for a value of its own."""
         return self.value.parameter if isinstance(self.value, Multiple) else None
 
 
 class Use(str, Enum):
-    """How a profile comes to be used. One for diagnosis is for `rocmcfg run`, not for a whole host."""
+    """How a profile is selected. A profile for diagnosis is for `rocmcfg run`, not for a whole host."""
 
     AUTO = "auto"
     NAMED = "named"
@@ -122,8 +124,8 @@ class Use(str, Enum):
 
 @published("name", "summary", "gfx", "extends", "use", "location", "shipped")
 class Profile(NamedTuple):
-    """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False). `doubts`
-    are those of its own file and of every one that it extends."""
+    """A profile. `apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not
+    (False). `doubts` are those of its own file and of all files that it extends."""
 
     name: str
     summary: str
@@ -139,5 +141,5 @@ class Profile(NamedTuple):
     doubts: tuple[Doubt, ...] = ()
 
     def fits(self, gfx: str | None, integrated: bool) -> bool:
-        """Say whether one GPU is among those that the profile names."""
+        """Return whether the profile is for a GPU."""
         return gfx in self.gfx and self.apu in (None, integrated)

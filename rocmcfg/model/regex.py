@@ -1,5 +1,5 @@
-"""Patterns that are compiled when they are first used: a command loads two hundred, and uses a few. And those
-that did not come with the program, of which each has a limited time."""
+"""Patterns that are compiled when they are first used, since a command loads two hundred and uses a few, and
+patterns that were not shipped with the program, each with a limited run time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Callable
 from typing import Annotated, Any, AnyStr, ClassVar, TypeVar, cast
 
 T = TypeVar("T")
-_TIME = 2.0  # seconds of the processor that the first pattern which takes too long may take
-_PER_BYTE = 2e-7  # seconds besides; a pattern that is written well takes a tenth of it
+_TIME = 2.0  # seconds of processor time for the first pattern that takes too long
+_PER_BYTE = 2e-7  # additional seconds; a well-written pattern needs a tenth of them
 
 
 def regex(text: AnyStr, flags: int | re.RegexFlag = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`; only functions of `re` do not take it in the place of a text."""
+    """Return a pattern like `re.compile`, except that functions of `re` do not accept it in place of a
+    text."""
     return cast("re.Pattern[AnyStr]", _Later(text, flags))
 
 
@@ -29,7 +30,8 @@ class _Later:
 
 
 def compiled(text: str) -> re.Pattern[str]:
-    """Raises ValueError that says why a text is no pattern that Python can use."""
+    """Return the compiled pattern. Raises ValueError with the reason why Python cannot use a text as a
+    pattern."""
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as problem:
@@ -44,17 +46,18 @@ class _OutOfTime(Exception):
 
 
 class UnshippedPattern(str):
-    """A pattern that a host added. No look at its form tells whether Python's `re` comes to an end with it,
-    so `bounded` limits the time of the processor that it may take, of all its uses together: `_TIME`, and
-    `_PER_BYTE` for what it was matched with. Then it matches nothing any more, and `tell` gets the reason,
-    once.
+    """A pattern that a host added. Its form does not show whether Python's `re` terminates, so `bounded`
+    limits the processor time of all its uses together: `_TIME`, and `_PER_BYTE` for the matched texts. After
+    that the pattern matches nothing, and `tell` gets the reason, once.
 
-    The timer (setitimer(2), ITIMER_VIRTUAL) counts nothing but the time of this process, so that a busy
-    machine stops no pattern. `re` looks for signals while it matches (Modules/_sre/sre_lib.h,
-    MAYBE_CHECK_SIGNALS), and lets what the handler raises through. For the main thread alone.
+    The timer (setitimer(2), ITIMER_VIRTUAL) counts only the time of this process, so a busy machine does not
+    stop a pattern. `re` checks for signals while it matches (Modules/_sre/sre_lib.h, MAYBE_CHECK_SIGNALS),
+    and passes on the exception of the handler. It works only in the main thread.
     """
 
-    _stopped: ClassVar[int] = 0  # patterns: the more of them, the less time the next one gets
+    _stopped: ClassVar[int] = (
+        0  # the number of stopped patterns: the more there are, the less time the next one gets
+    )
 
     def __new__(cls, text: str, tell: Callable[[str], None] = lambda _: None) -> UnshippedPattern:
         made = super().__new__(cls, text)
@@ -62,7 +65,7 @@ class UnshippedPattern(str):
         return made
 
     _tell: Callable[[str], None]
-    _given: float  # seconds, for what it was matched with
+    _given: float  # seconds, for the matched texts
     _taken: float
     stopped: bool
 
@@ -70,7 +73,7 @@ class UnshippedPattern(str):
         if self.stopped:
             return None
         self._given += (size + 64) * _PER_BYTE
-        # all that are stopped take twice the time of the first, however many there are
+        # all stopped patterns together take at most twice the time of the first
         left = _TIME / (1 + UnshippedPattern._stopped) ** 2 + self._given - self._taken
         before = signal.signal(signal.SIGVTALRM, _out_of_time)
         try:
@@ -94,13 +97,13 @@ class UnshippedPattern(str):
 
 
 def bounded(pattern: str, act: Callable[[], T], size: int) -> T | None:
-    """Return what `act` gives, which does nothing but to use the pattern for a text of this size, in bytes.
-    None where the pattern is not shipped and has no time left."""
+    """Return the result of `act`, which only uses the pattern on a text of this size, in bytes. None if the
+    pattern is not shipped and has no time left."""
     return pattern._run(act, size) if isinstance(pattern, UnshippedPattern) else act()
 
 
 def is_stopped(pattern: str) -> bool:
-    """Say whether the pattern had no time left, so that nothing is known of what it matches."""
+    """Return whether the pattern had no time left, so that its matches are not known."""
     return isinstance(pattern, UnshippedPattern) and pattern.stopped
 
 

@@ -1,4 +1,4 @@
-"""Patterns as `re` itself parses them, so that no second grammar can disagree."""
+"""Analyse patterns as parsed by `re` itself, so that no second grammar can disagree."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-_OFTEN = 8  # repeats of what can match in several ways, from which on the ways are too many
+_OFTEN = 8  # from this many repeats on, a part that can match in several ways has too many of them
 
 
 def parsed(pattern: str) -> Sequence[Any]:
-    """Pairs of an operator and its argument. Raises re.error and RecursionError."""
+    """Return pairs of an operator and its argument. Raises re.error and RecursionError."""
     nodes: Sequence[Any] = _parser().parse(pattern)
     return nodes
 
@@ -24,17 +24,17 @@ def _parser() -> Any:
 
 
 def repeats_a_repeat(pattern: str) -> bool:
-    """Say whether the pattern repeats, often, what repeats or has alternatives itself, at any depth:
-    `((a+)b?)+` tries every way to part a line. Raises ValueError for what is nested too deep to be looked
-    through."""
+    """Return whether the pattern often repeats a part that itself repeats or has alternatives, at any depth:
+    `((a+)b?)+` tries every way to divide a line. Raises ValueError for a pattern that is nested too deeply to
+    be analysed."""
     try:
         return _any_repeat(parsed(pattern), within=False)
     except RecursionError as problem:
-        raise ValueError(f"{pattern[:80]!r}… is nested too deep") from problem
+        raise ValueError(f"{pattern[:80]!r}… is nested too deeply") from problem
 
 
 def _any_repeat(tree: Sequence[Any], *, within: bool) -> bool:
-    """`within`: the tree is repeated."""
+    """Return whether a tree has such a repeat. `within`: the tree itself is repeated."""
     for operator, argument in tree:
         name = str(operator)
         if name == "BRANCH":

@@ -1,4 +1,4 @@
-"""What the user asked for, and the command that asks for it again."""
+"""The user's request, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocmcfg.model.shape import NamedTuple
 
 
 class Request(NamedTuple):
-    """What the user asked for; kept in the receipt so that it can be asked again."""
+    """The user's request, which the receipt keeps so that it can be repeated."""
 
     profiles: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
@@ -22,13 +22,13 @@ class Request(NamedTuple):
 
 
 def root_option(root: str) -> str:
-    """Return what a command for the same host needs besides, with the blank before it; empty for the running
+    """Return the option that a command for the same host needs, with a blank before it; empty for the running
     one."""
     return "" if root == "/" else f" --root {shlex.quote(root)}"
 
 
 def command_line(request: Request, root: str = "/") -> str:
-    """The command that asks for the same again, for a reader to copy."""
+    """Return the command that repeats the request, for the user to copy."""
     words = ["rocmcfg", "apply", *_asked(request)]
     words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
     words += [word for name in request.env_target for word in ("--env-target", name)]
@@ -36,7 +36,8 @@ def command_line(request: Request, root: str = "/") -> str:
 
 
 def render_line(request: Request, format: str) -> str:
-    """The command that prints the same as the configuration of a system that is built."""
+    """Return the command that prints the same settings in the configuration format of an image-based
+    system."""
     return shlex.join(["rocmcfg", "render", "--format", format, *_asked(request)])
 
 

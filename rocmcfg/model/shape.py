@@ -9,7 +9,7 @@ A noun is a class of named fields, for example:
         tools: tuple[str, ...] = ()
 
 `NamedTuple` makes the class: the fields, their order and their defaults. `types` and `shape` say what a
-value of each field looks like in a file. `published` chooses what a JSON document shows of the noun.
+value of each field looks like in a file. `published` chooses the fields that a JSON document shows.
 
 | what                                        | uses                                                     |
 | ------------------------------------------- | -------------------------------------------------------- |
@@ -123,7 +123,7 @@ else:
         """
 
 
-# -- what a value looks like in a file ------------------------------------------------------------------
+# -- the form of a value in a file ------------------------------------------------------------------
 
 
 class Shape(NamedTuple):
@@ -175,7 +175,7 @@ def _evaluated(text: str, module: str) -> Any:
 
 @functools.cache
 def shape(kind: Any) -> Shape:
-    """Return what values of a type look like in a file."""
+    """Return the form of values of a type in a file."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return Shape("checked", kind, inner[:1], check=inner[1])
@@ -252,7 +252,7 @@ def exactly(wanted: type, value: Any) -> Any:
 
 def _choice(choices: Mapping[Any, Any], value: Any) -> Any:
     if not isinstance(value, str) or value not in choices:
-        raise Malformed(f"is {value!r}, which is none of those that there are")
+        raise Malformed(f"is {value!r}, which is not one of the allowed values")
     return choices[value]
 
 
@@ -278,8 +278,8 @@ def _table(name: Reader | None, inner: Reader | None, strict: bool) -> Reader:
 
 
 class Entry(NamedTuple):
-    """Names one attribute that a noun publishes. `name` is empty where all that the part at `path` publishes
-    is put in."""
+    """Names one attribute that a noun publishes. `name` is empty if everything that the part at `path`
+    publishes is included."""
 
     name: str
     path: tuple[str, ...]
@@ -311,7 +311,7 @@ def is_text(noun: type) -> bool:
 
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
-    """Return what a noun publishes; None for a class that is no noun."""
+    """Return the entries that a noun publishes; None for a class that is not a noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
     return None if names is None else tuple(entry for text in names for entry in _entries(text))
 

@@ -1,7 +1,7 @@
-"""Settings as text: values as the kernel takes and prints them, and one setting as `--set` takes it.
+"""Settings as text: values as the kernel reads and prints them, and a setting in the syntax of `--set`.
 
 No other module reads or writes them, for the catalogue, for known issues or for `lint`. Source of the rules
-of values: kernel/params.c (`param_set_*`, `param_get_*`), lib/kstrtox.c, and boots of real kernels.
+for values: kernel/params.c (`param_set_*`, `param_get_*`), lib/kstrtox.c, and boots of real kernels.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class ParamType(str, Enum):
     STRING = "string"
 
 
-# The only characters that ever reach a boot file. Everything else means something to a shell, to GRUB,
-# to kmod or to systemd.
+# The only characters that ever reach a boot file. All others have a meaning in a shell, in GRUB, in kmod or
+# in systemd.
 SAFE_VALUE = regex(r"^[A-Za-z0-9._,:;@%+=/-]+\Z")
-# The same for what stands before the `=`: a kernel argument or parameter, a module, a variable.
+# The same for the text before the `=`: a kernel argument or parameter, a module, a variable.
 SAFE_NAME = regex(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
 SAFE_MODULE = regex(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 SAFE_VARIABLE = regex(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -50,11 +50,11 @@ _FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
 
 
 class IllegalValue(ValueError):
-    """The kernel would refuse this text, and with it the whole module. str() says why."""
+    """The kernel would refuse this text, and with it the whole module. str() is the reason."""
 
 
 def unsafe_reason(text: str) -> str:
-    """Return why a text must not reach a boot file, naming the first character that is the reason."""
+    """Return why a text must not reach a boot file, with the first character that is not allowed."""
     if not text:
         return "the value is empty"
     bad = next(c for c in text if not SAFE_VALUE.match(c))
@@ -63,7 +63,7 @@ def unsafe_reason(text: str) -> str:
 
 
 def _number(text: str) -> int:
-    """kstrtoll with base 0: decimal, 0x hexadecimal, leading-zero octal."""
+    """Return a number by the rules of kstrtoll with base 0: decimal, 0x hexadecimal, leading-zero octal."""
     digits = text.removeprefix("-")
     if len(digits) > 64 or not _NUMBER.match(digits):  # Python refuses to read thousands of digits
         raise IllegalValue(f"{digits!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
@@ -73,9 +73,9 @@ def _number(text: str) -> int:
 
 
 def stored(type: ParamType, text: str | None) -> int | bool | str:
-    """The value that the kernel would store. None stands for a parameter without `=`.
+    """Return the value that the kernel would store. None stands for a parameter without `=`.
 
-    Raises IllegalValue for what stops the module from loading.
+    Raises IllegalValue for a value that keeps the module from loading.
     """
     if text is None:
         if type is ParamType.BOOL:
@@ -94,7 +94,7 @@ def stored(type: ParamType, text: str | None) -> int | bool | str:
     if not text:
         raise IllegalValue("the value is empty")
     if text.startswith("-") and type is not ParamType.INT:
-        raise IllegalValue(f"type {type.value} takes no minus sign")
+        raise IllegalValue(f"type {type.value} does not accept a minus sign")
     low, high = (-(2**31), 2**31 - 1) if type is ParamType.INT else (0, 2 ** _BITS[type] - 1)
     number = _number(text)
     if not low <= number <= high:
@@ -103,7 +103,7 @@ def stored(type: ParamType, text: str | None) -> int | bool | str:
 
 
 def printed(type: ParamType, text: str) -> str:
-    """The text that sysfs shows once the kernel has stored `text`."""
+    """Return the text that sysfs shows after the kernel has stored `text`."""
     value = stored(type, text)
     if type is ParamType.BOOL:
         return "Y" if value else "N"
@@ -113,12 +113,13 @@ def printed(type: ParamType, text: str) -> str:
 
 
 def hexint(number: int) -> str:
-    """`%#08x` as the kernel prints it: 0x and at least six digits (it keeps the 0x of zero, unlike glibc)."""
+    """Return a number as the kernel prints `%#08x`: 0x and at least six digits (unlike glibc, it keeps the 0x
+    of zero)."""
     return f"0x{number:06x}"
 
 
 def as_number(text: str | None) -> int | None:
-    """Any spelling of a number or truth value as a number; None when it is neither."""
+    """Return any spelling of a number or truth value as a number; None if it is neither."""
     if text is None:
         return None
     stripped = text.strip()
@@ -133,8 +134,8 @@ def as_number(text: str | None) -> int | None:
 
 
 def octal(text: str | None) -> int | None:
-    """Return what a kernel reads where the leading 0 makes a number octal and another one than it looks
-    like."""
+    """Return the number that a kernel reads if a leading 0 makes it octal and different from the apparent
+    number."""
     digits = (text or "").lstrip("+-")
     if len(digits) < 2 or digits[0] != "0" or digits[1] in "xX":
         return None
@@ -143,7 +144,7 @@ def octal(text: str | None) -> int | None:
 
 
 def truth(text: str | None) -> bool | None:
-    """Say whether a value switches something on: a word, or a number above 0; None where it is neither."""
+    """Return whether a value switches something on: a word, or a number above 0; None if it is neither."""
     if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
         return text.strip().lower() in ("true", "yes")
     number = as_number(text)
@@ -151,7 +152,8 @@ def truth(text: str | None) -> bool | None:
 
 
 def same(a: str | None, b: str | None) -> bool:
-    """Say whether two spellings are one value: numbers modulo their width, truth values, else text.
+    """Return whether two spellings are the same value: numbers modulo their width, truth values, or else
+    text.
 
     The kernel prints uint -1 as 4294967295 and a bool as Y, so text is never compared with text first.
     """
@@ -162,7 +164,8 @@ def same(a: str | None, b: str | None) -> bool:
 
 
 def closest(name: str, candidates: list[str]) -> list[str]:
-    """Up to three names that look like `name`, best first; imported late because difflib is slow to load."""
+    """Return up to three names similar to `name`, best first. difflib is imported late, since it is slow to
+    load."""
     import difflib
 
     plain = {c.lower().replace("-", "_"): c for c in candidates}
@@ -175,10 +178,10 @@ _SWITCH = {"true": True, "on": True, "1": True, "false": False, "off": False, "0
 
 
 class Spelling(NamedTuple):
-    """`amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`.
+    """A setting such as `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`.
 
-    `value` is None for a name alone: a kernel argument without a value, or a name to look up. That of a
-    feature is "true" or "false". `module` is set for parameters only.
+    `value` is None for a name alone: a kernel argument without a value, or a name to look up. For a feature
+    it is "true" or "false". `module` is set only for parameters.
     """
 
     kind: Kind
@@ -195,7 +198,7 @@ class Spelling(NamedTuple):
 
     @property
     def enabled(self) -> bool:
-        """Say whether a feature is to be on."""
+        """Return whether a feature should be on."""
         return self.value == "true"
 
 
@@ -205,14 +208,14 @@ def switched(value: str | None) -> bool | None:
 
 
 class ProfileValue(NamedTuple):
-    """What the user gives for a profile's parameter: `profile.gtt_gib=96`."""
+    """The user's value for a profile's parameter: `profile.gtt_gib=96`."""
 
     name: str
     value: int
 
 
 def parameter(id: str, value: str | None = None) -> Spelling:
-    """Return the spelling of a module parameter's id; `-` and `_` are one in it."""
+    """Return the spelling of a module parameter's id, in which `-` and `_` are equal."""
     module, _, name = id.replace("-", "_").partition(".")
     return Spelling(Kind.PARAMETER, name, value, module)
 
@@ -221,11 +224,11 @@ def feature(name: str, enabled: bool) -> Spelling:
     return Spelling(Kind.FEATURE, name, "true" if enabled else "false")
 
 
-_LONGEST = 128  # characters of a name; a path takes 255
+_LONGEST = 128  # characters of a name; a part of a path may have 255
 
 
 def well_named(spelling: Spelling) -> bool:
-    """Say whether the name of a setting, and that of its module, may stand in a file or in a path."""
+    """Return whether the name of a setting, and of its module, may be used in a file or in a path."""
     names = SAFE_VARIABLE if spelling.kind is Kind.ENV else SAFE_NAME
     if len(spelling.name) > _LONGEST:
         return False
@@ -233,8 +236,8 @@ def well_named(spelling: Spelling) -> bool:
 
 
 def split(text: str) -> Spelling:
-    """Return the setting that a text names, unchecked: for the catalogue and the known issues, whose texts
-    tests hold right, and for names that somebody asks about. A name without a scope is a parameter without a
+    """Return the setting of a text without checks: for the catalogue and the known issues, whose texts are
+    checked by tests, and for names that a user looks up. A name without a scope is a parameter without a
     module."""
     key, equals, value = text.partition("=")
     given = value if equals else None
@@ -247,7 +250,7 @@ def split(text: str) -> Spelling:
 
 
 def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
-    """One `--set` option, or what is wrong with it."""
+    """Return the setting of one `--set` option, or the error in it."""
     key, equals, value = text.partition("=")
     scope, dot, name = key.partition(".")
     if not dot or not name or not scope:
@@ -259,15 +262,15 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
     spelling = split(text)
     if not SAFE_MODULE.match(scope) or not well_named(spelling._replace(name=name)):
-        hint = "names are letters, digits and _, those of kernel arguments and parameters also . and -"
+        hint = "use letters, digits and _, in names of kernel arguments and parameters also . and -"
         return error("RC2002", f"--set {key!r}: not a name", location="--set", hint=hint)
     if equals and not SAFE_VALUE.match(value):
-        hint = "give the bare value; no file that rocmcfg writes needs quotes around it"
+        hint = "use the bare value; no file that rocmcfg writes needs quotes around it"
         return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set", hint=hint)
     if scope == "profile" and re.fullmatch("[0-9]{1,10}", value):
         return ProfileValue(name, int(value))
     wanted = {"profile": "a whole number", "feature": "true or false"}.get(scope)
     if wanted is not None and spelling.value not in ("true", "false"):
         summary = f"--set {key} takes {wanted}, not {value!r}"
-        return error("RC2002", summary, location="--set", hint=f"`rocmcfg explain {key}` says what of")
+        return error("RC2002", summary, location="--set", hint=f"`rocmcfg explain {key}` explains the values")
     return spelling

@@ -1,4 +1,4 @@
-"""A trial: settings that one boot carries, and that are kept only where somebody confirms them."""
+"""A trial: settings that only one boot gets, and that are kept only if they are confirmed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple, published
 
-# On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
-# is not there and ignores it (init/main.c, unknown_bootoption).
+# On the kernel command line of a trial's boot. The kernel treats `name.name=` as a parameter of a missing
+# module and ignores it (init/main.c, unknown_bootoption).
 MARKER = "rocmcfg.trial"
 
 
@@ -22,7 +22,7 @@ class Stage(str, Enum):
 
 
 class Outcome(str, Enum):
-    """What became of a trial: how far it has come, or which of its ends it met."""
+    """The progress of a trial, or its end."""
 
     ARMED = "armed"
     RUNNING = "running"
@@ -34,20 +34,21 @@ class Outcome(str, Enum):
 
 
 class Terms(NamedTuple):
-    """What the user asked of a trial. `confirm_after` in seconds after the boot's begin: when the trial
-    confirms itself where all is well; None: never. `health_check` is a shell command that has to succeed then
-    in place of a login; empty: none."""
+    """The user's terms of a trial. `confirm_after` is the time, in seconds after the start of the boot, at
+    which a healthy trial confirms itself; None: never. `health_check` is a shell command that must succeed
+    then, in place of a login; empty: none."""
 
     confirm_after: int | None = None
     health_check: str = ""
 
 
 class Trial(NamedTuple):
-    """A trial on record. `boot_id` and `time` (ISO 8601, UTC) are of its apply; `arguments` is all that the
-    boot loader adds for one boot, `token` the marker's value among them; `gpus` are the PCI addresses that
-    amdgpu drove then. `kept` are parameters that are applied for good and that the trial leaves out: for its
-    boot they have the value that they would have without us. `approved` is what the user saw and agreed to,
-    variables among it: a confirmation applies that, whatever the request means then.
+    """A recorded trial. `boot_id` and `time` (ISO 8601, UTC) are those of its apply; `arguments` are all
+    arguments that the boot loader adds for one boot, `token` is the marker's value among them; `gpus` are the
+    PCI addresses that amdgpu drove then. `kept` are permanently applied parameters that the trial leaves out:
+    for its boot they have the value that they would have without rocmcfg. `approved` are the settings that
+    the user saw and accepted, including variables: a confirmation applies them, whatever the request means by
+    then.
     """
 
     transaction: int
@@ -67,8 +68,7 @@ class Trial(NamedTuple):
 
 @published("arguments", "*terms")
 class TrialPlan(NamedTuple):
-    """What makes a plan one of a trial; its parts are those of the `Trial` that its apply will record.
-    `confirm_after` counts seconds from its begin."""
+    """The trial in a plan; its parts are those of the `Trial` that its apply will record."""
 
     arguments: tuple[str, ...]
     token: str

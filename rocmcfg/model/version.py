@@ -13,9 +13,9 @@ Version = tuple[int, ...]
 
 _KERNEL = regex(r"^([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?![0-9])(?:[-~]?(rc[0-9]+))?(.*)$")
 _BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
-_LAST = 1 << 30  # stands for a number that a version does not tell
-# TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack what 7.2
-# fixed. From 7.11 on, which came after 7.2, the numbers follow time.
+_LAST = 1 << 30  # stands for a number that a version does not contain
+# TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack the fixes of
+# 7.2. From 7.11 on, which came after 7.2, the numbers are in order of time.
 # https://rocm.docs.amd.com/en/latest/reference/system-optimization/rdna3-5.html (the table of kernels)
 _PREVIEWS = ((7, 9), (7, 10))
 _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
@@ -23,8 +23,8 @@ _CONDITION = regex(r"^(>=|<=|==|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)$")
 
 
 class KernelVersion(NamedTuple):
-    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0. Without a
-    known sublevel no stable fix can be read from the version."""
+    """A kernel version. `numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0.
+    Without a known sublevel the version does not show which stable fixes the kernel has."""
 
     numbers: tuple[int, int, int, int]
     sublevel_known: bool = True
@@ -35,13 +35,14 @@ class KernelVersion(NamedTuple):
 
     @property
     def span(self) -> tuple[Version, Version]:
-        """The oldest and the newest release that it may be; one and the same where it tells all."""
+        """Return the oldest and the newest release that it may be, which are equal if all numbers are
+        known."""
         low = self.numbers[:3]
         return low, low if self.sublevel_known else (*self.series, _LAST)
 
     def reached(self, release: str) -> bool:
-        """Say whether the version is of a release of mainline, such as "6.7", or of a later one; False of
-        none."""
+        """Return whether the version is of a mainline release, such as "6.7", or of a later one; False for an
+        empty one."""
         return bool(release) and self.series >= mainline(release)
 
     def __str__(self) -> str:
@@ -50,7 +51,7 @@ class KernelVersion(NamedTuple):
 
 
 def parse_kernel(release: str) -> KernelVersion | None:
-    """Read `uname -r`; None when it does not start with a version.
+    """Return the version of `uname -r`; None if it does not start with a version.
 
     Debian up to 12 (`6.1.0-47-amd64`), Ubuntu (`6.8.0-90-generic`) and RHEL (`5.14.0-427.el9`) print
     sublevel 0 and count builds in the number after the dash.
@@ -72,14 +73,14 @@ def is_from_build(release: str, first: str) -> bool:
 
 
 def mainline(release: str) -> Version:
-    """`6.7`. Raises ValueError."""
+    """Return the version of a mainline release such as `6.7`. Raises ValueError."""
     if not re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", release, re.ASCII):
-        raise ValueError(f"{release!r} is no release of mainline such as 6.7")
+        raise ValueError(f"{release!r} is not a mainline release such as 6.7")
     return tuple(int(number) for number in release.split("."))
 
 
 def parse_version(text: str) -> Version | None:
-    """`7.1.0-38` or `7.2` as a tuple of numbers; None when there is no leading number."""
+    """Return `7.1.0-38` or `7.2` as a tuple of numbers; None if there is no leading number."""
     match = re.match(r"^\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)", text)
     return tuple(int(part) for part in match.group(1).split(".")) if match else None
 
@@ -89,7 +90,7 @@ def format_version(version: Version) -> str:
 
 
 def comparable(version: Version) -> Version:
-    """Without the zeros at its end: 7.2 and 7.2.0 are one version."""
+    """Return a version without zeros at its end: 7.2 and 7.2.0 are the same version."""
     while version and version[-1] == 0:
         version = version[:-1]
     return version
@@ -117,9 +118,9 @@ class VersionRange(NamedTuple):
         return all(_HOLDS[sign](parts, self.order(bound)) for sign, bound in self.conditions)
 
     def between(self, low: Version, high: Version) -> bool | None:
-        """Say whether the range contains a version that lies between the two, both included; None where that
-        may or may not be. The answer changes at the bounds alone, so that each is asked, and the release
-        behind it."""
+        """Return whether the range contains the versions from `low` to `high`, both included; None if it
+        contains only some of them. The answer changes only at the bounds, so each bound is tested, and the
+        release after it."""
         probes = [low, high]
         for _, bound in self.conditions:
             padded = bound + (0,) * (3 - len(bound))
@@ -130,7 +131,7 @@ class VersionRange(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Say whether any version at all can be in the range."""
+        """Return whether any version can be in the range."""
         return self.between((0,), (_LAST,)) is not False
 
 
@@ -143,12 +144,13 @@ class RocmRange(VersionRange):
 
 
 def span(version: Version) -> tuple[Version, Version]:
-    """`7.2` of a PyTorch wheel may be any patch level of 7.2; three numbers tell all."""
+    """Return the oldest and newest release of a version: `7.2` of a PyTorch wheel may be any patch level of
+    7.2; three numbers are exact."""
     return version, version if len(version) > 2 else (*version, _LAST)
 
 
 def parse_range(text: str) -> VersionRange:
-    """Raises ValueError that names the part which is not a comparison."""
+    """Return the range of a text. Raises ValueError with the part that is not a comparison."""
     conditions: list[tuple[str, Version]] = []
     for part in text.split(","):
         match = _CONDITION.match(part.strip())
@@ -163,6 +165,6 @@ def parse_rocm_range(text: str) -> RocmRange:
     return RocmRange(*parse_range(text))
 
 
-# Texts that the catalogue keeps as they are written, with what reads them.
+# Texts that the catalogue keeps as written, with their readers.
 RangeText = Annotated[str, parse_range]
 Release = Annotated[str, mainline]
