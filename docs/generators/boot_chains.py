@@ -32,7 +32,7 @@ Not every proof is worth the same:
 - **Refused**: rocmcfg tells the chain apart from all others, writes nothing, and says what to do by hand.
 
 What holds for all of them is said here once. Arguments take effect at the next boot, in the entries for
-everyday use of this system and in those of kernels that are installed later. Entries for rescue and
+everyday use of this system and in those of kernels installed later. Entries for rescue and
 fallback, of snapshots and of other systems stay as they are, but for those that GRUB's scripts make of the
 arguments of all entries: each loader says which, and the plan warns of them. An undo takes out what is
 ours, also of entries that were made since, and leaves what others wrote. In a line that is somebody else's,

@@ -36,15 +36,15 @@ ROOMS = {
 # Summaries that are put together elsewhere than where the diagnostic is made.
 SAID = {
     "RC0001": "the command line cannot be understood (said as the option's own message)",
-    "RC1003": "KEY: not what the format wants there (one diagnostic per key)",
-    "RC3003": "PROGRAM: failed, did not end in time, or is not installed",
-    "RC3103": "a boot entry misses an argument, or still has one that was taken away",
-    "RC3108": "an argument holds what the boot loader reads as something else, as GRUB does a semicolon",
-    "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
-    "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
-    "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "
-    "configuration of its own what it boots with",
-    "RC3016": "the initramfs generator of this host is one that rocmcfg cannot configure yet",
+    "RC1003": "KEY: not valid in the format (one diagnostic per key)",
+    "RC3003": "PROGRAM: failed, did not finish in time, or is not installed",
+    "RC3103": "a boot entry is missing an argument, or still has one that was removed",
+    "RC3108": "an argument holds a text that the boot loader reads differently, such as a semicolon for GRUB",
+    "RC3204": "an initramfs image does not hold our modprobe.d file in its present form",
+    "RC3014": "no known boot loader, or several and no proof which one boots the host",
+    "RC3015": "rocmcfg cannot configure the boot loader of this host yet, or the host has a configuration of "
+    "its own for its boot",
+    "RC3016": "rocmcfg cannot configure the initramfs generator of this host yet",
 }
 # Ids that had a meaning once, and get no other.
 RETIRED = {
@@ -83,7 +83,7 @@ ONE_MEANING = {
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` specifies a value that cannot be written",
     "RC4034": "a program failed, or left unusable files, and the earlier files were restored",
-    "RC3170": "a quote that others left open, on a command line or in modprobe.d, would swallow ours",
+    "RC3170": "an unclosed foreign quote, on a command line or in modprobe.d, would hide rocmcfg's arguments",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it found none",
     "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
     "RC2060": "the opposite of what cures a known issue of a GPU of this host",

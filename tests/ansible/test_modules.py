@@ -187,7 +187,7 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
         first.wait()
     assert second["failed"]
     assert "another rocmcfg is at work on this host" in second["msg"]
-    assert "wait until it has ended" in second["msg"]
+    assert "wait until it finishes" in second["msg"]
 
 
 def test_values_are_no_secrets_and_are_neither_masked_nor_said_to_be(

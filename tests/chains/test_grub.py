@@ -99,7 +99,7 @@ def test_a_line_of_a_menu_is_a_command_of_grub(line: str, kargs: list[str]) -> N
 def test_a_menu_of_which_grub_reads_nothing_is_not_read(tmp_path: Path, odd: str) -> None:
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace(" quiet", f" {odd} quiet", 1)
     read = GRUB.read(menu(tmp_path, text))
-    assert "GRUB reads nothing of it" in read.unreadable
+    assert "GRUB reads nothing of the menu" in read.unreadable
     assert not read.entries
     by_hand = text.replace("10_linux", "40_custom")
     assert [*GRUB.unmanaged(menu(tmp_path / "by-hand", by_hand))] == []
@@ -215,7 +215,7 @@ def test_every_entry_is_looked_at_and_not_only_the_first(tmp_path: Path) -> None
     assert older in text
     broken = menu(tmp_path, text.replace(f"{older} amdgpu.runpm=0", older))
     (problem,) = check(GRUB.read(broken), ["amdgpu.runpm=0"], [])
-    assert "with Linux 6.1.0-1-amd64” misses amdgpu.runpm=0" in problem.summary
+    assert "with Linux 6.1.0-1-amd64” is missing amdgpu.runpm=0" in problem.summary
     (left,) = [
         p for p in check(GRUB.read(broken), [], ["amdgpu.runpm=0"]) if "Debian GNU/Linux”" in p.summary
     ]

@@ -70,7 +70,7 @@ def test_an_open_quote_is_named_with_its_line_and_nothing_is_written(
         ("quiet splash\namdgpu.runpm=0", "a line break ends the command"),
         ("quiet; normal", "a semicolon ends the command"),
         ("quiet # old", "a comment begins"),
-        ("quiet a={b}", "is a sign of its script"),
+        ("quiet a={b}", "is a special character of its script"),
         ("quiet a$ b", "begins the name of a variable"),
     ],
 )

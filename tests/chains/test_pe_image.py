@@ -64,7 +64,7 @@ def test_an_image_larger_than_what_is_read_whole_is_read(tmp_path: Path) -> None
         (b"MZ placeholder\n", "does not begin as a PE file"),
         (b"MZ".ljust(60, b"\0") + b"\xff\xff\xff\xff", "has no PE header"),
         (b"MZ".ljust(60, b"\0") + struct.pack("<I", 64), "has no PE header"),
-        (b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + bytes(20), "names 0 sections"),
+        (b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + bytes(20), "declares 0 sections"),
         (uki("a=1", RELEASE, OSREL)[:0x900], "ends at"),
         (uki("a=1", RELEASE, OSREL, signed=True)[:-4], "signatures end at"),
         (pe({".cmdline": b"x" * 70000}), "has 70000 bytes"),

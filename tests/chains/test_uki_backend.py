@@ -71,7 +71,7 @@ def test_images_are_not_built_anew_on_a_root_whose_programs_do_not_run(tmp_path:
             {"usr/lib/kernel/install.conf.d/10.conf": "layout=uki\nuki_generator=mkinitcpio\n"},
             "/etc/kernel/cmdline",
         ),
-        ({"etc/kernel/install.conf": "# layout=uki\n"}, "nothing here shows"),
+        ({"etc/kernel/install.conf": "# layout=uki\n"}, "it is unknown which program"),
         (
             {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\nCmdline=x\n"},
             "Cmdline=",
@@ -80,7 +80,7 @@ def test_images_are_not_built_anew_on_a_root_whose_programs_do_not_run(tmp_path:
             {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\n#Cmdline=x\n"},
             "/etc/kernel/cmdline",
         ),
-        ({**programs("usr/bin/dracut")}, "no kernel_cmdline"),
+        ({**programs("usr/bin/dracut")}, "nothing sets kernel_cmdline"),
         ({**programs("usr/bin/dracut"), "etc/dracut.conf": " kernel_cmdline+='root=x'\n"}, built_in.DRACUT),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_partition_for_roots_eyes_alone_is_said_to_be_one(
     monkeypatch.setattr(LocalView, "hidden", lambda _, path: path == "/efi")
     monkeypatch.setattr(LocalView, "names", lambda _, path: () if path.startswith("/efi") else ("x",))
     view = LocalHost(str(root))
-    assert reader.read(view).unreadable == "only root may look into /efi"
+    assert reader.read(view).unreadable == "only root may read /efi"
     assert BACKEND.detect(view) is not None
     assert [*BACKEND.preflight(view, BACKEND.observe(view), KARGS)] == []
 

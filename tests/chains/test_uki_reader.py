@@ -175,7 +175,7 @@ def test_an_entry_of_a_file_that_boots_an_image_is_not_this_loaders(tmp_path: Pa
     ("files", "said"),
     [
         ({f"{LINUX}/a.efi": image(stub="252")}, "begins with systemd-stub 252"),
-        ({f"{LINUX}/a.efi": image(stub="")}, "begins with no stub of systemd"),
+        ({f"{LINUX}/a.efi": image(stub="")}, "begins without a stub of systemd"),
         ({f"{LINUX}/a.efi": image()}, "addonx64.efi.stub is missing"),
         (
             {f"{LINUX}/a.efi": image(), **firmware("Limine 9.2", "systemd-stub 257")},

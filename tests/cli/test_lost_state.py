@@ -173,7 +173,7 @@ def test_a_folder_of_roots_alone_holds_nothing_of_ours(tmp_path: Path, host: str
     Path(f"{root}{hides}").chmod(0o700)
     assert "RC4027" not in as_nobody(command("status", "--json", "--root", root)).ids
     said = as_nobody(command("plan", *RUNPM, "--root", root)).err
-    assert f"error[RC3014]: only root may look into {hides}: run the command as root" in said
+    assert f"error[RC3014]: only root may read {hides}: run the command as root" in said
 
 
 @needs_root

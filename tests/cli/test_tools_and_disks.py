@@ -203,7 +203,7 @@ def test_an_update_grub_that_lies_is_found_out(root: Path, tools: Path) -> None:
     said = apply(root, tools)
     assert said.code == 4
     assert "error[RC3103]" in said.err
-    assert "misses amdgpu.runpm=0" in said.err
+    assert "is missing amdgpu.runpm=0" in said.err
     assert host(root) == before
 
 

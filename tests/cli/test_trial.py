@@ -143,6 +143,6 @@ open(menu, "w").write(left)
     before = tree(root, state=False, times=False)
     stopped = rocmcfg("apply", *CWSR, "--trial", "--yes", "--root", root, tools=tools)
     assert stopped.code == 4, stopped.err
-    assert "error[RC4308]: the boot menu does not hold what makes a trial of one boot" in stopped.err
+    assert "error[RC4308]: the boot menu does not contain the trial boot" in stopped.err
     assert next_boot(root) == ""
     assert tree(root, state=False, times=False) == before

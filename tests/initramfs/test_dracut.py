@@ -65,7 +65,7 @@ def test_a_link_to_an_image_is_not_replaced_by_one(tmp_path: Path) -> None:
         (OURS, OURS, None),
         (None, None, None),
         (b"options amdgpu runpm=1\n", OURS, "has an old copy of"),
-        (None, OURS, "lacks"),
+        (None, OURS, "does not hold"),
         (OURS, None, "still has"),
     ],
 )

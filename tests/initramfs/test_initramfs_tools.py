@@ -135,7 +135,7 @@ def image(text: bytes | None, *, amdgpu: bool = True) -> bytes:
         (OURS, OURS, None),
         (None, None, None),
         (b"options amdgpu runpm=1\n", OURS, "has an old copy of"),
-        (None, OURS, "lacks"),
+        (None, OURS, "does not hold"),
         (OURS, None, "still has"),
     ],
 )

@@ -114,23 +114,23 @@ WRONG = [
         ),
         "takes too long to match its own samples",
     ),
-    ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix is called zzz"),
+    ("issues/bad.toml", ISSUE.replace("cost =", 'lacks_fix = "zzz"\ncost ='), "no fix has the name zzz"),
     ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
     ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary: must be a text in quotes"),
-    ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
+    ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it has no"),
     (
         "parameters.toml",
         TABLES["parameters"].replace("7.4.0", "seven"),
-        "amdgpu.brandnew: epochs.0.from: 'seven' is no release of a kernel",
+        "amdgpu.brandnew: epochs.0.from: 'seven' is not a kernel release",
     ),
-    ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
-    ("gpus.toml", 'gpu = "x"\n', "is no table"),
-    ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
+    ("parameters.toml", "amdgpu = 1\n", "its tables differ from those"),
+    ("gpus.toml", 'gpu = "x"\n', "it is not a table"),
+    ("gpus.toml", "gpu = 7\n", "its tables differ from those"),
     ("gpus.toml", "schema = 2\n", "schema: must be 1"),
-    ("issues/Node.Bus.toml", ISSUE, "no file of this name is read"),
-    ("issues/x.TOML", ISSUE, "no file of this name is read"),
+    ("issues/Node.Bus.toml", ISSUE, "files with this name are not read"),
+    ("issues/x.TOML", ISSUE, "files with this name are not read"),
     ("our-fault.toml", ISSUE, "call it issues/NAME.toml"),
-    ("issue/our-fault.toml", ISSUE, "no file of this name is read"),
+    ("issue/our-fault.toml", ISSUE, "files with this name are not read"),
     ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
     ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
     (
@@ -424,7 +424,7 @@ def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
 
     right = {"schema": 1, "name": "site", "version": 7, "files": {"issues/x.toml": "x"}}
     assert bundle.parse(json.dumps(right).encode(), "x").version == 7
-    with pytest.raises(bundle.Broken, match="no bundle of knowledge") as stop:
+    with pytest.raises(bundle.Broken, match="not a usable bundle of knowledge") as stop:
         bundle.parse(json.dumps({**right, **change}).encode(), "x")
     assert stop.value.diagnostics[0].id == "RC1031"
 

@@ -216,7 +216,7 @@ def test_a_value_of_another_type_is_refused(tmp_path: Path, value: str) -> None:
     ("text", "about"),
     [
         ("[features]\ngfxoff = 0", "a feature is true or false"),
-        ("[cmdline]\nquiet = false", "cannot be taken away"),
+        ("[cmdline]\nquiet = false", "cannot be removed"),
         ('[module.amdgpu]\ndisable_cu = ["a", "b"]', "a parameter has one value"),
         ("[env]\nX = true", "the value of a variable is a text"),
         ('[env]\nX = ["a"]', "the value of a variable is a text"),
@@ -368,7 +368,7 @@ def test_extending_what_does_not_exist_is_reported_where_it_stands(tmp_path: Pat
         profiles.load(view, ["sample", "other"])
     first, second = stop.value.diagnostics
     assert first.location == f"/{LOCAL}/sample.toml:3"
-    assert first.summary.startswith("extends: no profile is called 'rdna44'")
+    assert first.summary.startswith("extends: no profile has the name 'rdna44'")
     assert "rdna4" in first.hint
     assert second.location == f"/{LOCAL}/other.toml:3"
 

@@ -107,7 +107,7 @@ REFUSALS = (
         "a backend that is not there",
         {"set": ("amdgpu.runpm=0",), "boot_backend": "limine"},
         "RC3014",
-        ("no trace of it",),
+        ("no trace of that loader",),
     ),
 )
 

@@ -66,7 +66,7 @@ def test_a_variable_of_others_that_was_added_meanwhile_stays(root: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("kept", "why"), [("", "does not set any more"), (f'{NAME}="1"\n', "sets otherwise")]
+    ("kept", "why"), [("", "no longer sets"), (f'{NAME}="1"\n', "sets to another value")]
 )
 def test_ours_in_files_that_somebody_made_anew_is_no_undo(
     root: Path, tmp_path: Path, kept: str, why: str
@@ -99,4 +99,4 @@ def test_a_variable_of_others_that_is_lost_is_put_back(
         assert "RC4034" in said(result)
     else:
         assert (result.code, made(root)) == (4, before), result
-        assert f"{path} is not what env-update makes: it lacks PAGER, which /etc/env.d sets" in said(result)
+        assert f"{path} is not the output of env-update: it does not have PAGER, which /etc/env.d sets" in said(result)
