@@ -33,8 +33,8 @@ class Os(NamedTuple):
 class Kernel(NamedTuple):
     """One installed kernel.
 
-    `parameters` maps a module's name to its parameters and their modinfo types. A module is missing if its
-    file could not be queried (another root, no modinfo); then the catalogue is used.
+    `parameters` maps a module's name to its parameters and their modinfo types. A module is missing from
+    `parameters` if its file could not be queried (another root, no modinfo), and the catalogue is used.
     """
 
     release: str

@@ -98,8 +98,8 @@ class ToolChange(NamedTuple):
 
 @published("tool", "argv", "commands", "reason", "state", "changes")
 class Activation(NamedTuple):
-    """A derived step. It has no undo and runs again after a rollback. `commands` are run one after another;
-    there are none if the step is our `own` work, done by the backend named `tool`.
+    """A derived step. It has no undo and runs again after a rollback. `commands` are run one after another.
+    There are none if the step is our `own` work, done by the backend named `tool`.
 
     `outputs` are files that the tool writes and that are small enough to be saved, so that a rollback can
     restore them if the tool itself is broken. `scratch` are its temporary files, which it leaves behind when

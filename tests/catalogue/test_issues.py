@@ -385,7 +385,11 @@ PLANTED = {  # what is replaced, by what, and a piece of what is said of it
     "a POSIX class": ("[0-9]+", "[[:digit:]]+", "POSIX class"),
     "a letter that grep sees as two": ("fell", "f\u00eall", "beyond ASCII"),
     "a pattern that is none": ("[0-9]+", "([0-9]+", "not a regular expression"),
-    "a stage without a signature": ('stages = ["first"]', 'stages = ["last"]', "no signature has the name last"),
+    "a stage without a signature": (
+        'stages = ["first"]',
+        'stages = ["last"]',
+        "no signature has the name last",
+    ),
     "beside one that does not exist": (
         '"typical"',
         '"typical"\nbeside = "other"',
@@ -400,7 +404,11 @@ PLANTED = {  # what is replaced, by what, and a piece of what is said of it
     "a setting that no file may hold": ("amdgpu.runpm=0", "amdgpu.runpm=$(id)", "spelling of --set"),
     "a setting in another spelling": ("amdgpu.runpm=0", "runpm=0", "spelling of --set"),
     "a cure without a cost": ('cost = "None."', "", "has a cost"),
-    "one half of a fix that needs two": ("stages =", 'fixed_by = "both"\nstages =', "have their part of the fix"),
+    "one half of a fix that needs two": (
+        "stages =",
+        'fixed_by = "both"\nstages =',
+        "have their part of the fix",
+    ),
     "a fix that is none": ("stages =", 'has_fix = "other"\nstages =', "no fix has the name other"),
     "a pair of one": ("stages =", "pair = true\nstages =", "do not work together"),
     "a sentence over two lines": ('"What happens."', '"What\\nhappens."', "one line"),

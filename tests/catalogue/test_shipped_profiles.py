@@ -127,7 +127,7 @@ def test_miopen_settings_have_stored_choices_removed_after_a_rollback_and_not_be
     for name, setting in settings(profile):
         if name.startswith("env.MIOPEN_DEBUG_CONV_"):
             assert "ufdb" not in setting["because"]
-            assert "~/.config/miopen/*.ufdb.txt is removed once after a rollback" in setting["cost"]
+            assert "remove ~/.config/miopen/*.ufdb.txt once after a rollback" in setting["cost"]
 
 
 def test_no_profile_overrides_the_architecture() -> None:

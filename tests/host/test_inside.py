@@ -165,7 +165,7 @@ def test_a_link_of_another_user_may_be_exchanged_where_all_may_write(parts: Path
 
 def test_what_is_missing_where_all_may_write_may_be_made_by_anybody(parts: Path) -> None:
     for path in ("/tmp/missing", "/tmp/missing/file"):
-        assert weak(parts, path) == "anybody can make /tmp/missing", path
+        assert weak(parts, path) == "anybody can create /tmp/missing", path
 
 
 def test_the_modes_that_let_others_write(parts: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_modes_that_let_others_write(parts: Path) -> None:
         (0o664, 0, "/safe/file can be written by its group, mode 0664"),
         (0o644, 0, ""),
         (0o664, 100, "/safe/file can be written by its group, mode 0664"),
-        (0o646, 0, "/safe/file can be written by all, mode 0646"),
+        (0o646, 0, "/safe/file can be written by everybody, mode 0646"),
     ):
         os.chown(file, 0, group)
         file.chmod(mode)

@@ -209,7 +209,7 @@ def test_what_a_crash_left_beside_a_file_is_discarded_inside_the_root(tmp_path: 
         (122, "quota"),
         (13, "as root"),
         (1, "immutable"),
-        (5, "what the message"),
+        (5, "fix the problem"),
     ],
 )
 def test_a_refused_write_says_what_to_do(

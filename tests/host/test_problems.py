@@ -18,7 +18,7 @@ ARGV = ("bootctl", "list")
     [
         (1, "out", "first\nlast\n", ["first", "last"]),
         (1, "out\n", " \n", ["out"]),
-        (1, "", "", ["`bootctl list` ended with status 1 and printed nothing"]),
+        (1, "", "", ["`bootctl list` exited with status 1 and printed nothing"]),
         (None, "", "\n", ["`bootctl list` was stopped at its time limit and printed nothing"]),
     ],
 )
@@ -43,5 +43,5 @@ def test_a_keeper_that_does_not_answer_says_why() -> None:
     view.query.return_value = CommandResult(("rpm-ostree", "status"), 1, "", "")
     assert kept_arguments.status(view, ("rpm-ostree", "status")) == (
         None,
-        "`rpm-ostree status` ended with status 1 and printed nothing",
+        "`rpm-ostree status` exited with status 1 and printed nothing",
     )

@@ -129,7 +129,7 @@ WRONG = [
     ("gpus.toml", "schema = 2\n", "schema: must be 1"),
     ("issues/Node.Bus.toml", ISSUE, "files with this name are not read"),
     ("issues/x.TOML", ISSUE, "files with this name are not read"),
-    ("our-fault.toml", ISSUE, "call it issues/NAME.toml"),
+    ("our-fault.toml", ISSUE, "name it issues/NAME.toml"),
     ("issue/our-fault.toml", ISSUE, "files with this name are not read"),
     ("issues/bad.toml", ISSUE.replace("[0-9]+", "a{9999999999}"), "is not a regular expression"),
     ("environment.toml", '[BAD]\nsummary = "x"\npattern = "("\n', "pattern: '(' is not a regular"),
@@ -439,7 +439,7 @@ def test_no_key_of_a_bundle_stands_twice() -> None:
     ):
         with pytest.raises(bundle.Broken) as stop:
             bundle.parse(content.encode(), "x")
-        assert "stands twice" in stop.value.diagnostics[0].detail
+        assert "occurs twice" in stop.value.diagnostics[0].detail
 
 
 def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:

@@ -387,7 +387,7 @@ def test_a_base_is_named_and_never_a_file_of_the_running_host(tmp_path: Path, ex
         profiles.load(view, ["sample"])
     (found,) = stop.value.diagnostics
     assert (found.id, found.location) == ("RC1003", f"/{LOCAL}/sample.toml:3")
-    assert "takes a profile's name, not a path" in found.summary
+    assert "must be a profile's name, not a path" in found.summary
     assert found.hint
 
 

@@ -38,7 +38,7 @@ TWO: dict[str, Any] = {"kernels": ("6.12.107+deb13-amd64", "6.16.3+deb13-amd64")
 REFUSALS = (
     # a value that would stop the module from loading is a black screen
     value("amdgpu.cwsr_enable=foo", "stops amdgpu from loading", "is not a number"),
-    value("amdgpu.ppfeaturemask=-1", "hexint takes no minus sign"),
+    value("amdgpu.ppfeaturemask=-1", "hexint does not accept a minus sign"),
     value("amdgpu.cwsr_enable=0xffffffff", "does not fit type int"),
     value("amdgpu.gttsize=8192,", "is not a number"),
     value("amdgpu.gttsize=8G", "is not a number"),

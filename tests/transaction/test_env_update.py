@@ -99,4 +99,7 @@ def test_a_variable_of_others_that_is_lost_is_put_back(
         assert "RC4034" in said(result)
     else:
         assert (result.code, made(root)) == (4, before), result
-        assert f"{path} is not the output of env-update: it does not have PAGER, which /etc/env.d sets" in said(result)
+        assert (
+            f"{path} is not the output of env-update: it does not have PAGER, which /etc/env.d sets"
+            in said(result)
+        )

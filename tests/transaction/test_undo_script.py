@@ -140,7 +140,7 @@ def test_a_transaction_that_was_cut_off_halfway_is_taken_back(
         options = ("--set", "env.HSA_OVERRIDE_GFX_VERSION=11.0.0")
         assert rocmcfg("apply", *RUNPM, *options, "--root", host, "--yes").code == 5
     assert {*_files(host)} > applied, "it changed something"
-    assert rocmcfg("status", "--root", host).err.count("neither finished nor undone")
+    assert rocmcfg("status", "--root", host).err.count("neither finished nor rolled back")
     done = undo(FINDER, root=host)
     assert "  update-grub\n" in done.stderr
     assert {*_files(host)} == before
