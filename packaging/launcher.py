@@ -1,16 +1,16 @@
 #!/usr/bin/python3 -IS
-"""Starts rocmcfg with the libraries of its package: none of pip's, none of the user's, no PYTHONPATH.
+"""Starts rocmcfg with the libraries of its package only: none of pip's, none of the user's, no PYTHONPATH.
 
 The file becomes /usr/bin/rocmcfg; tree.py fills in the constants. `-I` and `-S` keep foreign libraries out.
-It must stay readable for Pythons that are too old, since it is what tells them so.
+It must stay valid for Pythons that are too old, because it is what reports that they are.
 """
 
 import os
 import sys
 
-# The Pythons that the package has compiled libraries for. None: it leans on the distribution's.
+# The Pythons for which the package has compiled libraries. Empty: it uses the distribution's.
 PYTHONS = ()
-# Where the distribution keeps its libraries, for a package that leans on them.
+# Where the distribution keeps its libraries, for a package that uses them.
 SYSTEM = ()
 
 
@@ -19,20 +19,20 @@ def main():
     if not fits(version):
         have = f"{name(PYTHONS[0])} to {name(PYTHONS[-1])}" if PYTHONS else "3.10 and newer"
         sys.exit(
-            f"rocmcfg: {sys.executable or 'this'} is Python {name(version)}, and this package has its "
+            f"rocmcfg: {sys.executable or 'this'} is Python {name(version)}, but this package has "
             f"libraries for {have}; nothing was changed. Install the rocmcfg of this release, or "
-            f"name a Python that fits: `python3.X -IS {os.path.realpath(__file__)}`."
+            f"use a suitable Python: `python3.X -IS {os.path.realpath(__file__)}`."
         )
     prefix = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    # Not an absolute path: a package that was only unpacked, on a rescue disk say, runs as well.
+    # Not an absolute path: a package that was only unpacked, for example on a rescue disk, must run as well.
     libraries = os.path.join(prefix, "lib", "rocmcfg")
-    # After the standard library, which nothing that is bundled may shadow.
+    # After the standard library, which no bundled library may shadow.
     sys.path += [os.path.join(libraries, "cp" + name(version).replace(".", "")), libraries, *SYSTEM]
-    # Byte code is for the package's scripts to write and to remove; a run leaves none that they do not know.
+    # The package's scripts write and remove bytecode; a run must not leave files that they do not know.
     sys.dont_write_bytecode = True
     try:
         from rocmcfg.cli.app import main as rocmcfg
-    except Exception as problem:  # a missing file, half a file, an empty one: each ends in another one
+    except Exception as problem:  # a missing, truncated or empty file: each raises a different exception
         if "--debug" in sys.argv:
             raise
         sys.exit(

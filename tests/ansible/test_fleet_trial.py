@@ -54,7 +54,7 @@ def test_what_holds_is_kept_and_what_panics_is_reported_and_the_play_goes_on(
     # the shutdown, and the panic with which the trial ended
     assert (bad.boots, bad.panics, bad.running("cwsr_enable")) == (2, 1, "1"), done.output
     assert written(bad, before[bad]) == BLOCK
-    assert "bad: the trial is not confirmed: the trial is over, and the host came back" in done.text
+    assert "bad: the trial is not confirmed: the trial is over, and the host is back" in done.text
     assert "The host is as it was before." in done.text
     assert "bad is not_confirmed." in done.text
     assert (plain.boots, plain.changes()) == (1, exact)
@@ -100,8 +100,8 @@ def test_what_does_not_hold_in_the_trial_is_taken_back(controller: Controller, n
         )
         assert f"{host.name} is not_confirmed." in done.text
     assert "deaf: the trial is not confirmed: rocmcfg: not in effect: amdgpu.cwsr_enable" in done.text
-    assert "ill: the trial is not confirmed: the health command ended with 7" in done.text
-    assert "It said: too hot" in done.text
+    assert "ill: the trial is not confirmed: the health command exited with code 7" in done.text
+    assert "Its output: too hot" in done.text
     assert "late: the trial is not confirmed: the connection was lost" in done.text
 
 

@@ -141,7 +141,7 @@ def test_a_step_that_fails_leaves_the_host_rolled_back_and_says_so(
     ran = play(collections, tmp_path, [APPLY], root=host, executable=runs)
     result = ran.results[0]
     assert (result["failed"], result["rolled_back"], result["rc"]) == (True, True, 4)
-    assert "the host was rolled back, nothing of it remains" in result["msg"]
+    assert "the host was rolled back completely" in result["msg"]
     assert "no room on the device" in result["msg"]
     assert result["msg"].split(" [RC")[0] in ran.output.replace('\\"', '"')
     assert [d["severity"] for d in result["diagnostics"]].count("error") >= 1
@@ -154,7 +154,7 @@ def test_a_killed_run_is_told_from_a_refusal_and_the_next_play_asks_for_recover(
 ) -> None:
     runs = with_tools(tmp_path / "killed", update_grub="kill -9 $PPID; sleep 1")
     killed = play(collections, tmp_path / "a", [APPLY], root=host, executable=runs).results[0]
-    assert "signal 9 ended it" in killed["msg"]
+    assert "signal 9 killed it" in killed["msg"]
     assert "rocmcfg recover" in killed["msg"]
     sound = with_tools(tmp_path / "sound")
     refused = play(collections, tmp_path / "b", [APPLY, BACK], root=host, executable=sound).results
@@ -206,7 +206,7 @@ def test_values_are_no_secrets_and_are_neither_masked_nor_said_to_be(
     assert {"etc/environment.d/90-rocmcfg.conf", "var/lib/rocmcfg/receipt.json"} <= readable
     options = _documentation(collections, "profile")["doc"]["options"]
     for option in ("set", "health_check"):
-        assert "No place for secrets" in " ".join(options[option]["description"])
+        assert "Not for secrets" in " ".join(options[option]["description"])
 
 
 def _answers(text: str) -> str:
@@ -225,12 +225,12 @@ _NO_ROCMCFG = {
         _answers(f"exec {sys.executable} -c 'import rocmcfg_libraries_that_are_gone'"),
         "No module named 'rocmcfg_libraries_that_are_gone'. Its installation is damaged",
     ),
-    "silent": (_answers("exit 0"), "It said nothing."),
+    "silent": (_answers("exit 0"), "It printed nothing."),
     "half an answer": (
         _answers("""printf '{"schema_version": 1, "comm'; exit 0"""),
         "its answer is not JSON",
     ),
-    "keys missing": (_answers(_EMPTY_ANSWER), "its answer is not complete: it has no "),
+    "keys missing": (_answers(_EMPTY_ANSWER), "its answer is incomplete: it has no "),
     "text for a diagnostic": (
         _answers("""echo '{"schema_version": 1, "diagnostics": ["text"]}'; exit 1"""),
         "diagnostics[0] is not an object",
@@ -243,8 +243,8 @@ _NO_ROCMCFG = {
         _answers("""echo '{"schema_version": true, "diagnostics": []}'"""),
         "has schema_version true",
     ),
-    "noise": (f"echo look here; echo rocmcfg 9.9\n{_EMPTY_ANSWER}", "It said: look here"),
-    "killed": ("kill -9 $$", "signal 9 ended it when it was asked for its version"),
+    "noise": (f"echo look here; echo rocmcfg 9.9\n{_EMPTY_ANSWER}", "It printed: look here"),
+    "killed": ("kill -9 $$", "signal 9 killed it while it ran with --version"),
 }
 
 
@@ -262,7 +262,7 @@ def test_a_program_that_is_no_rocmcfg_of_ours_ends_in_one_message(
             "#!/nowhere/python3 -I",
             "first line names /nowhere/python3 -I, which is missing",
         ),
-        ("no program", "", "no program that this host can start"),
+        ("no program", "", "not a program that this host can start"),
     ):
         programs[name], said[name] = script(tmp_path / name.replace(" ", "-"), ""), text
         programs[name].write_text(first_line)
@@ -339,7 +339,7 @@ def test_an_old_python_on_the_target(version: str, collections: Path, tmp_path: 
         collections, tmp_path, [APPLY], root=host, release=support.OLDEST, python=str(found[0])
     ).results[0]
     if version == "2.7":
-        assert "needs Python 3.6 or newer on the target, and runs under 2.7" in result["msg"]
+        assert "needs Python 3.6 or newer on the target, but runs with 2.7" in result["msg"]
         assert "ansible_python_interpreter" in result["msg"]
     else:
         assert result["changed"]

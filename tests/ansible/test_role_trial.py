@@ -69,11 +69,13 @@ def test_how_a_trial_may_end_in_its_boot(site: Site, release: str) -> None:
         assert f"{name} is confirmed, False." in done.text, done.output
         assert "amdgpu.cwsr_enable=0" in reboot(hosts[name])
     assert "ill is not_confirmed, True." in done.text, done.output
-    assert "It said: too hot The host was brought back to what was before, and needs one more" in done.text
+    assert (
+        "Its output: too hot The host was returned to its earlier settings, and needs one more" in done.text
+    )
     assert configuration(hosts["ill"]) == found["ill"]
     assert "did not come back within 2 s" in done.said_of("away"), done.output
     said = done.said_of("stuck")
-    assert "Ending it did not work" in said, done.output
+    assert "Ending the trial failed" in said, done.output
     assert "no room left" in said
     for name in ("away", "stuck"):
         assert next_boot(hosts[name]) == ""

@@ -187,7 +187,7 @@ def test_a_failed_host_is_taken_back_also_where_any_error_is_fatal(
     assert tree(bad, state=False, times=False) == found
     assert (good / "etc/environment.d/90-rocmcfg.conf").exists(), "a good host is left as it is"
     assert "too hot" in done.said_of("bad"), done.output
-    assert "rolled back to what was before" in done.said_of("bad")
+    assert "rolled back to its earlier settings" in done.said_of("bad")
     assert "Nothing was changed" in done.said_of("refused")
     assert "ansible_failed_task" not in done.output
 
@@ -213,9 +213,9 @@ def test_a_host_that_dies_in_the_gate_counts_as_failed_and_the_rollout_stops(
     assert set(done.recap) == {"checked", "undone"}, done.output
     assert [recap.failed for recap in done.recap.values()] == [1, 1], done.output
     said = done.said_of("checked")
-    assert 'failed at "Ask the health command"' in said
+    assert 'failed at "Run the health command"' in said
     # 2.16 takes it for a failure where only the removal of its files meets it; the next step meets it too
-    told = ("its settings stay applied as transaction 1", "Taking it back did not work")
+    told = ("its settings stay applied as transaction 1", "The rollback failed")
     assert any(words in said for words in told), said
     assert told[1] in done.said_of("undone")
     assert "no route to host" in said
@@ -246,7 +246,7 @@ def test_truth_values_may_be_words(site: Site, release: str) -> None:
         variables={"rocmcfg_profiles": ["gfx1201"]},
     )
     assert done.status == 0, done.output
-    assert "one is skipped: it has no AMD GPU" in done.text
+    assert "one is skipped because it has no AMD GPU" in done.text
     assert tree(bare) == found
 
 

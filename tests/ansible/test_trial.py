@@ -127,7 +127,7 @@ def test_absent_ends_a_trial_and_takes_back_what_was_applied_before(site: Site) 
     ]
     applied, tried, part, everything = site.play(tasks).results
     assert (applied["changed"], tried["changed"]) == (True, True)
-    assert (part["failed"], "is in force together with debug-gemm" in part["msg"]) == (True, True)
+    assert (part["failed"], "is applied together with debug-gemm" in part["msg"]) == (True, True)
     assert (sorted(everything["profiles"]), sorted(everything["transactions"])) == (both, [1, 2])
     assert (site.configuration(), next_boot(site.host)) == (found, "")
 
@@ -138,7 +138,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     f"{WAITS}, and nothing else can be applied": {"confirm_after": "10m"},
     WAITS: {"trial": False},
     "write a time such as": {"confirm_after": "soon"},
-    "goes with trial: true": {"trial": False, "confirm_after": "10m"},
+    "needs trial: true": {"trial": False, "confirm_after": "10m"},
     "rocmcfg.amdgpu.trial with state: rejected": {"state": "absent"},
 }
 

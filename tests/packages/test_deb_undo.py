@@ -127,7 +127,7 @@ def test_the_unit_of_another_installation_does_not_hide_the_packages(new_root: N
     assert root.exists(UNIT), "it is in use"
 
     root.ok("rm -r /opt/rocmcfg")
-    assert "is gone; the package's unit takes its place" in root.ok(install)
+    assert "no longer exists; the package's unit is used instead" in root.ok(install)
     assert root.run(f"test -L {UNIT}").returncode == 1
     assert root.ok(f"readlink -e {ENABLED}").endswith("lib/systemd/system/rocmcfg-recover.service\n")
     assert "takes its place" not in root.ok(install)

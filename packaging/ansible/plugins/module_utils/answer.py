@@ -1,6 +1,6 @@
 # Copyright: The rocmcfg authors
 # SPDX-License-Identifier: MIT
-"""What rocmcfg answered, as the results of a task. Pure: documents in, dictionaries out."""
+"""Turns what rocmcfg answered into the results of a task. Pure: documents in, dictionaries out."""
 
 import errno
 import json
@@ -14,13 +14,15 @@ SCHEMA_VERSION = 1
 ROLLED_BACK = 4
 RECOVERY_REQUIRED = 5
 
-_UPGRADE = "This collection reads documents with schema_version {0}, from rocmcfg 0.1 on: ".format(
-    SCHEMA_VERSION
+_UPGRADE = (
+    "This collection reads documents with schema_version {0}, as written by rocmcfg 0.1 and newer: ".format(
+        SCHEMA_VERSION
+    )
 )
 
 
 class Unreadable(Exception):
-    """Not the answer of a rocmcfg that this collection knows. The text says what came instead."""
+    """The answer is not that of a rocmcfg that this collection knows. The text says what it is."""
 
 
 def version(output):
@@ -30,22 +32,22 @@ def version(output):
 
 
 def no_version(output, errors, code):
-    """Why a program that printed no version is not used; asked before it may change anything."""
+    """Why a program that printed no version is not used. This is checked before it may change anything."""
     if code < 0:
-        return "signal {0} ended it when it was asked for its version.".format(-code)
+        return "signal {0} killed it while it ran with --version.".format(-code)
     return _damaged(output, errors) or (
-        "asked for --version it does not answer as rocmcfg does. Install rocmcfg there, name the right "
-        "program with executable, or keep others from writing to its standard output." + _told(output, errors)
+        "its answer to --version is not that of rocmcfg. Install rocmcfg there, set executable to the right "
+        "program, or keep other programs from writing to its standard output." + _told(output, errors)
     )
 
 
 def unstartable(number, reason, first_line):
     """Why the system did not start the file of the program, from the error and the first line of the file."""
-    anew = "Install rocmcfg anew; a virtual environment breaks when the Python that it was made with goes."
+    again = "Reinstall rocmcfg; a virtual environment breaks when the Python it was made with is removed."
     if number == errno.ENOENT and first_line.startswith("#!"):
-        return "its first line names {0}, which is missing. {1}".format(_line(first_line[2:]), anew)
+        return "its first line names {0}, which is missing. {1}".format(_line(first_line[2:]), again)
     if number == errno.ENOEXEC:
-        return "it is no program that this host can start. " + anew
+        return "it is not a program that this host can start. " + again
     return "it could not be started: {0}.".format(_line(reason))
 
 
@@ -73,7 +75,7 @@ def document(output, errors, code):
 
 
 def complete(found, command):
-    """The document, held against what the modules read of that command's. Raises Unreadable."""
+    """The document, checked for the fields that the modules read of this command. Raises Unreadable."""
     _hold(found, shapes.OF[command], "it")
     return found
 
@@ -82,15 +84,15 @@ def _hold(value, shape, name):
     wrong = shapes.fault(value, shape, name)
     if wrong:
         raise Unreadable(
-            "its answer is not complete: {0}. ".format(wrong) + _UPGRADE + "install a current rocmcfg there."
+            "its answer is incomplete: {0}. ".format(wrong) + _UPGRADE + "install a current rocmcfg there."
         )
 
 
 def _no_document(output, errors, code):
     if code < 0:
         return (
-            "signal {0} ended it before it answered. If it was changing the host, "
-            "`rocmcfg recover` there puts back what was begun.".format(-code)
+            "signal {0} killed it before it answered. If it was changing the host, "
+            "`rocmcfg recover` there undoes the unfinished change.".format(-code)
         )
     return _damaged(output, errors) or (
         "its answer is not JSON (exit code {0}). ".format(code)
@@ -102,18 +104,18 @@ def _no_document(output, errors, code):
 def _damaged(output, errors):
     if not re.search(r"^\s*Traceback \(most recent call last\)", errors + "\n" + output, re.M):
         return ""
-    # the last line of standard error is the exception; standard output is no part of a traceback
+    # the last line of standard error is the exception; standard output is not part of a traceback
     last = (_lines(errors) or _lines(output))[-1]
     return (
-        "it broke off with a Python error: {0}. Its installation is damaged or incomplete: "
-        "install it anew, from a package or into a virtual environment of its own.".format(last)
+        "it failed with a Python error: {0}. Its installation is damaged or incomplete: "
+        "reinstall it, from a package or into a virtual environment of its own.".format(last)
     )
 
 
 def _told(output, errors):
-    """What it said: the end of its complaint, or else what stands where the answer should begin."""
+    """What it printed: the last line of its errors, or else the first line of its output."""
     lines = _lines(errors)[-1:] or _lines(output)[:1]
-    return " It said: {0}".format(lines[0]) if lines else " It said nothing."
+    return " It printed: {0}".format(lines[0]) if lines else " It printed nothing."
 
 
 def _lines(text):
@@ -121,7 +123,7 @@ def _lines(text):
 
 
 def _line(text):
-    """A text of unknown origin as it may stand in a message: on one line, and not for ever."""
+    """A text of unknown origin, made fit for a message: on one line, and of limited length."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:300]
 
 
@@ -142,12 +144,12 @@ def of_severity(found, severity):
 
 
 def failure(found, code):
-    """Results of a task that rocmcfg refused or could not finish: `msg` and what a playbook may ask for."""
+    """Results of a task that rocmcfg refused or could not finish: `msg` and what a playbook may need."""
     errors = of_severity(found, "error") or found["diagnostics"]
-    said = " | ".join(sentence(d) for d in errors) or "it says nothing (exit code {0})".format(code)
+    said = " | ".join(sentence(d) for d in errors) or "it gives no reason (exit code {0})".format(code)
     ids = [d.get("id") for d in errors]
     if code == ROLLED_BACK:
-        said = "It failed and the host was rolled back, nothing of it remains: " + said
+        said = "It failed, and the host was rolled back completely: " + said
     elif code == RECOVERY_REQUIRED:
         said = (
             "A transaction on this host is neither finished nor undone. Run `rocmcfg recover` there "
@@ -156,7 +158,7 @@ def failure(found, code):
     elif "RC3023" in ids:
         said += " In a playbook: become: true"
     elif code == 2 and any("No such option" in d.get("summary", "") for d in errors):
-        said = "This rocmcfg is older than the collection, upgrade it: " + said
+        said = "This rocmcfg is older than the collection; upgrade it: " + said
     return {
         "msg": "rocmcfg: " + said,
         "diagnostics": found["diagnostics"],
@@ -183,7 +185,7 @@ def _diff(change, header):
 
 def _whole_lines(change, side):
     text = change[side] or ""
-    # of a file it matters whether its last line ends; what a tool keeps is one line or none
+    # in a file it matters whether the last line ends in a newline; what a tool keeps is one line or none
     return text + "\n" if text and not change.get("path") and not text.endswith("\n") else text
 
 
@@ -194,7 +196,7 @@ def short(changes):
 
 
 def planned(found, runs_tools):
-    """Whether a dry run says that something would be done; in an image without chroot no tool is run."""
+    """Whether a dry run would do something. In an image without chroot no tool is run."""
     due = any(step["state"] == "planned" for step in found["activations"])
     return bool(found["changes"]) or (runs_tools and due)
 
@@ -205,13 +207,13 @@ def done(found):
 
 
 def plan_results(found):
-    """What the profile module returns of a document of plan or apply."""
+    """What the profile module returns for a document of plan or apply."""
     return {
         "diff": diffs(found["changes"]),
         "changes": short(found["changes"]),
         "activations": found["activations"],
         "settings": found["settings"],
-        # Not "skipped": Ansible would take the whole task for one that did not run.
+        # Not "skipped": Ansible would take that for a task that did not run.
         "skipped_settings": found["skipped"],
         "profiles": found["profiles"],
         "reboot_required": found["reboot_required"],
@@ -222,17 +224,18 @@ def plan_results(found):
 
 
 def tried_already(status, wanted, terms):
-    """Results of a task whose trial is on record and not yet over; None where it has to ask rocmcfg for one.
+    """Results of a task whose trial is on record and not yet over; None if it has to start one.
 
-    `status` is a document of status, `wanted` that of a dry run of the task for good: rocmcfg plans no trial
-    in the boot of one. `terms` are what the task says of confirm_after, in seconds, and of health_check.
+    `status` is a document of status. `wanted` is that of a dry run of the task without a trial, because
+    rocmcfg plans no trial in the boot of one. `terms` are the task's confirm_after, in seconds, and
+    health_check.
     """
     trial = status["trial"]
     if trial is None or trial["stage"] == "over" or trial["profiles"] != wanted["profiles"]:
         return None
     if (trial["confirm_after"], trial["health_check"]) != tuple(terms):
         return None
-    # variables take no part in a trial
+    # variables are not part of a trial
     asked = [_spelled(one) for one in wanted["settings"] if one["target"] != "environment"]
     if sorted(asked) != sorted(trial["settings"]):
         return None
@@ -249,13 +252,13 @@ def tried_already(status, wanted, terms):
 
 
 def _spelled(setting):
-    """As a trial on record lists it, and --set takes it."""
+    """As a trial on record lists it, and --set accepts it."""
     value = setting["value"]
     return setting["setting"] if value is None else "{0}={1}".format(setting["setting"], value)
 
 
 def confirmed_results(status):
-    """What a confirmation would return, as far as a document of status can tell."""
+    """What a confirmation would return, as far as it is known from a document of status."""
     lists = ("changes", "diff", "activations", "settings", "skipped_settings")
     return dict(
         dict((name, []) for name in lists),
@@ -268,25 +271,25 @@ def confirmed_results(status):
 
 
 def named(wanted, status):
-    """The profiles that a task names, where auto stands for what a document of status suggests."""
+    """The profiles that a task names, with auto replaced by what a document of status suggests."""
     if wanted is None or "auto" not in wanted:
         return wanted
     return [name for name in wanted if name != "auto"] + status["suggested_profiles"]
 
 
 def in_force(status):
-    """The profiles that are applied, and those that are tried beside them."""
+    """The profiles that are applied, and those that are on trial."""
     tried = status["trial"]["profiles"] if status["trial"] else []
     return status["profiles"] + [name for name in tried if name not in status["profiles"]]
 
 
 def to_take_back(wanted, in_force):
-    """Whether `absent` has to do something, for the profiles of the task and those in force.
+    """Whether `absent` has to do something, given the profiles of the task and those in force.
 
-    `wanted` is None where the task names no profiles, which means all. A list that turns out empty, as auto
-    does on a host without a GPU that has a profile, means none.
+    `wanted` is None if the task names no profiles, which means all of them. An empty list means none: auto
+    gives one on a host without a GPU that has a profile.
 
-    Returns (whether, refusal): rocmcfg takes back all that it applied or nothing, so a part is refused.
+    Returns (whether, refusal). rocmcfg undoes everything it applied or nothing, so undoing a part is refused.
     """
     if wanted is None:
         return True, ""
@@ -297,15 +300,15 @@ def to_take_back(wanted, in_force):
     if not kept:
         return True, ""
     return False, (
-        "{0} is in force together with {1}, and absent takes back all. To keep {1} write state: present with "
-        "profiles: [{2}], which replaces what is applied; to take all back leave profiles out.".format(
+        "{0} is applied together with {1}, and absent undoes all of them. To keep {1}, write state: present "
+        "with profiles: [{2}], which replaces what is applied. To undo all, leave profiles out.".format(
             ", ".join(name for name in in_force if name in wanted), ", ".join(kept), ", ".join(kept)
         )
     )
 
 
 def profile_name(name):
-    """The name under which rocmcfg keeps a profile: that of a file is its own, without path and ending."""
+    """The name under which rocmcfg keeps a profile: for a file, its name without path and ending."""
     return name.rpartition("/")[2][: -len(".toml")] if name.endswith(".toml") else name
 
 
@@ -319,7 +322,7 @@ NOTHING_UNDONE = {
 
 
 def undone_results(found, running=None):
-    """What a module returns of a document of rollback; the dry run knows the changes, the run the rest."""
+    """What a module returns for a document of rollback: changes of the dry run, the rest of the run."""
     after = running or found
     return {
         "diff": diffs(found["changes"]),
@@ -332,7 +335,7 @@ def undone_results(found, running=None):
 
 
 def trial_on_record(history):
-    """The number of the trial that a rejection would end, or None. After one nothing is applied but it."""
+    """The number of the trial that a rejection would end, or None. It is always the last transaction."""
     newest = max(
         (row for row in history["transactions"] if row["state"] == "committed"),
         key=lambda row: row["transaction"],
@@ -342,16 +345,16 @@ def trial_on_record(history):
 
 
 def last_trial(history):
-    """How the newest trial in a document of history went, with its transaction; None where there was none."""
+    """How the newest trial in a document of history ended, with its transaction; None if there was none."""
     tried = [row for row in history["transactions"] if row["trial"] is not None]
     newest = max(tried, key=lambda row: row["transaction"]) if tried else None
     return dict(newest["trial"], transaction=newest["transaction"]) if newest else None
 
 
 def verdict(found, pending_ok, named):
-    """(whether it is in effect, a sentence that says what is not) for a document of verify.
+    """(Whether everything is in effect, a sentence that says what is not) for a document of verify.
 
-    `named`: the task names profiles. A host that needs nothing of them is as it should be.
+    `named`: the task names profiles. Then a host that needs none of their settings passes.
     """
     status = found["status"]
     wrong = [
@@ -362,13 +365,13 @@ def verdict(found, pending_ok, named):
     if status == "in_effect":
         return True, "in effect: {0}".format(_count(found))
     if status == "nothing_applied" and named:
-        return True, "this host needs nothing of {0}".format(", ".join(found["profiles"]))
+        return True, "this host needs none of the settings of {0}".format(", ".join(found["profiles"]))
     if status == "nothing_applied":
-        return False, "nothing is applied on this host, so there is nothing to prove"
+        return False, "nothing is applied on this host, so there is nothing to verify"
     if status == "pending":
-        said = "configured, not yet in effect: {0}".format("; ".join(wrong))
+        said = "configured, but not yet in effect: {0}".format("; ".join(wrong))
         return pending_ok, said
-    # no check at all, but an error: the record of what was applied is lost or damaged
+    # no check, only an error: the record of what was applied is lost or damaged
     return False, "not in effect: {0}".format("; ".join(wrong or map(sentence, of_severity(found, "error"))))
 
 
@@ -378,7 +381,7 @@ def _count(found):
 
 
 def _why(check):
-    parts = ["wanted {0}, runs {1}".format(check["desired"], check["running"])]
+    parts = ["wanted {0}, running {1}".format(check["desired"], check["running"])]
     if check["running"] is None:
         parts = ["wanted {0}, configured {1}".format(check["desired"], check["configured"])]
     if check["detail"]:
@@ -387,7 +390,7 @@ def _why(check):
 
 
 def facts(found, version_text, executable):
-    """The fact `rocmcfg` of a host, from a document of status; `found` is None where there is no rocmcfg."""
+    """The fact `rocmcfg` of a host, from a document of status; `found` is None if there is no rocmcfg."""
     status = found or {}
     inventory = status.get("facts") or {}
     return {

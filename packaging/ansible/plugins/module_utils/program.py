@@ -1,20 +1,20 @@
 # Copyright: The rocmcfg authors
 # SPDX-License-Identifier: MIT
-"""The installed rocmcfg, run with --json. The only place of the collection that starts a program."""
+"""The installed rocmcfg, run with --json. Only this file of the collection starts programs."""
 
 import os
 import sys
 
 from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
 
-# What every module takes; with defaults for a group of them, each must know all three.
+# The options of every module. With module_defaults for the group, each module must accept all three.
 HOST_OPTIONS = {
     "executable": {"type": "path"},
     "root": {"type": "path"},
     "chroot": {"type": "bool", "default": False},
 }
 OLDEST_PYTHON = (3, 6)
-# Root runs the system's programs alone: a folder of a PATH that sudo let through may be somebody else's.
+# As root, run only the system's programs: a PATH that sudo passed on may hold a folder of another user.
 DIRECTORIES = (
     "/usr/local/sbin",
     "/usr/local/bin",
@@ -28,19 +28,18 @@ DIRECTORIES = (
 
 
 def refuse(module, said, **more):
-    """Ends the task for what the module itself refuses, with the results that every failure has."""
+    """Ends the task for a reason of the module's own, with the results that every failure has."""
     results = {"rc": None, "diagnostics": [], "rolled_back": False, "recovery_required": False}
     results.update(more)
     module.fail_json(msg=said, **results)
 
 
 def refuse_old_python(module):
-    """Ends the task under a Python that the modules are not written for; ansible-core 2.16 still starts
-    them."""
+    """Ends the task if the Python is too old for the modules; ansible-core 2.16 still starts them."""
     if sys.version_info < OLDEST_PYTHON:
         refuse(
             module,
-            "rocmcfg.amdgpu needs Python 3.6 or newer on the target, and runs under {0} ({1}). "
+            "rocmcfg.amdgpu needs Python 3.6 or newer on the target, but runs with {0} ({1}). "
             "Set ansible_python_interpreter to a newer one.".format(
                 ".".join(str(n) for n in sys.version_info[:3]), sys.executable
             ),
@@ -52,7 +51,7 @@ def is_root():
 
 
 def _installed(module):
-    """The path of the first rocmcfg in the system's directories. Whoever is not root has PATH before them."""
+    """The first rocmcfg in the system's directories. For users other than root, PATH comes first."""
     program = None if is_root() else module.get_bin_path("rocmcfg")
     for directory in DIRECTORIES:
         path = os.path.join(directory, "rocmcfg")
@@ -62,7 +61,7 @@ def _installed(module):
 
 
 class Program(object):
-    """rocmcfg on this host. Whatever it cannot do ends the task with one message."""
+    """rocmcfg on this host. Any failure ends the task with one message."""
 
     def __init__(self, module, path):
         self._module = module
@@ -75,8 +74,7 @@ class Program(object):
 
     @classmethod
     def of(cls, module, required=True):
-        """The program that the task names, or that is installed. None where there is none and none is
-        required."""
+        """The program that the task names, or the installed one. None if neither exists nor is required."""
         try:
             request.check_paths(module.params)
         except request.NotAsWritten as problem:
@@ -97,13 +95,13 @@ class Program(object):
             refuse(
                 module,
                 "There is no rocmcfg {0} on this host. Install it first, for example with the role "
-                "rocmcfg.amdgpu.install, or name it with executable.".format(where),
+                "rocmcfg.amdgpu.install, or set executable to its path.".format(where),
             )
         return None
 
     def ask(self, arguments, accept=(0,), warn=True):
         """The document of a command; ends the task unless its exit code is one of `accept`. Its warnings are
-        shown as those of the task, unless another command says them again."""
+        shown as warnings of the task, unless another command repeats them."""
         self.code, output, errors = self._run(list(arguments) + ["--json"])
         found = None
         try:
@@ -115,7 +113,7 @@ class Program(object):
             if "--yes" in arguments and self.code >= 0:
                 said = (
                     said.rstrip(".")
-                    + ". It was asked to change the host: `rocmcfg history` there says whether it did."
+                    + ". It was told to change the host; `rocmcfg history` there shows whether it did."
                 )
             self._unusable(said)
         if self.code not in accept:
@@ -135,13 +133,13 @@ class Program(object):
         self.fail({"msg": "{0} (version {1}) cannot be used: {2}".format(self.path, known, said)})
 
     def _run(self, arguments):
-        # A run that only looks must leave no trace, and an unprepared Python would write its byte code.
+        # A run that only reads must leave no trace, but by default Python would write bytecode.
         environment = {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         if is_root():
             environment["PATH"] = os.pathsep.join(DIRECTORIES)
         self.code = None
         try:
-            # Without the last two, Ansible would put its own values for $NAME and ~, and end the task itself.
+            # Without the last two, Ansible would expand $NAME and ~, and end the task itself on an error.
             return self._module.run_command(
                 [self.path] + arguments,
                 environ_update=environment,
@@ -154,7 +152,7 @@ class Program(object):
         except ValueError as problem:
             # a NUL, or half of a surrogate pair: no command line can carry them
             self.fail(
-                {"msg": "A name or value of the task cannot be handed to a program: {0}.".format(problem)}
+                {"msg": "A name or value in the task cannot be passed to a program: {0}.".format(problem)}
             )
 
 

@@ -1,21 +1,21 @@
 # Copyright: The rocmcfg authors
 # SPDX-License-Identifier: MIT
-"""What a task asks for, as the words of a command line.
+"""Turns the options of a task into the arguments of a command line.
 
-Nothing here knows what a setting means: rocmcfg judges that. It only sees to it that rocmcfg gets the value
-that the author of the playbook wrote, as far as a module can tell: of an unquoted 007 it sees the number 7,
-of an unquoted date a text that Ansible made.
+Nothing here knows what a setting means: rocmcfg judges that. This only makes sure that rocmcfg gets the value
+that the author of the playbook wrote, as far as a module can see it: an unquoted 007 arrives as the number 7,
+and an unquoted date as a text that Ansible made.
 """
 
 import json
 import re
 
-# Read as numbers wherever they are written, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
+# All other settings are read as numbers, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
 _NOT_NUMERIC = ("karg", "env", "feature")
 
 
 class NotAsWritten(Exception):
-    """A value that YAML may have changed on the way here, or a name that is none."""
+    """A value that YAML may have changed on the way here, or an invalid name."""
 
 
 def profile_arguments(parameters):
@@ -41,11 +41,11 @@ def trial_arguments(parameters):
     if not parameters.get("trial"):
         for name, value in terms:
             if value is not None:
-                raise NotAsWritten("{0} is said of a trial, so it goes with trial: true".format(name))
+                raise NotAsWritten("{0} is an option of a trial, so it needs trial: true".format(name))
         return []
     if parameters.get("state") == "absent":
         raise NotAsWritten(
-            "trial: true tries settings, and state: absent has none. To end a trial write "
+            "trial: true tries settings, but state: absent has none. To end a trial, use "
             "rocmcfg.amdgpu.trial with state: rejected"
         )
     words = ["--trial"]
@@ -55,14 +55,14 @@ def trial_arguments(parameters):
         if not isinstance(value, str):
             raise NotAsWritten("{0}: {1}. {2}".format(name, _shown(value), _explanation(value)))
         if not value.strip():
-            raise NotAsWritten("{0}: an empty text; leave the option out".format(name))
+            raise NotAsWritten("{0}: the text is empty; leave the option out".format(name))
         words.append("--{0}={1}".format(name.replace("_", "-"), value))
     return words
 
 
 def terms(parameters):
-    """What a task says of a trial, as the documents of rocmcfg have it: seconds or None, and a command. What
-    is no time stays as it is, and equals none."""
+    """The options of a trial, as the documents of rocmcfg have them: seconds or None, and a command. A value
+    that is not a time is returned unchanged, and equals none in a document."""
     after = parameters.get("confirm_after")
     read = re.match(r"([0-9]{1,6})([smh])\Z", after or "")
     if read:
@@ -83,19 +83,19 @@ def rollback_arguments(target):
         "an empty text" if isinstance(target, str) and not target.strip() else json.dumps(target, default=str)
     )
     raise NotAsWritten(
-        "to: {0} says nothing of how far to go back. Write the number of a transaction, as the module "
+        "to: {0} does not say how far to go back. Write the number of a transaction, as the module "
         "profile returns it and `rocmcfg history` shows it, or previous to undo the last one.".format(shown)
     )
 
 
 def check_paths(parameters):
-    """Raises NotAsWritten for an empty path, which a variable without a value leaves behind."""
+    """Raises NotAsWritten for an empty path, which comes from a variable without a value."""
     for name, otherwise in (("root", "the running host"), ("executable", "the rocmcfg that is found")):
         value = parameters.get(name)
         if value is not None and not value.strip():
             raise NotAsWritten(
-                "{0}: an empty path. If you mean {1} leave {0} out; of a variable that may be empty write "
-                '{0}: "{{{{ NAME | default(omit, true) }}}}".'.format(name, otherwise)
+                "{0}: the path is empty. If you mean {1}, leave {0} out; for a variable that may be empty, "
+                'write {0}: "{{{{ NAME | default(omit, true) }}}}".'.format(name, otherwise)
             )
 
 
@@ -117,7 +117,7 @@ def names(option, values):
                 "{0}: {1} is not a name. {2}".format(option, _shown(value), _explanation(value))
             )
         if not value.strip():
-            raise NotAsWritten("{0}: an empty name; leave the entry out".format(option))
+            raise NotAsWritten("{0}: the name is empty; leave the entry out".format(option))
     return list(values or ())
 
 
@@ -130,14 +130,14 @@ def settings(wanted):
                 "set: {0} is not the name of a setting; write it as amdgpu.runpm: 0".format(_shown(key))
             )
         text = as_written(key, value)
-        # An argument without a value, such as karg.nosmt, has no other way to be written in a dictionary.
+        # In a dictionary there is no other way to write an argument without a value, such as karg.nosmt.
         bare = text == "" and key.startswith("karg.")
         words.append("--set={0}".format(key) if bare else "--set={0}={1}".format(key, text))
     return words
 
 
 def as_written(key, value):
-    """The text of a setting's value. Raises NotAsWritten where YAML may have made another one of it."""
+    """The text of a setting's value. Raises NotAsWritten if YAML may have changed it."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int):
@@ -146,7 +146,7 @@ def as_written(key, value):
         # By the time a module sees it, 0777, 0x1FF, 8:31 and 5_11 are all the number 511.
         raise NotAsWritten(
             "set: {0}: {1} is a number to YAML, which reads 0777, 0x1F, 1:30 and 1_000 as other numbers "
-            'than are written. Put it in quotes as it is to arrive, for example "{1}".'.format(key, value)
+            'than they look. Put the value in quotes, for example "{1}".'.format(key, value)
         )
     return str(value)
 
@@ -155,12 +155,12 @@ def _shown(value):
     if value is None:
         return "there is no value (null)"
     if isinstance(value, bool):
-        return "YAML made {0} (bool) of it".format("true" if value else "false")
+        return "YAML turned it into {0} (bool)".format("true" if value else "false")
     if isinstance(value, dict):
         return "{0} is a dictionary".format(value)
     if isinstance(value, (list, tuple)):
         return "{0} is a list".format(value)
-    return "YAML made the number {0} of it".format(value)
+    return "YAML turned it into the number {0}".format(value)
 
 
 def _explanation(value):
@@ -168,11 +168,11 @@ def _explanation(value):
         return 'Write a value, in quotes; an empty one is "".'
     if isinstance(value, bool):
         return (
-            "on, off, yes, no, true and false become truth values before a module sees them. "
-            'Put in quotes what is to arrive, for example "{0}".'.format("on" if value else "off")
+            "on, off, yes, no, true and false become booleans before a module sees them. "
+            'Put the value in quotes, for example "{0}".'.format("on" if value else "off")
         )
     if isinstance(value, dict):
         return "Write the names with dots: amdgpu.runpm: 0."
     if isinstance(value, (list, tuple)):
-        return "One value is meant."
-    return 'Put it in quotes as it is to arrive, for example "{0}".'.format(value)
+        return "Write a single value."
+    return 'Put the value in quotes, for example "{0}".'.format(value)

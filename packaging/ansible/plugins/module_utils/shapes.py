@@ -1,8 +1,8 @@
 # Copyright: The rocmcfg authors
 # SPDX-License-Identifier: MIT
-"""What the collection reads of a document, so that one without it ends in a sentence and not in a KeyError.
+"""The fields that the collection reads of a document, so that a missing one gives a message, not a KeyError.
 
-Not the whole contract, which `rocmcfg schema` prints: only the fields that the modules take hold of.
+Not the whole contract, which `rocmcfg schema` prints: only the fields that the modules use.
 """
 
 
@@ -19,7 +19,7 @@ _MAYBE_NUMBER = (int, type(None))
 _YES_NO = (bool,)
 _ANY_OBJECT = {}
 
-# That of a file has a path, and what a program keeps elsewhere the name of that tool in its place.
+# A change to a file has a path. A change that only a program can make has the name of that tool instead.
 _CHANGE = {
     ("path", "tool"): _TEXT,
     "kind": _TEXT,
@@ -95,13 +95,13 @@ OF = {
 
 
 def fault(value, shape, name="it"):
-    """What is wrong with a value, in words; empty where it has the shape. Of names in a tuple one will do."""
+    """What is wrong with a value, or an empty text. Of the names in a tuple, one is enough."""
     if isinstance(shape, Maybe):
         return "" if value is None else fault(value, shape.shape, name)
     if isinstance(shape, tuple):
-        # True is an int to Python, and no number to a reader of JSON.
+        # True is an int to Python, but not a number in JSON.
         fits = isinstance(value, shape) and (bool in shape or not isinstance(value, bool))
-        return "" if fits else "{0} is not of the right kind".format(name)
+        return "" if fits else "{0} has the wrong type".format(name)
     if isinstance(shape, list):
         if not isinstance(value, list):
             return "{0} is not a list".format(name)

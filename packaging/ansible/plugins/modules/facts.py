@@ -5,12 +5,12 @@
 
 DOCUMENTATION = r"""
 module: facts
-short_description: Gather the AMD GPUs of a host, its kernels, ROCm, boot chain and parameters in force
+short_description: Gather a host's AMD GPUs, kernels, ROCm, boot chain and parameters in effect
 version_added: 0.1.0
 description:
   - Sets the fact C(ansible_facts.rocmcfg).
-  - A host without rocmcfg, or without an AMD GPU, is no failure, so that it can run over a mixed group.
-    A rocmcfg that cannot be read, because it is too old, too new or damaged, is one.
+  - A host without rocmcfg, or without an AMD GPU, is not a failure, so the module can run on a mixed group.
+    A rocmcfg whose answer cannot be read, because it is too old, too new or damaged, is a failure.
   - Needs no rights beyond those of the login user.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
@@ -45,13 +45,13 @@ ansible_facts:
   contains:
     rocmcfg:
       description:
-        All of it. Where rocmcfg is not installed, C(installed) and C(reboot_required) are false,
+        All facts. If rocmcfg is not installed, C(installed) and C(reboot_required) are false,
         lists are empty and the rest is null.
       type: dict
       returned: success
       contains:
         installed:
-          description: Whether there is a rocmcfg on the host. If not, nothing below was looked at.
+          description: Whether there is a rocmcfg on the host. If not, nothing below was examined.
           type: bool
         version:
           description: Its version.
@@ -63,7 +63,7 @@ ansible_facts:
           description: The operating system, with C(id), C(name) and C(version).
           type: dict
         running_kernel:
-          description: The release of the kernel that runs.
+          description: The release of the running kernel.
           type: str
         kernels:
           description: The installed kernels, with C(release), C(version), C(driver), C(dkms) and C(running).
@@ -90,7 +90,7 @@ ansible_facts:
               C(secure_boot).
           type: dict
         container:
-          description: The kind of container it is; empty for a host.
+          description: The kind of container; empty for a host that is not a container.
           type: str
         profiles:
           description: The profiles in force.
@@ -106,12 +106,12 @@ ansible_facts:
           description: Whether what is applied waits for a reboot.
           type: bool
         suggested_profiles:
-          description: What the profile V(auto) stands for on this host.
+          description: What the profile V(auto) selects on this host.
           type: list
           elements: str
         parameters:
           description:
-            - The parameters that somebody set, with C(name), C(next_boot), C(source), C(running) and
+            - The parameters that have been set, with C(name), C(next_boot), C(source), C(running) and
               C(overridden).
           type: list
           elements: dict
@@ -120,38 +120,38 @@ ansible_facts:
           type: list
           elements: str
         unnecessary:
-          description: What is applied and no longer needed, with C(setting), C(reason) and C(command).
+          description: What is applied but no longer needed, with C(setting), C(reason) and C(command).
           type: list
           elements: dict
         trial:
           description:
             - The trial on record, or null, with C(transaction), C(profiles), C(settings), C(arguments),
               C(confirm_after), C(health_check), C(until) when it confirms itself, and C(withheld), a list of
-              why it did not.
+              reasons why it did not.
             - C(stage) is V(armed) before its boot, V(running) in it, and V(over) after it.
           type: dict
 diagnostics:
-  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
-    C(hint).
+  description: The diagnostics of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location)
+    and C(hint).
   returned: failure, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: failure, unless no rocmcfg was asked
+  returned: failure, unless rocmcfg was not run
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: failure, unless no rocmcfg was asked
+  returned: failure, unless rocmcfg was not run
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  description: The exit code of rocmcfg. Null if the module refused the task before it ran rocmcfg.
   returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
-  description: Always false here, as all modules return it.
+  description: Always false; returned for consistency with the other modules.
   returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:

@@ -5,44 +5,42 @@
 
 DOCUMENTATION = r"""
 module: profile
-short_description: Apply profiles of kernel parameters and variables for AMD GPUs, or take them back
+short_description: Apply profiles of kernel parameters and variables for AMD GPUs, or undo them
 version_added: 0.1.0
 description:
-  - Brings the kernel parameters of amdgpu, and the environment that goes with them, to what profiles and
-    settings say,
-    with the rocmcfg that is installed on the host. All of it is one transaction; if a step fails the host
-    is rolled back.
-  - What the task says replaces what rocmcfg applied before.
+  - Sets the kernel parameters of amdgpu, and the environment variables that belong to them, as profiles and
+    settings say, with the rocmcfg that is installed on the host. It is one transaction; if a step fails, the
+    host is rolled back.
+  - The settings of the task replace what rocmcfg applied before.
   - It never reboots. Most settings take effect with the next boot; see RV(reboot_required).
-  - What is needed on a host depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was left
-    out, and why.
-  - With O(trial) the settings hold for one boot, and go unless they are confirmed during it.
+  - Which settings a host needs depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was
+    left out, and why.
+  - With O(trial) the settings last for one boot, and are dropped unless they are confirmed during it.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
 options:
   profiles:
     description:
       - Names of profiles, V(auto) for those of the GPUs found, or the path of a C(.toml) file on the host.
-      - With O(state=absent), only take back if these are in force. V(auto) on a host that no profile is
-        for, or an empty list, names none, and nothing is taken back.
+      - With O(state=absent), undo only if these are in force. An empty list names none, and so does V(auto)
+        on a host for which there is no profile; then nothing is undone.
     type: list
     elements: raw
   set:
     description:
       - Single settings, such as C(amdgpu.runpm), C(feature.gfxoff), C(karg.iommu), C(env.NAME), or
-        C(profile.NAME)
-        for what a profile leaves to you. C(rocmcfg explain NAME) says what one is.
-      - An empty text stands for a kernel argument without a value.
+        C(profile.NAME) for what a profile leaves to you. C(rocmcfg explain NAME) explains one.
+      - An empty text means a kernel argument without a value.
       - A value must reach rocmcfg as you wrote it, and YAML turns C(on), C(off), C(yes) and C(no) into
-        truth values and C(0777), C(0x1F), C(1:30) and C(1_000) into other numbers. Truth values, fractions,
-        lists and nothing at all are therefore refused. So are integers beyond one digit for C(karg.),
-        C(env.) and C(feature.). Module parameters and C(profile.) settings are read as numbers anyway and
-        may be any integer.
-      - Some changes of YAML cannot be seen, so put values of C(karg.), C(env.) and C(feature.) in quotes.
-        Without them a number of one digit is taken as that digit, also where it was written as C(007) or
+        booleans and C(0777), C(0x1F), C(1:30) and C(1_000) into other numbers. Booleans, fractions, lists and
+        missing values are therefore refused. So are integers of more than one digit for C(karg.), C(env.) and
+        C(feature.). Module parameters and C(profile.) settings are read as numbers anyway and may be any
+        integer.
+      - Some changes by YAML cannot be detected, so put values of C(karg.), C(env.) and C(feature.) in quotes.
+        Without quotes a number of one digit is taken as that digit, even if it was written as C(007) or
         C(0x7), and a date with a time arrives as Ansible writes it.
-      - C($NAME) and C(~) arrive as they are; neither Ansible nor a shell puts a value for them.
-      - No place for secrets. The values, those of C(env.) too, are written to files that everybody on the
+      - C($NAME) and C(~) are passed on literally; neither Ansible nor a shell expands them.
+      - Not for secrets. The values, including those of C(env.), are written to files that every user of the
         host can read, and the log of the host, the differences and the results of the task show them.
     type: dict
   with:
@@ -55,59 +53,58 @@ options:
     elements: raw
   state:
     description:
-      - V(present) applies what the task says.
-      - V(absent) takes back all that rocmcfg applied on the host, as C(rocmcfg rollback --pristine) does.
-        It looks at no
-        option but O(profiles) and those that name the host.
-      - V(absent) with O(profiles) of which none is in force changes nothing; if others are in force beside
-        them it fails
-        and says what to write instead.
+      - V(present) applies the settings of the task.
+      - V(absent) undoes everything that rocmcfg applied on the host, as C(rocmcfg rollback --pristine) does.
+        It ignores all options except O(profiles) and those that select the host.
+      - V(absent) changes nothing if none of O(profiles) is in force. If other profiles are in force as well,
+        it fails and says what to write instead.
     type: str
     choices: [present, absent]
     default: present
   via:
-    description: Where module parameters go. Without it rocmcfg chooses, which is the kernel command line.
+    description: Where module parameters are written. Without it rocmcfg chooses the kernel command line.
     type: str
     choices: [cmdline, modprobe]
   unconditional:
-    description: Apply also what this kernel and ROCm do not need.
+    description: Also apply what this kernel and ROCm do not need.
     type: bool
     default: false
   any_gpu:
-    description: Apply although the host has no GPU of the profile.
+    description: Apply even if the host has no GPU of the profile.
     type: bool
     default: false
   boot_backend:
-    description: The boot loader, for a host that has two and does not tell which one boots.
+    description: The boot loader, for a host that has two and does not show which one boots it.
     type: str
   trial:
     description:
-      - Only try. The next boot carries the settings, and the boot after it is the old one, also after a hang,
-        a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after) confirms them in between.
-      - Needs a boot loader that can boot something once, such as GRUB on a file system that it can write, or
-        systemd-boot. Where it cannot, the task fails with the reason, and nothing is changed.
-      - A task whose trial is on record already changes nothing. Compared are the profiles, the settings that
-        rocmcfg makes of the task, O(confirm_after) and O(health_check). Any other trial on record fails the
-        task, and so does what is left of one that is over.
+      - Try the settings for one boot. The next boot has them, and the one after it has the old settings
+        again, even after a hang, a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after)
+        confirms them in between.
+      - Needs a boot loader that can boot an entry once, such as GRUB on a file system that it can write to,
+        or systemd-boot. Otherwise the task fails with the reason, and nothing is changed.
+      - A task whose trial is already on record changes nothing. The profiles, the settings that rocmcfg
+        derives from the task, O(confirm_after) and O(health_check) are compared. Any other trial on record
+        makes the task fail, and so do the remains of one that is over.
     type: bool
     default: false
   confirm_after:
     description:
-      - After how long the trial confirms itself, such as V(90s), V(10m) or V(1h), if by then all is in effect
-        and nothing is wrong that rocmcfg can see.
-      - Without it, only somebody confirms it. Only with O(trial).
+      - The time after which the trial confirms itself, such as V(90s), V(10m) or V(1h), if everything is in
+        effect by then and rocmcfg finds nothing wrong.
+      - Without it, the trial never confirms itself. Only with O(trial).
     type: raw
   health_check:
     description:
-      - A shell command that has to succeed before the trial confirms itself. Without it, somebody has to
-        have logged in. Only with O(confirm_after).
-      - No place for secrets, but for the path of a program that reads them. Everybody on the host can read
-        it in the record of the trial, and the log of the host and the results of the task show it.
+      - A shell command that must succeed before the trial confirms itself. Without it, a user must have
+        logged in. Only with O(confirm_after).
+      - Not for secrets; give the path of a program that reads them instead. Every user of the host can read
+        this command in the record of the trial, and the log of the host and the results of the task show it.
     type: raw
 attributes:
   check_mode:
     support: full
-    details: Nothing at all is written on the host.
+    details: Nothing is written on the host.
   diff_mode:
     support: full
   idempotent:
@@ -121,18 +118,18 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Apply the profile of the GPUs that are found
+- name: Apply the profile for the GPUs found
   rocmcfg.amdgpu.profile:
     profiles: auto
   become: true
   register: amdgpu
 
-- name: Reboot, where that is wanted
+- name: Reboot if needed
   ansible.builtin.reboot:
   become: true
   when: amdgpu.reboot_required
 
-- name: A profile without one of its settings, and two settings more
+- name: Apply a profile without one of its settings, and two more settings
   rocmcfg.amdgpu.profile:
     profiles: [gfx1201]
     without: [env.DISABLE_ADDMM_CUDA_LT]
@@ -141,14 +138,14 @@ EXAMPLES = r"""
       karg.iommu: pt
   become: true
 
-- name: YAML takes on and off for truth values, so quotes are needed
+- name: Quote values, because YAML reads on and off as booleans
   rocmcfg.amdgpu.profile:
     set:
       feature.gfxoff: "false"
       env.HSA_ENABLE_SDMA: "0"
   become: true
 
-- name: Try it for one boot, which confirms itself after ten minutes if the self-test passes
+- name: Try it for one boot; it confirms itself after ten minutes if the self-test passes
   rocmcfg.amdgpu.profile:
     profiles: auto
     trial: true
@@ -156,12 +153,12 @@ EXAMPLES = r"""
     health_check: /usr/local/sbin/gpu-selftest
   become: true
 
-- name: Take back whatever rocmcfg applied
+- name: Undo everything that rocmcfg applied
   rocmcfg.amdgpu.profile:
     state: absent
   become: true
 
-- name: Prepare an image that is mounted, and run its own tools in it
+- name: Prepare a mounted image, and run its own tools in it
   rocmcfg.amdgpu.profile:
     profiles: [mi300x]
     any_gpu: true
@@ -172,7 +169,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: The files that were changed, or would be in check mode, and what a program keeps elsewhere.
+  description: The files that were changed, or would be in check mode, and changes to what a program keeps
+    elsewhere.
   returned: success
   type: list
   elements: dict
@@ -196,8 +194,8 @@ diff:
   elements: dict
 activations:
   description:
-    - The programs that make the files count, such as C(update-grub), each with C(tool), C(argv), C(reason)
-      and C(state).
+    - The programs that put the files into effect, such as C(update-grub), each with C(tool), C(argv),
+      C(reason) and C(state).
     - C(state) is V(done), V(planned) in check mode, V(left_to_user) in another host's root without
       O(chroot), or
       V(skipped).
@@ -206,26 +204,26 @@ activations:
   elements: dict
 reboot_required:
   description:
-    - Whether what the host's files say takes effect only with a reboot. It stays true, also of an unchanged
-      run, until the host was rebooted.
-    - With O(state=absent) it speaks of the run that took something back. An unchanged run says false.
+    - Whether the contents of the host's files take effect only with a reboot. It stays true, even for a run
+      without changes, until the host is rebooted.
+    - With O(state=absent) it describes only a run that undid something. A run without changes returns false.
   returned: success
   type: bool
 transaction:
   description: The number of the transaction that was made, for the module M(rocmcfg.amdgpu.rollback). Null
-    where nothing was.
+    if there was none.
   returned: success
   type: int
 transactions:
-  description: The numbers of the transactions that were taken back, or would be.
+  description: The numbers of the transactions that were undone, or would be.
   returned: O(state=absent)
   type: list
   elements: int
 trial:
   description:
-    - What is tried for one boot, with C(arguments) that the kernel command line carries then,
+    - What is tried for one boot, with the C(arguments) on the kernel command line of that boot,
       C(confirm_after) in seconds or null, and C(health_check).
-    - Null where nothing is tried.
+    - Null if nothing is tried.
   returned: success
   type: dict
 settings:
@@ -237,39 +235,40 @@ skipped_settings:
   description:
     - The settings of the profiles that this host does not need or that are optional, each with C(setting) and
       C(reason).
-    - The documents of rocmcfg call them C(skipped), which in Ansible would mark the whole task as skipped.
+    - The documents of rocmcfg call them C(skipped), but in Ansible that would mark the whole task as skipped.
   returned: success
   type: list
   elements: dict
 profiles:
-  description: The names of the profiles; V(auto) is replaced by what it stands for. Of V(absent), those
+  description: The names of the profiles, with V(auto) replaced by what it selects. With V(absent), those
     that were in force.
   returned: success
   type: list
   elements: str
 diagnostics:
   description:
-    - The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and C(hint).
+    - The diagnostics of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
+      C(hint).
     - Warnings among them are also shown as warnings of the task.
   returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  description: The exit code of rocmcfg. Null if the module refused the task before it ran rocmcfg.
   returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
-  description: Whether something failed half way and the host was rolled back, so that nothing of it remains.
+  description: Whether a step failed and the host was rolled back, so that nothing of the change remains.
   returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:
@@ -291,8 +290,8 @@ from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
 def main():
     options = {
         "profiles": {"type": "list", "elements": "raw"},
-        # Readable by everybody on the host, as documented. To mask values would hide none of them, and would
-        # put asterisks for every 0, 1 and true in the results: Ansible replaces text wherever it occurs.
+        # Every user of the host can read them, as documented. Masking would hide none of them, and would put
+        # asterisks in place of every 0, 1 and true in the results: Ansible replaces text wherever it occurs.
         "set": {"type": "dict", "no_log": False},
         "with": {"type": "list", "elements": "raw"},
         "without": {"type": "list", "elements": "raw"},
@@ -316,7 +315,7 @@ def main():
     if arguments is None:
         results = absent(module, None if module.params["profiles"] is None else wanted)
     elif not wanted and not module.params["set"]:
-        refuse(module, "Say what is to be present: profiles (a name, or auto), or set, or both.")
+        refuse(module, "Say what to apply: profiles (a name, or auto), or set, or both.")
     else:
         results = present(module, trial, arguments)
     module.exit_json(**results)
@@ -349,7 +348,7 @@ def absent(module, wanted):
     host = request.host_arguments(module.params)
     verified = program.ask(["verify"] + request.host_arguments(module.params, chroot=False), accept=(0, 3, 6))
     in_force = verified["profiles"]
-    # of a host with a trial, verify knows only what is tried
+    # on a host with a trial, verify reports only what is tried
     if (wanted and "auto" in wanted) or verified["trial"] is not None:
         status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
         wanted = answer.named(wanted, status)

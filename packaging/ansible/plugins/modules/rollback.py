@@ -5,12 +5,12 @@
 
 DOCUMENTATION = r"""
 module: rollback
-short_description: Take back the last transaction of rocmcfg, or all since an earlier one
+short_description: Undo the last transaction of rocmcfg, or all transactions since an earlier one
 version_added: 0.1.0
 description:
-  - Undoes what rocmcfg applied last, files byte by byte, then the boot menu and images.
-  - To take back everything, use M(rocmcfg.amdgpu.profile) with O(rocmcfg.amdgpu.profile#module:state=absent).
-  - With O(to=previous), each run takes back one transaction more, until none is left.
+  - Undoes what rocmcfg applied last. It restores files byte for byte, and then the boot menu and images.
+  - To undo everything, use M(rocmcfg.amdgpu.profile) with O(rocmcfg.amdgpu.profile#module:state=absent).
+  - With O(to=previous), each run undoes one more transaction, until none is left.
   - It never reboots.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
@@ -18,21 +18,21 @@ options:
   to:
     description:
       - How far to go back.
-      - The number of a transaction, which brings the host to what that one left. If it is the one in force
-        nothing is changed.
-      - V(previous) undoes the last transaction, and with the next run the one before it.
-      - Nothing at all is refused, so that a variable without a value takes nothing back.
+      - The number of a transaction restores the state of the host after that transaction. If it is the one in
+        force, nothing is changed.
+      - V(previous) undoes the last transaction, and the next run undoes the one before it.
+      - An empty value is refused, so that a variable without a value undoes nothing.
     type: raw
     required: true
 attributes:
   check_mode:
     support: full
-    details: Nothing at all is written on the host.
+    details: Nothing is written on the host.
   diff_mode:
     support: full
   idempotent:
     support: partial
-    details: With the number of a transaction. With V(previous) the next run goes back one further.
+    details: With the number of a transaction. With V(previous), the next run undoes one more transaction.
 seealso:
   - module: rocmcfg.amdgpu.profile
 author:
@@ -40,17 +40,17 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Take back what was applied last
+- name: Undo what was applied last
   rocmcfg.amdgpu.rollback:
     to: previous
   become: true
 
-- name: Go back to what transaction 3 left
+- name: Go back to the state after transaction 3
   rocmcfg.amdgpu.rollback:
     to: 3
   become: true
 
-- name: Apply, prove, and take it back where the proof fails
+- name: Apply, verify, and undo it if the check fails
   become: true
   block:
     - name: Apply
@@ -58,11 +58,11 @@ EXAMPLES = r"""
         profiles: auto
       register: amdgpu
 
-    - name: Prove that all is configured
+    - name: Verify that everything is configured
       rocmcfg.amdgpu.verify:
         pending_ok: true
   rescue:
-    - name: Take it back
+    - name: Undo it
       rocmcfg.amdgpu.rollback:
         to: previous
       when: amdgpu.changed
@@ -70,7 +70,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 transactions:
-  description: The numbers of the transactions that were taken back, or would be in check mode.
+  description: The numbers of the transactions that were undone, or would be in check mode.
   returned: success
   type: list
   elements: int
@@ -85,32 +85,33 @@ diff:
   type: list
   elements: dict
 activations:
-  description: The programs that make the files count, each with C(tool), C(argv), C(reason) and C(state).
+  description: The programs that put the files into effect, each with C(tool), C(argv), C(reason) and
+    C(state).
   returned: success
   type: list
   elements: dict
 reboot_required:
-  description: Whether the running kernel keeps what was taken back until a reboot.
+  description: Whether the running kernel keeps the undone settings until a reboot.
   returned: success
   type: bool
 diagnostics:
-  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
-    C(hint).
+  description: The diagnostics of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location)
+    and C(hint).
   returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  description: The exit code of rocmcfg. Null if the module refused the task before it ran rocmcfg.
   returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:

@@ -5,10 +5,10 @@
 
 DOCUMENTATION = r"""
 module: trial
-short_description: Keep the settings that a trial boot carries, or end the trial
+short_description: Keep the settings of a trial boot, or end the trial
 version_added: 0.1.0
 description:
-  - A trial begins with O(rocmcfg.amdgpu.profile#module:trial). Its boot carries the settings, and the boot
+  - A trial begins with O(rocmcfg.amdgpu.profile#module:trial). Its boot has the settings, and the boot
     after it does not, unless they are confirmed.
   - It never reboots.
 extends_documentation_fragment:
@@ -16,23 +16,23 @@ extends_documentation_fragment:
 options:
   state:
     description:
-      - V(confirmed) applies for good what this boot carries, as one transaction. It needs no other reboot,
-        and fails where no trial is running or its settings are not in effect.
-      - V(rejected) ends a trial, whether its boot is still to come, has begun or is over, and takes away what
-        made it. What was applied before stays. It changes nothing where there is no trial.
+      - V(confirmed) applies the settings of this boot permanently, as one transaction. It needs no other
+        reboot, and fails if no trial is running or its settings are not in effect.
+      - V(rejected) ends a trial, whether its boot is still to come, has begun or is over, and removes what
+        was set up for it. What was applied before stays. It changes nothing if there is no trial.
     type: str
     choices: [confirmed, rejected]
     required: true
 attributes:
   check_mode:
     support: full
-    details: Nothing at all is written on the host.
+    details: Nothing is written on the host.
   diff_mode:
     support: partial
-    details: In check mode V(confirmed) has none.
+    details: In check mode, V(confirmed) shows no differences.
   idempotent:
     support: partial
-    details: With V(rejected). A trial that is confirmed is none any more, so the next V(confirmed) fails.
+    details: With V(rejected). After a confirmation there is no trial any more, so another V(confirmed) fails.
 seealso:
   - module: rocmcfg.amdgpu.profile
   - module: rocmcfg.amdgpu.verify
@@ -41,26 +41,26 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Try the profile of the GPUs for one boot
+- name: Try the profile for the GPUs for one boot
   rocmcfg.amdgpu.profile:
     profiles: auto
     trial: true
   become: true
   register: amdgpu
 
-- name: Boot
+- name: Reboot
   ansible.builtin.reboot:
   become: true
   when: amdgpu.reboot_required
 
-- name: Keep what holds, end the trial where it does not
+- name: Keep the settings if they are in effect, or else end the trial
   become: true
   when: amdgpu.trial is not none
   block:
-    - name: Prove it
+    - name: Verify the settings
       rocmcfg.amdgpu.verify:
 
-    - name: Keep it
+    - name: Keep the settings
       rocmcfg.amdgpu.trial:
         state: confirmed
   rescue:
@@ -81,7 +81,8 @@ diff:
   type: list
   elements: dict
 activations:
-  description: The programs that make the files count, each with C(tool), C(argv), C(reason) and C(state).
+  description: The programs that put the files into effect, each with C(tool), C(argv), C(reason) and
+    C(state).
   returned: success
   type: list
   elements: dict
@@ -94,18 +95,18 @@ transaction:
   returned: O(state=confirmed)
   type: int
 transactions:
-  description: The number of the trial's transaction, if there was one that was taken back, or would be.
+  description: The number of the trial's transaction, if there was one that was undone, or would be.
   returned: O(state=rejected)
   type: list
   elements: int
 last_trial:
   description:
-    - How the newest trial in the history of the host went, or null where there never was one.
-    - C(transaction) is its number. C(outcome) is V(rejected), V(confirmed), V(not_confirmed) where its boot
-      ended without that, or V(not_tried) where it never began; in check mode also the stage of one that is
-      on record.
-    - C(evidence) of a boot that failed has C(source), C(text) and C(lines), or is null. C(withheld) says why
-      the trial did not confirm itself.
+    - How the newest trial in the history of the host ended, or null if there never was one.
+    - C(transaction) is its number. C(outcome) is V(rejected), V(confirmed), V(not_confirmed) if its boot
+      ended without a confirmation, or V(not_tried) if its boot never began; in check mode also the stage of
+      a trial that is on record.
+    - C(evidence) of a failed boot has C(source), C(text) and C(lines), or is null. C(withheld) says why the
+      trial did not confirm itself.
   returned: O(state=rejected)
   type: dict
 trial:
@@ -128,27 +129,27 @@ profiles:
   type: list
   elements: str
 diagnostics:
-  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
-    C(hint).
+  description: The diagnostics of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location)
+    and C(hint).
   returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  description: The exit code of rocmcfg. Null if the module refused the task before it ran rocmcfg.
   returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
-  description: Whether a step failed half way and was undone, so that the trial is as before.
+  description: Whether a step failed and was undone, so that the trial is as before.
   returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:
@@ -193,7 +194,7 @@ def reject(module, program):
     host = request.host_arguments(module.params)
     history = ["history"] + request.host_arguments(module.params, chroot=False)
     due = answer.trial_on_record(program.ask(history)) is not None
-    # a trial is the last transaction as long as it is on record, and to reject it is to roll it back
+    # a trial on record is always the last transaction, so rejecting it means rolling it back
     preview = program.ask(["rollback", "--dry-run"] + host, warn=False) if due else answer.NOTHING_UNDONE
     ran = program.ask(["reject", "--yes"] + host) if not module.check_mode else None
     results = answer.undone_results(preview, ran)

@@ -5,28 +5,28 @@
 
 DOCUMENTATION = r"""
 module: verify
-short_description: Prove that the kernel parameters and variables are in effect
+short_description: Verify that the kernel parameters and variables are in effect
 version_added: 0.1.0
 description:
-  - Compares what was applied with what the host's files say and with what the running kernel does, per
-    setting.
-  - Needs no rights beyond those of the login user, except where the kernel hides a value from it.
+  - Compares, for each setting, what was applied with what the host's files say and with what the running
+    kernel does.
+  - Needs no rights beyond those of the login user, unless the kernel hides a value from that user.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
 options:
   profiles:
     description:
-      - Judge by these profiles instead of by what rocmcfg applied, for example on a host that was
-        configured by hand.
+      - Check these profiles instead of what rocmcfg applied, for example on a host that was configured by
+        hand.
     type: list
     elements: raw
   fail:
-    description: Whether anything but RV(status=in_effect) fails the task. If not, it only reports.
+    description: Whether any other RV(status) than V(in_effect) fails the task. If not, the task only reports.
     type: bool
     default: true
   pending_ok:
-    description: Let RV(status=pending) pass, which says that all is configured and a reboot (or a tool) is
-      missing.
+    description: Accept RV(status=pending), which means that everything is configured but a reboot (or a tool
+      run) is still needed.
     type: bool
     default: false
 attributes:
@@ -44,14 +44,14 @@ author:
 """
 
 EXAMPLES = r"""
-- name: After the reboot, prove that all settings are in effect
+- name: After the reboot, verify that all settings are in effect
   rocmcfg.amdgpu.verify:
 
-- name: Before it, only that all is configured
+- name: Before the reboot, verify only that everything is configured
   rocmcfg.amdgpu.verify:
     pending_ok: true
 
-- name: Look at a host that was configured by hand
+- name: Check a host that was configured by hand
   rocmcfg.amdgpu.verify:
     profiles: [mi300x]
     fail: false
@@ -61,15 +61,16 @@ EXAMPLES = r"""
 RETURN = r"""
 status:
   description:
-    - V(in_effect), V(pending) where a reboot or a tool is missing, V(differences), or V(nothing_applied).
-    - The last is also said of O(profiles) of which this host needs nothing; that does not fail the task.
+    - V(in_effect), V(pending) if a reboot or a tool run is still needed, V(differences), or
+      V(nothing_applied).
+    - It is also V(nothing_applied) if this host needs none of the settings of O(profiles); that does not
+      fail the task.
   returned: always, unless rocmcfg gave no verdict
   type: str
 checks:
   description:
     - One for each setting, with C(name), C(target), C(desired), C(configured), C(running), C(status),
-      C(source) and
-      C(detail).
+      C(source) and C(detail).
   returned: always, unless rocmcfg gave no verdict
   type: list
   elements: dict
@@ -78,7 +79,7 @@ pending:
   returned: always, unless rocmcfg gave no verdict
   type: bool
 profiles:
-  description: The profiles that were judged by.
+  description: The profiles that were checked.
   returned: always, unless rocmcfg gave no verdict
   type: list
   elements: str
@@ -88,13 +89,13 @@ transaction:
   type: int
 trial:
   description:
-    - The number of the transaction of a trial that is on record, or null.
+    - The transaction number of a trial that is on record, or null.
     - While it runs, RV(status) and RV(checks) are those of its settings.
   returned: always, unless rocmcfg gave no verdict
   type: int
 diagnostics:
-  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
-    C(hint).
+  description: The diagnostics of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location)
+    and C(hint).
   returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
@@ -105,20 +106,20 @@ msg:
   sample: "in effect: all 4 settings"
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless no rocmcfg was asked
+  returned: always, unless rocmcfg was not run
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  description: The exit code of rocmcfg. Null if the module refused the task before it ran rocmcfg.
   returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
-  description: Always false here, as all modules return it.
+  description: Always false; returned for consistency with the other modules.
   returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:

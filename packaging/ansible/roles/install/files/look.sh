@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Prints what the role has to know of a host, one KEY=VALUE a line. Changes nothing. $1: the prefix for wheels.
+# Prints what the role has to know about a host, one KEY=VALUE per line. Changes nothing. $1: the prefix for wheels.
 prefix=$1
 machine=$(uname -m)
 system=none
@@ -14,13 +14,13 @@ elif command -v rpm >/dev/null; then
     version=$(rpm -q --qf '%{VERSION}-%{RELEASE}' rocmcfg 2>/dev/null) || version=
     for tool in dnf zypper; do command -v $tool >/dev/null && installer=$tool && break; done
 fi
-# What this role made of wheels: its link, which may lead nowhere, and the directory with its stamp.
+# What this role installed from wheels: its link, which may dangle, and the directory with its stamp.
 link=no foreign=
 for path in /usr/local/bin/rocmcfg /usr/local/sbin/rocmcfg; do
     if [ "$path" = /usr/local/bin/rocmcfg ] && [ "$(readlink "$path" | tr -s /)" = "$prefix/bin/rocmcfg" ]; then
         link=yes
     elif [ -e "$path" ] || [ -L "$path" ]; then
-        # would be found before the package's own program, or by another name than the one asked for
+        # would be found before the package's own program, or under another path than the requested one
         foreign=$path; target=$(readlink -f "$path")
     fi
 done
@@ -34,7 +34,7 @@ elif [ -d "$prefix" ] && [ -z "$(ls -A "$prefix")" ]; then place=empty
 # `rm -rf PREFIX/*` leaves the file that venv writes since Python 3.13; the link tells whose it was
 elif [ -d "$prefix" ] && [ "$link" = yes ] && [ "$(ls -A "$prefix")" = .gitignore ]; then place=empty
 fi
-# A host whose system is an image: dnf is not there, or refuses, and what it adds is another deployment.
+# A host that runs from an image: dnf is missing, or refuses, or adds packages only to the next deployment.
 image=no
 [ -e /run/ostree-booted ] && image=yes
 record=no
