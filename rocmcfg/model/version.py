@@ -14,8 +14,8 @@ Version = tuple[int, ...]
 _KERNEL = regex(r"^([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?![0-9])(?:[-~]?(rc[0-9]+))?(.*)$")
 _BUILD = regex(r"([0-9.]+)-([0-9]{1,9})-(.+)")  # 6.17.0-19-generic: base, build, flavour
 _LAST = 1 << 30  # stands for a number that a version does not contain
-# TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack the fixes of
-# 7.2. From 7.11 on, which came after 7.2, the numbers are in order of time.
+# TheRock's previews, numbered ahead of the releases: they came between ROCm 7.1 and 7.2, and lack the fixes
+# of 7.2. From 7.11 on, which came after 7.2, the numbers are in order of time.
 # https://rocm.docs.amd.com/en/latest/reference/system-optimization/rdna3-5.html (the table of kernels)
 _PREVIEWS = ((7, 9), (7, 10))
 _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
