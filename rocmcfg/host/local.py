@@ -7,8 +7,9 @@ import os
 import pwd
 import re
 import syslog
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
@@ -17,6 +18,9 @@ from rocmcfg.host.problems import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.host.state_dir import STATE_MODE
 from rocmcfg.model.file_state import FileState, Stamp
 from rocmcfg.model.regex import regex
+
+if TYPE_CHECKING:
+    from rocmcfg.host.package_manager import AtWork
 
 # Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
 _LOCALE_FILES = ("/etc/default/locale", "/etc/locale.conf")
@@ -191,19 +195,30 @@ class LocalHost(LocalView):
             finally:
                 self._lock = None
 
-    def wait_for_package_manager(self, progress: Callable[[str], None]) -> None:
-        """Wait until no package manager is running here. Raises PackageManagerAtWork if it takes too long.
+    def wait_for_package_manager(
+        self, progress: Callable[[str], None], generators: Collection[str] = ()
+    ) -> None:
+        """Wait until neither a package manager nor one of the programs `generators` is running here. Raises
+        PackageManagerAtWork if it takes too long.
         The lock must not be held meanwhile: a hook of the package manager may need it."""
         from rocmcfg.host import package_manager
 
-        package_manager.wait(self._place, progress)
+        package_manager.wait(lambda: self._package_manager(generators), progress)
 
-    def require_no_package_manager(self) -> None:
-        """Raise PackageManagerAtWork where a package manager is running here."""
+    def require_no_package_manager(self, generators: Collection[str] = ()) -> None:
+        """Raise PackageManagerAtWork where a package manager, or one of the programs `generators`, is running
+        here."""
         from rocmcfg.host import package_manager
 
-        if (manager := package_manager.at_work(self._place)) is not None:
+        if (manager := self._package_manager(generators)) is not None:
             raise package_manager.PackageManagerAtWork(manager)
+
+    def _package_manager(self, generators: Collection[str]) -> AtWork | None:
+        from rocmcfg.host import package_manager
+
+        return package_manager.at_work(self._place) or package_manager.generator_at_work(
+            generators, self.root
+        )
 
     def require_lock(self) -> None:
         """Raise Locked where we do not, or no longer, hold the lock."""

@@ -9,7 +9,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
@@ -40,11 +40,12 @@ _SAFELY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _DEFAULT_WAIT = 600.0  # seconds
 _LONGEST = 86_400.0
 _PAUSE = 0.5
+_COMM = 15  # characters of a program's name that the kernel keeps (TASK_COMM_LEN in include/linux/sched.h)
 
 
 class AtWork(NamedTuple):
-    """A running package manager. `process` is 0 where it is not known, as for a lock of another PID
-    namespace."""
+    """A running package manager, or a program that writes menus or images, which holds no lock and so has no
+    `path`. `process` is 0 where it is not known, as for a lock of another PID namespace."""
 
     name: str
     path: str
@@ -53,11 +54,8 @@ class AtWork(NamedTuple):
 
 class PackageManagerAtWork(RocmcfgError):
     def __init__(self, manager: AtWork) -> None:
-        held = (
-            f"{manager.path} is held by process {manager.process}"
-            if manager.process
-            else f"{manager.path} is held"
-        )
+        by = f" by process {manager.process}" if manager.process else ""
+        held = f"{manager.path} is held{by}" if manager.path else f"it is process {manager.process}"
         hint = (
             "wait until it finishes, then run the command again; the variable "
             "ROCMCFG_PACKAGE_TIMEOUT=SECONDS sets how long rocmcfg itself waits, 0 for not at all"
@@ -80,14 +78,33 @@ def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | 
     return None
 
 
-def wait(placed: Callable[[str], AbstractContextManager[Place]], progress: Callable[[str], None]) -> None:
+def generator_at_work(programs: Collection[str], root: str) -> AtWork | None:
+    """Return the one of these programs that somebody else runs on the host at `root`; None where none runs,
+    and inside of one of them, as in a hook of it. A program counts by its name and its root directory, so
+    that one of a container is no business of the host."""
+    names = {name[:_COMM]: name for name in programs}
+    if not names:
+        return None
+    with suppress(OSError):
+        wanted, ancestors = os.stat(root), {*_ancestors()}
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{entry}/comm") as stream:
+                name = stream.read().rstrip("\n")
+                if name not in names or not os.path.samestat(wanted, os.stat(f"/proc/{entry}/root")):
+                    continue
+                return None if int(entry) in ancestors else AtWork(names[name], "", int(entry))
+    return None
+
+
+def wait(look: Callable[[], AtWork | None], progress: Callable[[str], None]) -> None:
     """Wait until none is running. Raises PackageManagerAtWork after ROCMCFG_PACKAGE_TIMEOUT seconds."""
     started, longest = time.monotonic(), _longest()
-    while (manager := at_work(placed)) is not None:
+    while (manager := look()) is not None:
         waited = time.monotonic() - started
         if waited >= longest:
             raise PackageManagerAtWork(manager)
-        progress(f"{waited:.0f} s: waiting for {manager.name}, which holds {manager.path}")
+        holds = f", which holds {manager.path}" if manager.path else f" (process {manager.process})"
+        progress(f"{waited:.0f} s: waiting for {manager.name}{holds}")
         time.sleep(_PAUSE)
 
 

@@ -45,6 +45,7 @@ def apply(
     user saw must still be what happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
+    from rocmcfg.change.transaction.programs import generators
     from rocmcfg.change.trial.ends import Confirmation
     from rocmcfg.change.trial.plan import OfOneBoot
 
@@ -52,7 +53,7 @@ def apply(
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
 
     require_trusted(host)  # before the lock is written there
-    host.wait_for_package_manager(progress)
+    host.wait_for_package_manager(progress, generators(host))
     with host.lock():
         require_finished(host)
         if confirms is None:
@@ -71,7 +72,8 @@ def apply(
             return planned._replace(plan=made._replace(activations=(*left, *skipped)))
         if not confirm(planned):
             return None
-        host.require_no_package_manager()  # it may have started while the user read the plan
+        # it may have started while the user read the plan
+        host.require_no_package_manager(generators(host))
         now = planned_now() if asks else planned
         changed = [
             error(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.change.transaction.programs import generators
 from rocmcfg.host import package_manager
 from rocmcfg.host.local import LocalHost
 from tests.support.hosts import debian_grub_host
@@ -197,3 +198,48 @@ def test_the_real_package_managers_are_seen(tmp_path: Path, program: str, packag
             assert program in refused.value.diagnostics[0].summary
         at_work.communicate(timeout=HANG)
     LocalHost(str(root)).require_no_package_manager()
+
+
+@contextlib.contextmanager
+def _running(path: Path, *, within: str = "") -> Iterator[subprocess.Popen[str]]:
+    """A program of this name, by its own first line as update-grub is; `within` it a command runs first."""
+    path.write_text(f"#!/bin/sh\n{within}\necho begun\nread answer\n")
+    path.chmod(0o755)
+    with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "begun\n"
+        yield program
+        program.communicate("\n", timeout=HANG)
+
+
+# of no program of this machine, which another test may run
+GENERATORS = ("make-a-menu", "make-all-the-images")
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str) -> None:
+    """It has read the files of before, and would write its menu after the one of an apply."""
+    with _running(tmp_path / name) as program:
+        assert package_manager.generator_at_work(GENERATORS, "/") == (name, "", program.pid)
+        assert package_manager.generator_at_work(("dracut",), "/") is None
+        assert package_manager.generator_at_work(GENERATORS, str(tmp_path)) is None, "it is not of that host"
+        with pytest.raises(package_manager.PackageManagerAtWork) as raised:
+            LocalHost("/").require_no_package_manager(GENERATORS)
+        assert raised.value.diagnostics[0].detail == f"it is process {program.pid}"
+    assert package_manager.generator_at_work(GENERATORS, "/") is None
+
+
+def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:
+    script = (
+        "from rocmcfg.host import package_manager as p; print(p.generator_at_work(['grub-mkconfig'], '/'))"
+    )
+    said = tmp_path / "said"
+    with _running(tmp_path / "make-a-menu", within=f'{sys.executable} -c "{script}" >{said}'):
+        pass
+    assert said.read_text() == "None\n"
+
+
+def test_the_programs_of_all_loaders_and_generators_are_looked_for(host: Path) -> None:
+    names = generators(LocalHost(str(host)))
+    assert {"update-grub", "grub-mkconfig", "update-initramfs", "dracut", "mkinitcpio"} <= names
+    assert not names & {"systemctl", "sh", "env"}
