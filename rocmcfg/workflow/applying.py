@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.change.planning.refusals import judged_on, request_without
 from rocmcfg.change.transaction import undo_script
 from rocmcfg.change.transaction.lost_records import record_due
+from rocmcfg.change.transaction.programs import generators
 from rocmcfg.change.trial import record as trial
 from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.host.view import Host, Locked
@@ -45,7 +46,6 @@ def apply(
     user saw must still be what happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
-    from rocmcfg.change.transaction.programs import generators
     from rocmcfg.change.trial.ends import Confirmation
     from rocmcfg.change.trial.plan import OfOneBoot
 
