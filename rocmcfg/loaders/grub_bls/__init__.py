@@ -174,7 +174,8 @@ def _hook_path(view: HostView) -> str:
 
 
 def _has_hook(view: HostView) -> bool:
-    return text_or_empty(view, _hook_path(view)).startswith(trial_head())
+    first_line = trial_head().partition("\n")[0]  # the others were worded differently by an older rocmcfg
+    return text_or_empty(view, _hook_path(view)).startswith(first_line)
 
 
 def _read_by_grub(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
