@@ -224,11 +224,12 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     if report.trial is not None:
         printer.line(f"Trial (transaction {report.trial}); CONFIGURED shows the boot after it.")
         printer.line()
+    unread = any(diagnostic.id == "RC5007" for diagnostic in report.diagnostics)
     rows = [
         (
             c.name,
             c.desired or "-",
-            c.configured or "-",
+            c.configured or ("?" if unread and c.target == "cmdline" else "-"),
             c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
             _words(c.status),
         )

@@ -20,6 +20,7 @@ class CheckStatus(str, Enum):
     NOT_LOADED = "not_loaded"
     NOT_READABLE = "not_readable"
     CANNOT_BE_TOLD = "cannot_be_told"
+    LEFT_TO_YOU = "left_to_you"
 
 
 # The detail of a check that is based on files only.
@@ -42,6 +43,9 @@ class Check(NamedTuple):
     source: str
     detail: str = ""
 
+
+# An undo left a program to the user, or a reboot.
+_UNDO_NOT_OVER = frozenset({"RC4016", "RC5006"})
 
 # The status of a whole host.
 Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
@@ -68,9 +72,7 @@ class VerificationReport(NamedTuple):
         if self.record_lost:
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
-        undone = all(
-            diagnostic.id != "RC4016" for diagnostic in self.diagnostics
-        )  # otherwise an undo left a program to the user
+        undone = not any(diagnostic.id in _UNDO_NOT_OVER for diagnostic in self.diagnostics)
         if statuses <= PASSES and undone:
             return ExitCode.DONE
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES

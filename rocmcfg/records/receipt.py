@@ -32,7 +32,8 @@ class BadReceipt(RocmcfgError):
 class Receipt(NamedTuple):
     """The receipt. `request` is the user's request. `files` maps each path to the digest of its content,
     `activations` each tool to its result. `deployment` is the system on this host that got the arguments,
-    where there are several; all of them share /var, and so this receipt."""
+    where there are several; all of them share /var, and so this receipt. `by_hand` are kernel arguments that
+    were left to the user."""
 
     transaction: int
     profiles: tuple[str, ...]
@@ -43,6 +44,7 @@ class Receipt(NamedTuple):
     files: dict[Path, str]
     activations: dict[str, ActivationState]
     deployment: str = ""
+    by_hand: tuple[DesiredSetting, ...] = ()
 
 
 def load(view: HostView) -> Receipt | None:

@@ -62,6 +62,15 @@ class Running:
         return RunningValue(None, False) if karg is None else RunningValue(karg.value, True)
 
 
+def environment_of(view: HostView, pid: int) -> dict[str, str]:
+    """Return the environment that a process was started with. Raise Unreadable."""
+    content = view.read(f"/proc/{pid}/environ")
+    if content is None:
+        raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
+    pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
+    return {name: value for name, _, value in pairs}
+
+
 def trial_token(view: HostView) -> str | None:
     """Return the token of the trial whose boot this is, from the command line; None if this is not a trial
     boot."""

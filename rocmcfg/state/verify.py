@@ -4,18 +4,18 @@ nothing, and import no heavy library: people run this after every boot."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rocmcfg.files import env_update, environment, environment_targets, modprobe
 from rocmcfg.files.environment import Assignment
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView
 from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import marked_arguments
 from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
 from rocmcfg.model.activation import ActivationState
-from rocmcfg.model.checks import OFFLINE, Check, CheckStatus, VerificationReport
+from rocmcfg.model.checks import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind
-from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.request import command_line
 from rocmcfg.model.shape import NamedTuple
@@ -23,7 +23,8 @@ from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted
-from rocmcfg.state.values import Effective, Running, RunningValue, effective
+from rocmcfg.state.remarks import remarks
+from rocmcfg.state.values import Effective, Running, RunningValue, effective, environment_of
 
 Verdict = tuple[CheckStatus, str]  # with its detail
 
@@ -39,11 +40,18 @@ class _Host(NamedTuple):
     later: dict[str, Assignment]
     pid_environment: dict[str, str] | None
     due: dict[str, None]  # the programs that must run before a setting is in effect
+    again: str  # the command that applies the receipt again; empty without a receipt
 
     @property
     def entries(self) -> tuple[Entry, ...] | None:
         """Return the normal entries; None if they are unknown."""
         return self.menu.normal if self.menu and not self.menu.unreadable else None
+
+    @property
+    def hides_arguments(self) -> bool:
+        """Return whether there is a boot menu that cannot be read, mostly because only root may read it."""
+        reason = self.menu.unreadable if self.menu else ""
+        return bool(reason) and not reason.startswith(NO_FILE)
 
 
 def verify(
@@ -57,33 +65,16 @@ def verify(
     values count, not files. Raise Unreadable if `pid` is given and its environment cannot be read."""
     host = _look(view, settings, receipt, pid)
     checks = [_check(host, setting) for setting in settings]
+    checks += [_by_hand(host, setting) for setting in (receipt.by_hand if receipt else ())]
     transaction = receipt.transaction if receipt else None
     problems = changed_files(view, receipt)
     torn = marked_arguments.torn(host.menu.normal if host.menu else ())
     problems += (problem._replace(severity=Severity.WARNING) for problem in torn)
-    again = f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else ""
-    problems += _untold(checks)
+    problems += remarks(checks, host.menu if host.hides_arguments else None, view.root)
     due = tuple(host.due)
     return VerificationReport(
-        profiles, transaction, tuple(checks), tuple(problems), program_due=due, again=again
+        profiles, transaction, tuple(checks), tuple(problems), program_due=due, again=host.again
     )
-
-
-def _untold(checks: Sequence[Check]) -> Iterator[Diagnostic]:
-    for check in checks:
-        if check.status is not CheckStatus.CANNOT_BE_TOLD:
-            continue
-        if not check.name.startswith("env."):
-            yield warning(
-                "RC3187",
-                f"the value of {check.name} at the next boot cannot be determined",
-                detail="the boot loader inserts the value of a variable there, after what rocmcfg wrote",
-                location=check.source,
-                hint="write the value itself there, or remove the argument; then regenerate the boot menu",
-            )
-            continue
-        hint = f"set a literal value there, or remove it: {check.name.partition('.')[2]}={check.desired}"
-        yield environment.untold(check.name.partition(".")[2], check.source, hint)
 
 
 def _look(
@@ -101,8 +92,9 @@ def _look(
         receipt,
         _env_files(view, receipt, targets) if variables else {},
         environment_targets.later_assignments(view, targets) if variables else {},
-        _environ(view, pid) if pid is not None else None,
+        environment_of(view, pid) if pid is not None else None,
         {},
+        f"sudo {command_line(receipt.request, view.root)}{' --chroot' * view.offline}" if receipt else "",
     )
 
 
@@ -132,13 +124,14 @@ def _check(host: _Host, setting: DesiredSetting) -> Check:
     return look(host, setting)
 
 
-def _environ(view: HostView, pid: int) -> dict[str, str]:
-    """Return the environment that a process was started with. Raise Unreadable."""
-    content = view.read(f"/proc/{pid}/environ")
-    if content is None:
-        raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
-    pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
-    return {name: value for name, _, value in pairs}
+def _by_hand(host: _Host, setting: DesiredSetting) -> Check:
+    """Check a kernel argument that apply left to the user because it does not configure the boot loader: only
+    the running kernel shows whether it was added."""
+    check = _check(host._replace(receipt=None, menu=None), setting)
+    if check.status in PASSES:
+        return check
+    detail = f"add {setting.karg} to the kernel line of the boot loader, then reboot"
+    return check._replace(configured=None, status=CheckStatus.LEFT_TO_YOU, detail=detail)
 
 
 def _parameter(host: _Host, setting: DesiredSetting) -> Check:
@@ -162,7 +155,9 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
 
 def _configured(host: _Host, setting: DesiredSetting) -> Effective:
     """Return the value at the next boot. If an entry differs, return that one's, because any entry may be
-    booted."""
+    booted. Return nothing if the arguments of the menu cannot be read."""
+    if host.hides_arguments and setting.channel is Channel.CMDLINE:
+        return Effective()
     if host.entries is None:
         kargs: tuple[Karg, ...] = host.running.kargs if host.menu is None else ()
         return effective(setting.parameter, host.options, kargs)
@@ -189,10 +184,19 @@ def _parameter_status(
     if same(now.value, setting.text):
         return CheckStatus.IN_EFFECT, ""
     if not _booted_with(host, setting):
-        return not_booted(host.view, host.receipt, host.loader)
+        return _not_booted(host)
     if setting.rewritten:
         return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
     return CheckStatus.DRIFT, "changed since this boot set it (a reboot resets it), or replaced by the driver"
+
+
+def _not_booted(host: _Host) -> Verdict:
+    if host.receipt is None and host.hides_arguments and host.menu is not None:
+        return (
+            CheckStatus.NOT_READABLE,
+            f"not in this boot, and {host.menu.path} is unreadable",
+        )
+    return not_booted(host.view, host.receipt, host.loader)
 
 
 def _unseen(host: _Host) -> Verdict:
@@ -206,11 +210,10 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if nothing is wrong."""
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
+    if setting.channel is Channel.CMDLINE and host.hides_arguments:
+        return None  # the running kernel decides
     if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
-        if host.menu.unreadable.startswith(NO_FILE):
-            return CheckStatus.DRIFT, f"{host.menu.path}: {host.menu.unreadable}"
-        # The drop-in is right and the menu cannot be read: the running kernel decides.
-        return None
+        return CheckStatus.DRIFT, f"{host.menu.path}: {host.menu.unreadable}"
     if configured.untold:
         return CheckStatus.CANNOT_BE_TOLD, f"the value that {configured.source} gives it cannot be determined"
     if same(configured.value, setting.text) and configured.value is not None:
@@ -223,13 +226,13 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
             return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
         return None
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
-        return _menu_lacks_it(host)
+        return _menu_lacks_it(host, setting)
     if configured.value is None:
         return CheckStatus.DRIFT, "it is not configured"
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
 
 
-def _menu_lacks_it(host: _Host) -> Verdict:
+def _menu_lacks_it(host: _Host, setting: DesiredSetting) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
         return _waits_for(host, host.menu.tool)
     deployment = host.receipt.deployment if host.receipt else ""
@@ -240,6 +243,9 @@ def _menu_lacks_it(host: _Host) -> Verdict:
             "finalized when the host shut down (journalctl -b -1 -u ostree-finalize-staged)"
         )
     kept = registry.argument_keeper(host.loader) is not None
+    owners, _, _ = setting.adopted_from.rpartition(":")
+    if owners and not contains(registry.backend(host.loader).observe(host.view).foreign, setting.karg):
+        return CheckStatus.DRIFT, f"{owners} no longer has it; to add it again: {host.again}"
     generates = host.menu is not None and host.menu.tool and not kept
     by_hand = f", or run {host.menu.tool}" if host.menu is not None and generates else ""
     return CheckStatus.DRIFT, f"the boot menu does not have it: apply again{by_hand}"
@@ -338,7 +344,7 @@ def _karg_status(
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
-        return _menu_lacks_it(host)
+        return _menu_lacks_it(host, setting)
     if beaten:
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)
         if winner is not None and winner.untold:
@@ -353,7 +359,7 @@ def _karg_status(
         return CheckStatus.IN_EFFECT, ""
     if contains(host.running.kargs, setting.karg):
         return CheckStatus.DRIFT, "this boot had it, but another argument won"
-    return not_booted(host.view, host.receipt, host.loader)
+    return _not_booted(host)
 
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:

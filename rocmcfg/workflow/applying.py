@@ -142,7 +142,8 @@ def _withdraw(
 ) -> list[Diagnostic]:
     request = request_without(applied, harmful)
     # only what was approved: nobody can be asked here, and anybody may have written the profile's file
-    approved = Approved(applied.profiles, tuple(s for s in applied.settings if s.id not in harmful))
+    kept = tuple(s for s in applied.settings if s.id not in harmful)
+    approved = Approved(applied.profiles, kept, applied.by_hand)
     summary = f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver"
     remarks = [warning("RC4042", summary, hint="see `rocmcfg history`")]
     try:

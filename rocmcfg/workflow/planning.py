@@ -142,10 +142,12 @@ def on_top(view: HostView, request: Request) -> Request:
 
 
 class Approved(NamedTuple):
-    """The settings that a user saw in a plan and agreed to, with the names of their profiles."""
+    """The settings that a user saw in a plan and agreed to, with the names of their profiles. `by_hand` are
+    those that were left to the user."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]
+    by_hand: tuple[DesiredSetting, ...] = ()
 
 
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
@@ -158,7 +160,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     known_here = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known_here, request)
     require_no_errors(made.diagnostics)
-    return Planned(made, request, facts, ())
+    return Planned(made._replace(by_hand=approved.by_hand), request, facts, ())
 
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:

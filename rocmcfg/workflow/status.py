@@ -16,14 +16,14 @@ from rocmcfg.judging.names import argument, variable
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.checks import CheckStatus, Overall, VerificationReport
 from rocmcfg.model.desired import DesiredSetting
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import command_line
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.records import receipt
-from rocmcfg.records.journal import TRANSACTIONS, require_finished
+from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, read_configured, set_parameters
@@ -99,9 +99,6 @@ def status(view: HostView) -> Status:
     unnecessary = _unnecessary(view, applied, facts, loaded) if applied else ()
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, applied))
-    if not reboot and applied is None and view.hidden(TRANSACTIONS):
-        summary = "only root can find out whether the running kernel still has settings that were rolled back"
-        problems.append(info("RC5003", summary, location=TRANSACTIONS, hint="run `rocmcfg status` as root"))
     return Status(
         facts,
         report,

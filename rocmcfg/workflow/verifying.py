@@ -11,6 +11,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model import spelling
 from rocmcfg.model.checks import CheckStatus, VerificationReport
+from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, Severity, info
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.request import Request
@@ -18,6 +19,7 @@ from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, ids, require_finished
 from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.reboot import has_unwanted
 from rocmcfg.state.verify import verify as check
 
 
@@ -78,17 +80,32 @@ def verify_applied(view: HostView, applied: Receipt | None, pid: int | None = No
             raise at_work  # an apply writes its files before its receipt
         hint = "check a profile that rocmcfg did not apply with `rocmcfg verify --profile NAME`"
         nothing = info("RC5002", "nothing is applied on this host", hint=hint)
-        return _with_undone(view, VerificationReport((), None, (), (lost or nothing,), lost is not None))
-    return _with_undone(view, check(view, applied.settings, applied, applied.profiles, pid))
+        return _with_undone(
+            view, None, VerificationReport((), None, (), (lost or nothing,), lost is not None)
+        )
+    return _with_undone(view, applied, check(view, applied.settings, applied, applied.profiles, pid))
 
 
-def _with_undone(view: HostView, report: VerificationReport) -> VerificationReport:
-    """Return the report with a warning about what an undo left to the user."""
-    if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) <= (report.transaction or 0):
-        return report
-    from rocmcfg.change.transaction.undo import unfinished
+def _with_undone(view: HostView, applied: Receipt | None, report: VerificationReport) -> VerificationReport:
+    """Return the report with what an undo left to the user: a program to run, or a reboot."""
+    settings = applied.settings if applied else ()
+    left = [*still_running(view, settings)] if trial.load(view) is None and not report.record_lost else []
+    if max(() if view.hidden(TRANSACTIONS) else ids(view), default=0) > (report.transaction or 0):
+        from rocmcfg.change.transaction.undo import unfinished
 
-    return report._replace(diagnostics=(*report.diagnostics, *unfinished(view)))
+        left = [*unfinished(view), *left]
+    return report._replace(diagnostics=(*report.diagnostics, *left))
+
+
+def still_running(view: HostView, wanted: Sequence[DesiredSetting]) -> Iterator[Diagnostic]:
+    """Yield a remark if the running kernel still has settings that are no longer wanted, or if only root can
+    find out and nothing is wanted."""
+    if has_unwanted(view, wanted):
+        summary = "a reboot is due: the running kernel still has values that were rolled back"
+        yield info("RC5006", summary, hint="reboot, then run `rocmcfg verify` again")
+    elif not wanted and view.hidden(TRANSACTIONS):
+        summary = "only root can find out whether the running kernel still has settings that were rolled back"
+        yield info("RC5003", summary, location=TRANSACTIONS, hint="run the command as root")
 
 
 def _verify_profiles(

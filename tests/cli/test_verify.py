@@ -26,7 +26,7 @@ from tests.support.program import (
 from tests.support.tool_host import QuickHost
 from tests.support.tools import require_tool
 from tests.support.trees import tree
-from tests.support.usecases import apply
+from tests.support.usecases import apply, rollback
 
 LINE = "amdgpu.runpm=0"
 ANOTHER_BOOT = "11111111-2222-3333-4444-555555555555"
@@ -336,6 +336,29 @@ def test_what_only_root_may_read_is_never_a_pass_for_another_user(applied: Appli
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")
+@pytest.mark.parametrize("options", [(), ("--profile", "mine.toml")])
+def test_a_menu_that_only_root_may_read_is_unknown_and_not_unset(
+    applied: Applied, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """GRUB 2.12 makes grub.cfg with mode 0600."""
+    profile = tmp_path / "mine.toml"
+    profile.write_text('schema = 1\nsummary = "Mine."\n[module.amdgpu]\nrunpm = 0\n')
+    options = tuple(str(profile) if word == profile.name else word for word in options)
+    root = applied(LINE, "karg.iommu=pt")
+    booted(root, f"{LINE} iommu=pt", runpm="0")
+    (root / "boot/grub/grub.cfg").chmod(0o600)
+    _reachable(root)
+    found = as_nobody(command("verify", "--root", root, *options))
+    rows = [line.split() for line in found.out.splitlines()]
+    assert ["amdgpu.runpm", "0", "?", "0", "in", "effect"] in rows, found.out + found.err
+    assert (["karg.iommu", "pt", "?", "pt", "in", "effect"] in rows) is not bool(options)
+    assert f"only root may read it: run `sudo rocmcfg verify --root {root}`" in unfolded(found.err)
+    assert found.code == 0
+    booted(root, "", runpm="-1")
+    assert as_nobody(command("verify", "--root", root, *options)).code == (3 if options else 6)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")
 @pytest.mark.parametrize("verb", [("history",), ("recover",), ("rollback", "--yes")])
 def test_journals_that_cannot_be_seen_are_not_called_none(applied: Applied, verb: tuple[str, ...]) -> None:
     root = applied()
@@ -444,6 +467,53 @@ def test_an_adopted_argument_that_the_menu_lacks_is_put_into_it(tmp_path: Path) 
     check(root, "amdgpu.cwsr_enable", "pending_reboot", 6)
     again = rocmcfg("plan", "--set", "amdgpu.cwsr_enable=0", "--root", root, "--json").document
     assert again["activations"] == [], "it is done once"
+
+
+def test_an_adopted_argument_that_its_owner_deleted_is_added_by_another_apply(tmp_path: Path) -> None:
+    """The generator of the menu cannot bring it back."""
+    root = debian_grub_host(tmp_path, cmdline="quiet iommu=pt")
+    apply(QuickHost(str(root)), set=("karg.iommu=pt", LINE))
+    booted(root, f"iommu=pt {LINE}", runpm="0")
+    defaults = root / "etc/default/grub"
+    defaults.write_text(defaults.read_text().replace(" iommu=pt", ""))
+    QuickHost(str(root)).execute(["update-grub"], timeout=60, progress=lambda: None)
+    detail = check(root, "karg.iommu", "drift", 3)["detail"]
+    again = f"sudo rocmcfg apply --set karg.iommu=pt --set amdgpu.runpm=0 --root {root}"
+    assert detail.startswith(f"/etc/default/grub no longer has it; to add it again: {again}")
+    apply(QuickHost(str(root)), set=("karg.iommu=pt", LINE))
+    check(root, "karg.iommu", "in_effect", 0)
+
+
+def test_what_is_left_to_the_user_stays_due(tmp_path: Path) -> None:
+    """No boot loader is known: the arguments are the user's to add, and are checked as the others are."""
+    root = debian_grub_host(tmp_path, gfx=("gfx1201",), rocm="7.1.0")
+    for name in ("boot/grub", "etc/default/grub.d", "sys/firmware"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    for name in ("etc/default/grub", "usr/sbin/update-grub"):
+        (root / name).unlink(missing_ok=True)
+    assert rocmcfg("apply", "-p", "gfx1201", "--root", root, "--yes").code == 0
+    (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
+    row = check(root, "amdgpu.cwsr_enable", "left_to_you", 3)
+    assert (row["desired"], row["configured"], row["running"]) == ("0", None, "1")
+    assert "amdgpu.cwsr_enable=0" in row["detail"]
+    assert "amdgpu.cwsr_enable (left to you)" in unfolded(rocmcfg("status", "--root", root).out)
+    booted(root, "amdgpu.cwsr_enable=0", cwsr_enable="0")
+    check(root, "amdgpu.cwsr_enable", "in_effect", 0)
+
+
+def test_after_a_rollback_the_reboot_is_due_until_it_was_made(applied: Applied) -> None:
+    root = applied()
+    booted(root, runpm="0")
+    check(root, "amdgpu.runpm", "in_effect", 0)
+    rollback(QuickHost(str(root)))
+    found = rocmcfg("verify", "--root", root)
+    assert found.code == 6
+    assert "a reboot is due: the running kernel still has values that were rolled back" in unfolded(found.err)
+    assert rocmcfg("verify", "--root", root, "--json").document["status"] == "pending"
+    assert "A reboot is due" in rocmcfg("status", "--root", root).out
+    booted(root, "", boot_id=ANOTHER_BOOT.replace("1", "2"), runpm="-1")
+    assert rocmcfg("verify", "--root", root).code == 0
+    assert "reboot" not in rocmcfg("status", "--root", root).out
 
 
 def test_an_argument_that_is_spelt_otherwise_is_found_in_the_menu(tmp_path: Path) -> None:

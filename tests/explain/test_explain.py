@@ -297,6 +297,12 @@ def test_bits_that_are_no_features_are_decoded_too() -> None:
     assert found.unnamed == 0
 
 
+@pytest.mark.parametrize(("name", "word"), [("overdrive", "true"), ("gfx-dcs", "true"), ("gfxoff", "false")])
+def test_a_feature_is_written_as_what_it_is_not_by_default(host: LocalHost, name: str, word: str) -> None:
+    remarks = explain_name(host, name).explanation.remarks
+    assert f"write features.{name} = {word} in a profile, or --set feature.{name}={word}" in remarks
+
+
 def test_overdrive_says_where_it_taints() -> None:
     assert any("taints" in r for r in explain(ask("ppfeaturemask", "0xffffffff", kernel="7.3.4")).remarks)
     assert not any("taints" in r for r in explain(ask("ppfeaturemask", "0xfff7bfff", kernel="7.3.4")).remarks)

@@ -290,7 +290,9 @@ def _feature(question: Question, feature: Feature) -> Explanation:
     default = default_mask(parameter, question.machine.kernels)
     ids = [f"feature.{feature.name}", f"{parameter.module}.{canonical(feature.name)}"]
     on = setting.enabled if setting.value in ("true", "false") else None
-    word = "true" if on else "false"
+    # without a value, the one that changes something
+    wanted = not feature.is_on(default) if on is None else on
+    word = "true" if wanted else "false"
     spelling = f"features.{feature.name} = {word} in a profile, or --set feature.{feature.name}={word}"
     tainting = feature.taints and question.machine.runs(feature.taints) is not False
     explanation = Explanation(

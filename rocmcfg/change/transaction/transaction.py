@@ -137,6 +137,7 @@ class Purpose:
                 {path: journal.digest(content) for path, content in contents.items() if content is not None},
                 {**pending, **ran},
                 keeper.deployment(host) if keeper is not None else "",
+                self.plan.by_hand,
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
