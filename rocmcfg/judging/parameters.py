@@ -25,6 +25,7 @@ from rocmcfg.model.spelling import (
     parameter,
     same,
 )
+from rocmcfg.model.version import KernelVersion
 from rocmcfg.state.values import Effective
 
 # Every module has it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
@@ -52,9 +53,22 @@ def of_the_name(setting: Spelling, machine: Machine, catalogue: Catalogue) -> It
         sources = entry.sources if entry is not None else ()
         why = _lifetime(entry) if entry is not None else ""
         yield Verdict(About.ABSENT, why=why, kernels=lack, others=_releases(present), sources=sources)
+    elif entry is not None and entry.removed and not machine.kernels:
+        newest = newest_build(catalogue)
+        if newest.reached(entry.removed):
+            having = (
+                f"from {entry.since} and before {entry.removed}" if entry.since else f"before {entry.removed}"
+            )
+            why, sources = _lifetime(entry), entry.sources
+            yield Verdict(About.ABSENT, None, why, kernels=(str(newest),), others=(having,), sources=sources)
     if entry is not None and entry.deprecated and (present or not lack):
         better = next((t.instead for t in entry.traps if "*" in t.values and t.instead), None)
         yield Verdict(About.DEPRECATED, why=entry.deprecated, instead=better, sources=entry.sources)
+
+
+def newest_build(catalogue: Catalogue) -> KernelVersion:
+    """Return the newest kernel that was read for the catalogue."""
+    return max(build for parameter in catalogue.parameters.values() for build in parameter.builds)
 
 
 def _unknown_module(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:

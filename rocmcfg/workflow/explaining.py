@@ -15,6 +15,7 @@ from rocmcfg.facts.kernels import named_kernel
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
+from rocmcfg.judging.parameters import newest_build
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
@@ -177,7 +178,7 @@ def _kernel_name(text: str) -> Explained:
 def _kernels(facts: Facts, versions: Sequence[str], knowledge: Catalogue) -> tuple[Kernel, ...]:
     if versions:
         return tuple(named_kernel(version, "RC6002") for version in versions)
-    newest = max(b for p in knowledge.parameters.values() for b in p.builds)
+    newest = newest_build(knowledge)
     return facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
 
 

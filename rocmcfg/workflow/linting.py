@@ -221,7 +221,7 @@ def _check(
 ) -> tuple[list[Checked], Knowledge]:
     """Judge the texts. modinfo is asked only if the catalogue finds a fault: it knows less than the module
     itself."""
-    knowledge, judged = _knowledge(view, asked, ask_modinfo=False), Judged()
+    knowledge, judged = _knowledge(view, asked, own=own, ask_modinfo=False), Judged()
     checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
         not asked.kernels
@@ -229,14 +229,14 @@ def _check(
         and knowledge.machine.kernels
         and any(f.remark.id in _ASK_MODINFO for each in checked for f in each.findings)
     ):
-        knowledge, judged = _knowledge(view, asked, ask_modinfo=True), Judged()
+        knowledge, judged = _knowledge(view, asked, own=own, ask_modinfo=True), Judged()
         checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if own:
         superseded.compare_files(checked, knowledge)
     return checked, knowledge
 
 
-def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
+def _knowledge(view: HostView, asked: Machine, *, own: bool, ask_modinfo: bool) -> Knowledge:
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
     kernels = asked.kernels or tuple(
@@ -247,14 +247,14 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
     machine = Machine(kernels, gpus)
     issues = catalogue.known_issues() if kernels and machine.named else ()
     stated = bool(asked.gpus or asked.kernels)
-    knowledge = (
-        Knowledge(known, machine, issues) if stated else Knowledge(known, machine, issues, _base(view))
-    )
+    knowledge = Knowledge(known, machine, issues)
+    if own or not stated:  # a proposal changes the host's own mask
+        knowledge = knowledge._replace(base=_base(view))
     if not machine.named:
         return knowledge
     with suppress(RocmcfgError):  # a local profile that is broken is told by the commands that use it
-        own = profiles.load(view, profiles.for_gpus(view, machine.named))
-        knowledge = knowledge._replace(of_profiles=tuple(s for profile in own for s in profile.settings))
+        fitting = profiles.load(view, profiles.for_gpus(view, machine.named))
+        knowledge = knowledge._replace(of_profiles=tuple(s for profile in fitting for s in profile.settings))
     return knowledge._replace(open_issues=_open_issues(view, machine, stated=stated))
 
 

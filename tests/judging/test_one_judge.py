@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -17,7 +18,7 @@ from rocmcfg.advice.lint.check import check
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.wording import Knowledge
-from rocmcfg.change.planning.resolve import resolve
+from rocmcfg.change.planning.resolve import Resolution, resolve
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.knowledge import catalogue
@@ -25,13 +26,15 @@ from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
 from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
+from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, as_number, split
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.state.values import Effective
 
 KNOWN = catalogue.load()
 APUS = {model.gfx for model in KNOWN.gpus if model.apu}
 NO_CHAIN = BootChain(None, (), ())
+NOBODY = Effective()
+OWN_MASKS = (None, "0xfff7ffff", "0xfff7bfff", "0xffffffff", "0xfffd3fff", "0x0")
 SEED, MISSPELT = 20261122, 1000
 
 
@@ -68,12 +71,16 @@ UNKNOWN_BESIDE = Machine((kernel("6.12.107"),), (gpu("gfx1201"), gpu(None)))
 # -- what each of them says -------------------------------------------------------------------------------
 
 
-def plan_says(asked: Spelling, on: Machine) -> tuple[Diagnostic, ...]:
+def planned(asked: Spelling, on: Machine, own: Effective = NOBODY) -> Resolution:
+    """The plan of a host that sets `own` for every parameter."""
     facts = Facts(
         Os("", "", ""), on.kernels, "", on.gpus, None, "", BootChain(None, (), ()), "", offline=True
     )
-    nobody = Effective()
-    return resolve([], Request(set=(str(asked),)), facts, KNOWN, lambda _: nobody).diagnostics
+    return resolve([], Request(set=(str(asked),)), facts, KNOWN, lambda _: own)
+
+
+def plan_says(asked: Spelling, on: Machine) -> tuple[Diagnostic, ...]:
+    return planned(asked, on).diagnostics
 
 
 def lint_says(asked: Spelling, on: Machine) -> list[Finding]:
@@ -189,8 +196,8 @@ OF_PLANNING = {"RC2055", "RC2023"}
 def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     verdicts = judge(asked, on, KNOWN)
     abouts = {verdict.about for verdict in verdicts}
-    planned = plan_says(asked, on)
-    told = {diagnostic.id for diagnostic in planned} - OF_PLANNING
+    plan = plan_says(asked, on)
+    told = {diagnostic.id for diagnostic in plan} - OF_PLANNING
     found = lint_says(asked, on) if asked.kind is not Kind.FEATURE else []
     linted = {finding.remark.id for finding in found} - OF_TWO_SETTINGS
     for about in abouts:
@@ -205,7 +212,7 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     for id in told:
         if not any(id in SAME[about][1] for about in abouts):
             yield f"plan alone says {id}"
-    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in planned)
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in plan)
     stops = any(finding.remark.severity is Severity.ERROR for finding in found)
     if stops and not refused:
         yield "lint says that the driver does not load, and plan takes it"
@@ -214,7 +221,7 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
             # of what may be somebody else's, nothing is changed
             if verdict.holds and verdict.instead not in [finding.remark.instead for finding in found]:
                 yield f"lint does not propose {verdict.instead}"
-            if not any(str(verdict.instead) in diagnostic.hint for diagnostic in planned):
+            if not any(str(verdict.instead) in diagnostic.hint for diagnostic in plan):
                 yield f"plan does not propose {verdict.instead}"
     yield from _explained(asked, of_explain(on), explain_says(asked, on))
 
@@ -288,6 +295,22 @@ def test_much_is_drawn() -> None:
     assert abouts >= set(SAME) - {About.UNKNOWN_MODULE}
 
 
+def test_what_a_host_sets_itself_is_kept_by_both() -> None:
+    """Lint proposes the mask that a plan would compose: onto the one that the host sets, or the default."""
+    proposals = 0
+    for mask, machine, trap in product(OWN_MASKS, (*MACHINES, UNKNOWN_BESIDE), KNOWN.traps):
+        own = Effective(mask, "/etc/modprobe.d/mine.conf:1") if mask is not None else NOBODY
+        knowledge = Knowledge(KNOWN, machine, base=dict.fromkeys(KNOWN.parameters, mask).get)
+        for finding in check("a", f"amdgpu.{trap}=0\n", knowledge, kind=FileKind.CMDLINE).findings:
+            asked, (name, _, value) = finding.remark.instead, (finding.spelt.text or "").partition("=")
+            if asked is None or asked.kind is not Kind.FEATURE or not value:
+                continue
+            (setting,) = planned(asked, machine, own).desired
+            assert (name, as_number(value)) == (setting.parameter, as_number(setting.text)), (mask, machine)
+            proposals += 1
+    assert proposals > 100
+
+
 # -- the cases that were seen -----------------------------------------------------------------------------
 
 
@@ -347,3 +370,20 @@ def test_a_log_that_names_a_parameter_leads_to_what_a_plan_would_say(name: str) 
     meant = verdict.instead.name if verdict.instead else ""
     assert meant in hint
     assert meant in told.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "range"),
+    [
+        ("amdgpu.job_hang_limit=1", "before 6.4"),
+        ("amdgpu.benchmark=1", "before 5.18"),
+        ("amdgpu.mes=1", "from 5.3 and before 7.1"),
+    ],
+)
+def test_a_parameter_that_is_gone_is_told_also_where_no_kernel_is_known(text: str, range: str) -> None:
+    asked = split(text)
+    gone = [f.remark for f in lint_says(asked, Machine()) if f.remark.id == "RC7117"]
+    assert [remark.summary for remark in gone] == [f"{asked.id} exists only on kernels {range}"]
+    assert [d.summary for d in plan_says(asked, Machine()) if d.id == "RC2102"] == [gone[0].summary]
+    having = Machine((kernel("5.15.0") if "benchmark" not in text else kernel("5.10.218"),))
+    assert not [f for f in lint_says(asked, having) if f.remark.id == "RC7117"]

@@ -550,7 +550,10 @@ def test_what_makes_the_boot_menu_anew_is_said_where_its_source_is_mended(
     assert (f"Then, to update the boot menu: {command}\n" in told) is said
 
 
-def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(tmp_path: Path) -> None:
+@pytest.mark.parametrize("judged_for", [(), ("--gfx", "7900xtx"), ("--kernel", "6.14")])
+def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(
+    tmp_path: Path, judged_for: tuple[str, ...]
+) -> None:
     """As a plan composes it: the kernel's arguments win over modprobe.d, and would switch overdrive off."""
     root = debian_grub_host(
         tmp_path,
@@ -559,7 +562,7 @@ def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(tmp_path: Pa
         cmdline="quiet amdgpu.gfxoff=0",
         modprobe_d={"mine.conf": "options amdgpu ppfeaturemask=0xfff7ffff\n"},
     )
-    found = _lint(root, "--fix").document
+    found = _lint(root, "--fix", *judged_for).document
     (proposed,) = [one["replacement"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0"]
     assert proposed.endswith("=0xfff77fff")
     assert proposed in rocmcfg("plan", "--set", "feature.gfxoff=false", "--root", root).out

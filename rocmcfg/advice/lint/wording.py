@@ -134,7 +134,11 @@ def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
             break
         settings.add(target)
         again = _Case(case.found, target, case.known, case.machine)
-        of_target = [_worded(v, again) for v in judge(target, case.machine, case.known, knowledge.issues)]
+        verdicts = judge(target, case.machine, case.known, knowledge.issues)
+        if remark.instead is not None and remark.instead.kind is Kind.FEATURE:
+            # the other bits of the mask are the host's own
+            verdicts = [verdict for verdict in verdicts if verdict.about is not About.SIDE_EFFECT]
+        of_target = [_worded(verdict, again) for verdict in verdicts]
         certain = (candidate for candidate in of_target if candidate.advice is not Advice.NOTE)
         better = next(certain, None)
         if better is None:

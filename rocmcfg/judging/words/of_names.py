@@ -125,6 +125,9 @@ def _misnamed_parameter(verdict: Verdict, case: Case) -> Words:
 def absent(verdict: Verdict, case: Case) -> Words:
     parameter, on = case.known.parameters.get(case.asked.id), ", ".join(verdict.kernels)
     summary = f"{case.name} does not exist on kernel {on}"
+    if not case.machine.kernels:  # the newest known kernel stands for those that are not known
+        summary = f"{case.name} exists only on kernels {', '.join(verdict.others)}"
+        return Words(summary, f"{verdict.why} Later kernels ignore it.", Advice.NOTE, "")
     if verdict.others:
         why = f"That kernel ignores it; kernels that have it: {', '.join(verdict.others)}."
         return Words(summary, why, Advice.NOTE, "")
