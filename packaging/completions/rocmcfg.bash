@@ -30,8 +30,8 @@ _rocmcfg_options() {
         "profile show") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -39,19 +39,19 @@ _rocmcfg_options() {
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "issues") echo "--search --gfx --all --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "issues") echo "--search --gfx --rocm --all --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "doctor") echo "--log --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "lint") echo "--fix --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "lint") echo "--fix --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "env") echo "--profile -p --set --with --without --unconditional --any-gpu --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "run") echo "--profile -p --set --with --without --unconditional --any-gpu --debug -h --help" ;;
+        "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge export") echo "--name --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge remove") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "render") echo "--profile -p --set --with --without --unconditional --any-gpu --via --format -f --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "render") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --via --format -f --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "schema") echo "--json --debug -h --help" ;;
     esac
 }

@@ -17,7 +17,7 @@ from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import closest
-from rocmcfg.model.version import parse_kernel, parse_version
+from rocmcfg.model.version import parse_kernel
 
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.match import Match
@@ -32,6 +32,7 @@ STATES = {
     "pending": "Worked around after the next boot",
     "worked_around": "Worked around",
     "reported": "Only reported",
+    "possible": "Possible",
 }
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
 _UNKNOWN = 12  # unknown messages that are shown without -v
@@ -84,6 +85,7 @@ def issues(
         takes="free",
     ),
     gfx: tuple[str, ...] = opt.GFX,
+    rocm: str = opt.ROCM,
     every: bool = opt.switch("--all", help="List the issues of every GPU."),
     root: str = opt.ROOT,
 ) -> None:
@@ -96,15 +98,19 @@ def issues(
     from rocmcfg.workflow import diagnosing
 
     search_words = (*words, *search)
-    listed = diagnosing.known_issues(hosts.open_host(printer, root), search_words, targets(gfx), every=every)
+    version, gpus = opt.release(rocm), targets(gfx)
+    host = hosts.open_host(printer, root)
+    listed = diagnosing.known_issues(host, search_words, gpus, every=every, rocm=version)
     printer.document((), listed)
     of_host = not (search_words or gfx or every)
-    shown = [row for row in host_rows(listed.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
-    printer.pairs(shown, indent="")
+    rows = host_rows(listed.facts) if of_host else []
+    printer.pairs([row for row in rows if row[0] in ("GPU", "Kernel", "ROCm")], indent="")
     for state, title in STATES.items():
         issues = [here.issue for here in listed.issues if here.state == state]
         printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in issues])
     printer.line()
+    if any(here.state == "possible" for here in listed.issues):
+        printer.said("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
     if not listed.issues:
         mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
         printer.line(f"No known issue{' affects this host' if of_host else mentioned}.")
@@ -129,10 +135,7 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
     if kernel and parse_kernel(kernel) is None:
         problem = f"{kernel!r} is not a kernel version; write 6.8, or the output of `uname -r`"
         raise Misuse(problem, "--kernel")
-    version = parse_version(rocm) if rocm else None
-    if rocm and version is None:
-        raise Misuse(f"{rocm!r} is not a ROCm version; write 7.1 or 7.1.1", "--rocm")
-    return Options(targets(gfx), kernel, version)
+    return Options(targets(gfx), kernel, opt.release(rocm))
 
 
 def targets(names: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.linting import Linted, Purpose
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_UNKNOWN = {
+    "--gfx": "No GPU is known here; --gfx GFX checks the settings for one.",
+    "--kernel": "No kernel is known here; --kernel V checks the settings for one.",
+    "--rocm": "The ROCm release in use is unknown here; --rocm V says which it is.",
+}
 _FINE = 8  # settings without a fault that are listed
 _SHORT = 60  # characters of a setting that are shown
 
@@ -39,6 +44,7 @@ def lint(
     fix: bool = opt.switch("--fix", help="Show the proposals as a diff; nothing is written."),
     gfx: tuple[str, ...] = opt.GFX,
     kernel: tuple[str, ...] = opt.KERNELS,
+    rocm: str = opt.ROCM,
     root: str = opt.ROOT,
 ) -> None:
     """Check settings in any file, and propose fixes.
@@ -50,9 +56,12 @@ def lint(
     from rocmcfg.workflow import linting
 
     files = files or (("-",) if is_piped_in() else ())
-    linted = linting.lint(hosts.open_host(printer, root), files, gfx=targets(gfx), kernels=kernel, fix=fix)
+    gpus, release = targets(gfx), opt.release(rocm)
+    host = hosts.open_host(printer, root)
+    linted = linting.lint(host, files, gfx=gpus, kernels=kernel, rocm=release, fix=fix)
     printer.document(linted.diagnostics, linted)
     named = [*(("--gfx", value) for value in gfx), *(("--kernel", value) for value in kernel)]
+    named += [("--rocm", rocm)] if rocm else []
     _show(printer, linted, files, fix, "".join(f" {option} {shlex.quote(value)}" for option, value in named))
     printer.problems(linted.diagnostics)
     if linted.outcome:
@@ -79,8 +88,7 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
     where = f"in {counted(linted.files, 'file')}; {counted(linted.read, 'setting')} checked"
     if linted.files:
         printer.said(f"{totals or 'Nothing found'} {where}{f' for {linted.gpus}' if linted.gpus else ''}.")
-    if linted.read and linted.purposes is None:
-        printer.said("No GPU is known here; --gfx GFX checks the settings for one.")
+    _show_unknown(printer, linted)
     if not fix:
         _show_fine(printer, linted)
     if linted.proposals:
@@ -97,6 +105,14 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
             )
     elif not fix and any(f.spelt.text is not None for f in linted.findings):
         printer.said("Next: add --fix to see a diff, and what to do with each setting.")
+
+
+def _show_unknown(printer: Printer, linted: Linted) -> None:
+    """Say once what is unknown of the machine and would matter for the settings, and which option says it."""
+    by_rocm = any(purpose.rocm for purpose in linted.purposes or ())
+    for option in linted.unknown if linted.read else ():
+        if option != "--rocm" or by_rocm:
+            printer.said(_UNKNOWN[option])
 
 
 def _show_fine(printer: Printer, linted: Linted) -> None:
@@ -122,9 +138,9 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
 def _purpose(purpose: Purpose) -> str:
     if purpose.profile:
         return f"set by profile {purpose.profile} ({purpose.confidence})"
-    return f"for {purpose.issue} (cause {purpose.confidence})" + (
-        f"; costs: {purpose.cost}" if purpose.cost else ""
-    )
+    if_rocm = f", if ROCm is {purpose.rocm}" if purpose.rocm else ""
+    costs = f"; costs: {purpose.cost}" if purpose.cost else ""
+    return f"for {purpose.issue} (cause {purpose.confidence}){if_rocm}{costs}"
 
 
 def _verdicts(printer: Printer, linted: Linted) -> None:
@@ -163,7 +179,9 @@ def _cured(linted: Linted, verdict: Verdict) -> str:
         return "cures no known issue here" if none else ""
     if of[0].profile:
         return f"is set by profile {of[0].profile} ({of[0].confidence})"
-    return f"cures {of[0].issue} (cause {of[0].confidence})" + (f" and {len(of) - 1} more" if of[1:] else "")
+    more = f" and {len(of) - 1} more" if of[1:] else ""
+    if_rocm = f", if ROCm is {of[0].rocm}" if of[0].rocm else ""
+    return f"cures {of[0].issue} (cause {of[0].confidence}){more}{if_rocm}"
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -19,6 +19,7 @@ from rocmcfg.cli.printer import Misuse
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.trial import Terms
+from rocmcfg.model.version import Version, parse_version
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds for --confirm-after; a boot alone takes longer than 30 s
 
@@ -171,6 +172,12 @@ GFX = texts(
     "--gfx", metavar="G", help="For this GPU, such as gfx1100 or 9070xt. May be repeated.", takes="gfx"
 )
 KERNELS = texts("--kernel", metavar="V", help="For this kernel instead of those of the host.", takes="kernel")
+ROCM = text(
+    "--rocm",
+    metavar="V",
+    help="The ROCm release in use, such as the one that a PyTorch wheel brings.",
+    takes="free",
+)
 # the shell expands `--log *.log` to one value of the option and further words
 MORE_LOGS = argument("[FILE]…", "Log files; same as --log.", "file", "texts", required=False)
 
@@ -197,7 +204,7 @@ class Machine(NamedTuple):
 
     gfx: tuple[str, ...] = GFX
     kernel: str = text("--kernel", metavar="V", help="For this kernel.", takes="kernel")
-    rocm: str = text("--rocm", metavar="V", help="For this ROCm release.", takes="free")
+    rocm: str = ROCM
 
 
 class Asked(NamedTuple):
@@ -221,6 +228,7 @@ class Asked(NamedTuple):
         "--unconditional", help="Also apply settings that this kernel and ROCm do not need."
     )
     any_gpu: bool = switch("--any-gpu", help="Apply even if this host has no GPU of the profile.")
+    rocm: str = ROCM
 
     def request(
         self,
@@ -230,14 +238,16 @@ class Asked(NamedTuple):
         env_target: tuple[str, ...] = (),
     ) -> Request:
         """Return the request. `named` are further profiles. Raises Misuse for an unknown boot loader or
-        reader of variables."""
+        reader of variables, and for a text that is no ROCm release."""
+        release(self.rocm)
         # the kernel hook reads the profile file again later, from another directory
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
             for name in (*self.profiles, *named)
         )
         _require_known(boot_backend, env_target)
-        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)
+        options = self._asdict() | {"profiles": tuple(profiles)}
+        return Request(**options, via=via, boot_backend=boot_backend, env_target=env_target)
 
 
 ADD = texts(
@@ -265,6 +275,14 @@ class Boot(NamedTuple):
         "unit:NAME.service. May be repeated.",
         takes="env-target",
     )
+
+
+def release(rocm: str) -> Version | None:
+    """Return the release that --rocm names; None without one. Raises Misuse for a text that names none."""
+    version = parse_version(rocm) if rocm else None
+    if rocm and version is None:
+        raise Misuse(f"{rocm!r} is not a ROCm version; write 7.1 or 7.1.1", "--rocm")
+    return version
 
 
 def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from rocmcfg.loaders import registry
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.desired import DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.facts import ROCM_NAMED, Facts
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import command_line
@@ -33,8 +33,9 @@ _STATES = {
 }
 
 
-def host_rows(facts: Facts) -> list[tuple[str, str]]:
-    """Return the rows that describe a host: a name and a text each."""
+def host_rows(facts: Facts, *, asks: bool = False) -> list[tuple[str, str]]:
+    """Return the rows that describe a host: a name and a text each. `asks`: the command has --rocm, for a
+    host that does not say which ROCm is in use."""
     others = [k.release for k in facts.kernels if k.release != facts.running]
     running = facts.running or ("none running" if facts.offline else "unknown: /proc cannot be read")
     kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
@@ -45,10 +46,15 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     signed = "; Secure Boot is on" if facts.boot.secure_boot == "on" else ""
     brought = ((t.text, f" (brings ROCm {t.rocm_text})" if t.rocm else "") for t in facts.pytorch)
     torches = ", ".join(dict.fromkeys(map("".join, brought)))
+    rocm = facts.rocm_text or "none found system-wide"
+    if facts.rocm_source == ROCM_NAMED:
+        rocm += f" ({ROCM_NAMED})"
+    elif asks and not facts.knows_rocm:
+        rocm = f"unknown: {rocm}; {ROCM_NAMED} V says which one is in use"
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
-        ("ROCm", facts.rocm_text or "none found system-wide"),
+        ("ROCm", rocm),
         *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}{signed}"),
@@ -60,13 +66,15 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool 
     roll it back. With `brief`, for a user who has agreed already, print only the settings and the summary."""
     made = planned.plan
     if not brief:
-        printer.pairs(host_rows(planned.facts), indent="")
+        printer.pairs(host_rows(planned.facts, asks=True), indent="")
     if planned.removed:
         printer.heading(f"Removed ({len(planned.removed)}): applied now, but not in this plan")
         printer.wrapped(", ".join(planned.removed))
     if planned.keeping:
-        printer.line("  To keep it as well:")
-        printer.line(f"    sudo {command_line(planned.keeping)}{printer.root_option}")
+        it = "them" if planned.removed[1:] else "it"
+        printer.line(f"  To keep {it} as well:")
+        added = "".join(f" --add {shlex.quote(text)}" for text in planned.adding)
+        printer.line(f"    sudo {command_line(planned.keeping)}{added}{printer.root_option}")
     if made.rows:
         printer.heading(
             "Settings" if brief or printer.verbose else "Settings (-v shows reasons, sources, notes)"

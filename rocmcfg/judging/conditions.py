@@ -78,8 +78,7 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
     if condition.kernel:
         yield _in_range("kernel", condition.kernel, _kernels(facts), "no kernel is installed")
     if condition.rocm:
-        none = "no system-wide ROCm was found, so its version is unknown"
-        yield _in_range("ROCm", condition.rocm, rocms(facts), none)
+        yield _in_range("ROCm", condition.rocm, rocms(facts), "the ROCm release in use is unknown")
     if condition.pytorch:
         torches = [Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
         yield _in_range("PyTorch", condition.pytorch, torches, "no system-wide PyTorch was found")

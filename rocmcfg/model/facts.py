@@ -91,6 +91,7 @@ class Detection(NamedTuple):
         return f"and {self.unclear}" if self.unclear else "which rocmcfg cannot configure yet"
 
 
+ROCM_NAMED = "--rocm"  # where the user names the release
 NO_LOADER = "no known boot loader was found"
 
 
@@ -178,6 +179,11 @@ class Facts(NamedTuple):
     @property
     def rocm_text(self) -> str | None:
         return format_version(self.rocm) if self.rocm else None
+
+    @property
+    def knows_rocm(self) -> bool:
+        """Whether the release is known that programs load: one of the whole system, or that of a PyTorch."""
+        return self.rocm is not None or any(torch.rocm for torch in self.pytorch)
 
     @property
     def gfx(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class Request(NamedTuple):
     via: str = ""
     boot_backend: str = ""
     env_target: tuple[str, ...] = ()
+    rocm: str = ""
 
 
 def root_option(root: str) -> str:
@@ -51,4 +52,5 @@ def _asked(request: Request) -> list[str]:
     ):
         words += [word for value in values for word in (option, value)]
     words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
+    words += ["--rocm", request.rocm] if request.rocm else []
     return words + (["--via", request.via] if request.via else [])

@@ -26,7 +26,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.model.version import format_version
+from rocmcfg.model.version import Version, format_version
 from rocmcfg.records.receipt import load as load_receipt
 from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
@@ -111,14 +111,22 @@ class IssuesHere(NamedTuple):
     issues: tuple[IssueHere, ...]
 
 
-def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, every: bool) -> IssuesHere:
-    """Return the known issues of this host's GPUs with its running kernel and ROCm. With `words`, `gfx` or
-    `every`, return those of any host that contain the words and affect one of the GPUs."""
+def known_issues(
+    view: HostView,
+    words: Sequence[str],
+    gfx: Sequence[str],
+    *,
+    every: bool,
+    rocm: Version | None = None,
+) -> IssuesHere:
+    """Return the known issues of this host's GPUs with its running kernel and its ROCm, or `rocm`. With
+    `words`, `gfx` or `every`, return those of any host that contain the words and affect one of the GPUs."""
     from rocmcfg.advice.doctor.host_checks import in_effect
 
-    facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
+    named = format_version(rocm) if rocm else None
+    facts, receipt = collect_facts(view, rocm=named, name_system=False), load_receipt(view)
     if words or gfx or every:
-        return IssuesHere(facts, issues_about(words, gfx))
+        return IssuesHere(facts, issues_about(words, gfx, rocm))
     return IssuesHere(facts, issues_of(view, facts, in_effect(view, receipt)[0]))
 
 

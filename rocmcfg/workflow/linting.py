@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from rocmcfg.advice.doctor.judging.origin import known_here
+from rocmcfg.advice.doctor.judging.origin import known_here, may_have
 from rocmcfg.advice.lint import proposal, superseded
 from rocmcfg.advice.lint.check import Judged, Verdict, check, mended, verdicts
 from rocmcfg.advice.lint.checked import Checked
@@ -24,16 +24,18 @@ from rocmcfg.facts.kernels import named_kernel, read_kernels
 from rocmcfg.files import environment, modprobe
 from rocmcfg.host.files import open_callers_log, read_at_most
 from rocmcfg.host.view import HostView, Unreadable, drop_ins
+from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.names import argument
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
-from rocmcfg.model.facts import Driver, Gpu, Machine
+from rocmcfg.model.facts import Driver, Facts, Gpu, Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, parse
+from rocmcfg.model.version import Version, format_version
 from rocmcfg.state import edits
 from rocmcfg.state.values import Configured, read_configured
 from rocmcfg.workflow.planning import collect_facts
@@ -56,7 +58,8 @@ class Proposal(NamedTuple):
 
 class Purpose(NamedTuple):
     """What a setting is good for here: the known issue that it cures, or else the profile of this GPU that
-    sets it. `also` is what else the cure takes."""
+    sets it. `also` is what else the cure takes. `rocm` are the releases that have the issue, if it is unknown
+    which one is in use."""
 
     setting: str
     issue: str
@@ -64,6 +67,7 @@ class Purpose(NamedTuple):
     cost: str
     also: str
     profile: str = ""
+    rocm: str = ""
 
 
 @published("findings", "fine", "purposes", "proposals", "apply_with=command", "verdicts", "outcome?")
@@ -86,6 +90,7 @@ class Linted(NamedTuple):
     purposes: tuple[Purpose, ...] | None = None
     activation: tuple[str, ...] = ()
     gpus: str = ""
+    unknown: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Literal["nothing_changed"] | None:
@@ -98,16 +103,17 @@ def lint(
     *,
     gfx: Sequence[str] = (),
     kernels: Sequence[str] = (),
+    rocm: Version | None = None,
     fix: bool = False,
 ) -> Linted:
     """Judge `files`, which are paths of the caller's, or `-` for standard input; without any, the host's own
-    files. `gfx` and `kernels` replace this host's GPUs and kernels. Raise RocmcfgError if one of them does
-    not exist."""
+    files. `gfx`, `kernels` and `rocm` replace this host's GPUs, kernels and ROCm. Raise RocmcfgError if one
+    of them does not exist."""
     gpus = tuple(_gpu(name) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else [*_of_host(view, problems), *_of_caller(view)]
-    checked, knowledge = _check(view, texts, Machine(versions, gpus), own=not files)
+    checked, knowledge = _check(view, texts, Machine(versions, gpus), rocm, own=not files)
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
@@ -143,6 +149,7 @@ def lint(
         tuple(purposes) if knowledge.machine.named else None,
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
+        tuple(_unknown(knowledge)),
     )
 
 
@@ -152,6 +159,16 @@ def _told(checked: Checked) -> Iterator[str]:
     for each in checked.assignments:
         if (each.start, each.stop) in places:
             yield checked.shown(each)
+
+
+def _unknown(knowledge: Knowledge) -> Iterator[str]:
+    """Yield the options that would say what is unknown of the machine and matters for settings."""
+    if not knowledge.machine.named:
+        yield "--gfx"
+    if not knowledge.machine.kernels:
+        yield "--kernel"
+    if knowledge.machine.named and not knowledge.knows_rocm:
+        yield "--rocm"
 
 
 def _unread(checked: Checked) -> Diagnostic:
@@ -194,34 +211,39 @@ def _purposes(settings: Mapping[str, Spelling], knowledge: Knowledge) -> Iterato
         issues = knowledge.cured_by(setting)
         for issue in issues:
             cost = issue.cost if len(issue.workaround.settings) == 1 else ""
-            yield Purpose(text, issue.id, issue.confidence, cost, "".join(issue.workaround.steps[:1]))
+            steps = "".join(issue.workaround.steps[:1])
+            releases = issue.rocm.text if issue.rocm and not knowledge.knows_rocm else ""
+            yield Purpose(text, issue.id, issue.confidence, cost, steps, rocm=releases)
         own = knowledge.profile_with(setting) if not issues else None
         if own is not None:
             yield Purpose(text, "", own.confidence, own.cost, "", own.profile)
 
 
-def _open_issues(view: HostView, machine: Machine, *, stated: bool) -> tuple[KnownIssue, ...]:
+def _open_issues(
+    facts: Facts, machine: Machine, rocm: Version | None, *, stated: bool
+) -> tuple[KnownIssue, ...]:
     """Return the faults of this host that a setting may cure, or of the GPUs and kernels that were `stated`
-    in its place."""
+    in its place; of `rocm`, if that is known."""
     issues = [
         issue for issue in catalogue.known_issues() if issue.kind == "fault" and issue.workaround.settings
     ]
     if not stated:
-        return tuple(known_here(issues, collect_facts(view, name_system=False), catalogue.load()))
+        return known_here(issues, facts, catalogue.load(), of_any_rocm=True)
     return tuple(
         issue
         for issue in issues
         if machine.has(Hardware(gfx=issue.gfx) if issue.gfx else None)
         and machine.runs(issue.kernel.text if issue.kernel else "") is not False
+        and (rocm is None or may_have(issue, rocm))
     )
 
 
 def _check(
-    view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
+    view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, rocm: Version | None, *, own: bool
 ) -> tuple[list[Checked], Knowledge]:
     """Judge the texts. modinfo is asked only if the catalogue finds a fault: it knows less than the module
     itself."""
-    knowledge, judged = _knowledge(view, asked, own=own, ask_modinfo=False), Judged()
+    knowledge, judged = _knowledge(view, asked, rocm, own=own, ask_modinfo=False), Judged()
     checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
         not asked.kernels
@@ -229,14 +251,16 @@ def _check(
         and knowledge.machine.kernels
         and any(f.remark.id in _ASK_MODINFO for each in checked for f in each.findings)
     ):
-        knowledge, judged = _knowledge(view, asked, own=own, ask_modinfo=True), Judged()
+        knowledge, judged = _knowledge(view, asked, rocm, own=own, ask_modinfo=True), Judged()
         checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if own:
         superseded.compare_files(checked, knowledge)
     return checked, knowledge
 
 
-def _knowledge(view: HostView, asked: Machine, *, own: bool, ask_modinfo: bool) -> Knowledge:
+def _knowledge(
+    view: HostView, asked: Machine, rocm: Version | None, *, own: bool, ask_modinfo: bool
+) -> Knowledge:
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
     kernels = asked.kernels or tuple(
@@ -252,10 +276,16 @@ def _knowledge(view: HostView, asked: Machine, *, own: bool, ask_modinfo: bool) 
         knowledge = knowledge._replace(base=_base(view))
     if not machine.named:
         return knowledge
+    facts = collect_facts(view, rocm=format_version(rocm) if rocm else None, name_system=False)
+    if stated:
+        facts = facts._replace(kernels=kernels, gpus=gpus, rocm=rocm, pytorch=())
     with suppress(RocmcfgError):  # a local profile that is broken is told by the commands that use it
         fitting = profiles.load(view, profiles.for_gpus(view, machine.named))
-        knowledge = knowledge._replace(of_profiles=tuple(s for profile in fitting for s in profile.settings))
-    return knowledge._replace(open_issues=_open_issues(view, machine, stated=stated))
+        settings = (setting for profile in fitting for setting in profile.settings)
+        needed = tuple(s for s in settings if decide(s.when, facts, known).holds is not False)
+        knowledge = knowledge._replace(of_profiles=needed)
+    open_issues = _open_issues(facts, machine, rocm, stated=stated)
+    return knowledge._replace(open_issues=open_issues, knows_rocm=facts.knows_rocm)
 
 
 def _base(view: HostView) -> Callable[[str], str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from rocmcfg.change.planning import combine
@@ -17,17 +18,20 @@ from rocmcfg.judging.pairs import unworkable
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection
-from rocmcfg.model.desired import DesiredSetting
+from rocmcfg.model.desired import DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
-from rocmcfg.model.facts import Facts, Gpu
+from rocmcfg.model.facts import ROCM_NAMED, Facts, Gpu
 from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple, published
+from rocmcfg.model.spelling import as_number
 from rocmcfg.model.trial import Terms, TrialPlan
+from rocmcfg.model.version import parse_version
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.values import read_configured
 
 
 @published(
@@ -47,6 +51,7 @@ class Planned(NamedTuple):
     transaction: int | None = None
     removed: tuple[str, ...] = ()
     keeping: Request | None = None  # the request that includes those too
+    adding: tuple[str, ...] = ()  # those that even this request leaves out, as --add takes them
 
     @property
     def changes(self) -> tuple[FileChange | ToolChange, ...]:
@@ -60,28 +65,44 @@ def collect_facts(
     modules: Sequence[str] = (),
     environments: Sequence[str] = (),
     gpus: tuple[Gpu, ...] | None = None,
+    rocm: str | None = None,
     name_system: bool = True,
 ) -> Facts:
     """Return all facts of the host, read once; `gpus` may have been read already. modinfo is asked about
     `modules`. `environments` are prefixes of virtual environments, whose PyTorch is preferred to the
-    system's. `name_system` says whether to find the name of the distribution, which takes a tenth of the
-    start-up time."""
+    system's. `rocm` is the release that the user named in place of an installed one, empty for none; if it is
+    None, the release that was named when the settings in force were applied. `name_system` says whether to
+    find the name of the distribution, which takes a tenth of the start-up time."""
     from rocmcfg import initramfs
 
-    rocm, rocm_source = read_rocm(view)
+    release, rocm_source = read_rocm(view)
+    torches = read_pytorch(view, environments)
+    named = parse_version(_rocm_on_record(view) if rocm is None else rocm)
+    if named is not None:
+        release, rocm_source = named, ROCM_NAMED
+        torches = tuple(torch if torch.own else torch._replace(rocm=None) for torch in torches)
     return Facts(
         os=read_os(view) if name_system else UNKNOWN,
         kernels=read_kernels(view, modules),
         running=running_release(view),
         gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,
-        rocm=rocm,
+        rocm=release,
         rocm_source=rocm_source,
         boot=detection.detect(view, initramfs.detect(view), boot_backend),
         container=read_container(view),
         offline=view.offline,
-        pytorch=read_pytorch(view, environments),
+        pytorch=torches,
         memory=read_memory(view),
     )
+
+
+def _rocm_on_record(view: HostView) -> str:
+    """Return the ROCm release that was named with the settings in force; empty if none was, or if that cannot
+    be read."""
+    with suppress(RocmcfgError):
+        applied = receipt.load_quietly(view)
+        return applied.request.rocm if applied else ""
+    return ""
 
 
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
@@ -99,7 +120,10 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
     typed = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + typed
-    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
+    modules = modules_of(settings)
+    facts = collect_facts(
+        view, boot_backend=request.boot_backend, modules=modules, gpus=gpus, rocm=request.rocm
+    )
     known_here = Known(facts, catalogue.load(), receipt_or_none(view))
     made, tried = make_plan(view, loaded, request, known_here), None
     if terms is not None:
@@ -112,13 +136,44 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     if remarks:
         made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)
+    planned = Planned(made, request, facts, loaded, tried)
     kept = {row.setting.id for row in made.rows}
-    removed = (
-        [s.spelled for s in known_here.receipt.settings if s.id not in kept] if known_here.receipt else []
+    before = known_here.receipt.settings if known_here.receipt else ()
+    removed = [setting for setting in before if setting.id not in kept]
+    return _with_removed(view, planned, removed) if removed else planned
+
+
+def _with_removed(view: HostView, planned: Planned, removed: Sequence[DesiredSetting]) -> Planned:
+    """Return the plan with the settings that it removes, and the request that keeps them as well."""
+    besides = on_top(view, planned.request)
+    comes_back: set[str] = set()
+    with suppress(RocmcfgError):  # a profile of theirs can no longer be read
+        comes_back = {setting.id for setting in _wanted(view, besides, planned.facts)}
+    adding = [_as_added(setting) for setting in removed if setting.id not in comes_back]
+    only_added = len(adding) == len(removed)
+    return planned._replace(
+        removed=tuple(setting.spelled for setting in removed),
+        keeping=planned.request if only_added else besides,
+        adding=tuple(adding),
     )
-    besides = on_top(view, request) if removed else request
-    keeping = besides if besides != request else None
-    return Planned(made, request, facts, loaded, tried, removed=tuple(removed), keeping=keeping)
+
+
+def _wanted(view: HostView, request: Request, facts: Facts) -> Sequence[DesiredSetting]:
+    from rocmcfg.change.planning.automatic import expand_auto
+    from rocmcfg.change.planning.resolve import resolve
+    from rocmcfg.knowledge import profiles
+
+    names, _ = expand_auto(view, request, facts.gpus)
+    base = read_configured(view, facts).effective
+    return resolve(profiles.load(view, names), request, facts, catalogue.load(), base).desired
+
+
+def _as_added(setting: DesiredSetting) -> str:
+    """Return a setting as --add takes it. That of a feature has the whole mask as its text."""
+    if setting.kind is not Kind.FEATURE:
+        return setting.spelled
+    on = catalogue.load().features[setting.name].is_on(as_number(setting.text))
+    return f"{setting.id}={'true' if on else 'false'}"
 
 
 def misspelt(request: Request) -> list[Diagnostic]:

@@ -68,7 +68,7 @@ def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> 
 
 def variables(view: HostView, request: Request) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the variables as pairs, and what else the profiles set: the part that only an apply does."""
-    facts = collect_facts(view, environments=_environments(view))
+    facts = collect_facts(view, environments=_environments(view), rocm=request.rocm or None)
     names, _ = expand_auto(view, request, facts.gpus)
     whole = profiles.load(view, names)
     loaded = [p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV)) for p in whole]

@@ -13,7 +13,7 @@ from rocmcfg.loaders.shared.specials import not_handed_on
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import DesiredSetting, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
+from rocmcfg.model.facts import ROCM_NAMED, BootChain, Driver, Facts, Gpu, Kernel
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.version import parse_kernel
@@ -84,7 +84,7 @@ def _said(machine: Options, knowledge: Catalogue) -> Facts:
         machine.kernel,
         tuple(Gpu(m.gfx, m.products, "pci", integrated=m.apu) for m in map(models.__getitem__, machine.gfx)),
         machine.rocm,
-        "--rocm",
+        ROCM_NAMED,
         BootChain(None, (), ()),
         "",
         offline=True,

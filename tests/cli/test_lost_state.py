@@ -158,7 +158,7 @@ def test_a_user_is_told_that_root_knows(interrupted: Path, tools: Path) -> None:
     assert "RC4027" in status.ids
     assert rocmcfg("recover", "--root", interrupted, tools=tools).code == 0
     clean = as_nobody(command("status", "--json", "--root", interrupted))
-    assert clean.ids == ["RC5003", "RC5002"], "of what was taken back, root's journals tell"
+    assert clean.ids == ["RC5002", "RC5003"], "of what was taken back, root's journals tell"
     assert "RC5003" not in rocmcfg("status", "--json", "--root", interrupted).ids
 
 

@@ -35,9 +35,12 @@ def test_what_hits_every_gpu_of_a_kernel_is_shown_where_there_is_a_gpu(tmp_path:
     assert _issues(none) == []
 
 
-def test_what_cannot_be_told_is_not_shown(tmp_path: Path) -> None:
+def test_what_only_the_rocm_decides_is_possible_where_it_is_unknown(tmp_path: Path) -> None:
     unknown = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm=None)
-    assert "rdna4-expert-sched-cwsr" not in _issues(unknown)
+    listed = rocmcfg("issues", "--root", unknown, "--json").document["issues"]
+    assert [i["state"] for i in listed if i["issue"] == "rdna4-expert-sched-cwsr"] == ["possible"]
+    assert "rdna4-hipblaslt-hang-comfyui" in [i["issue"] for i in listed if i["state"] == "possible"]
+    assert "rdna4-resume-smu-62" not in _issues(unknown), "its kernel is known, and is another one"
 
 
 def test_another_gpu_has_other_issues(tmp_path: Path) -> None:

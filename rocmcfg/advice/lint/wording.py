@@ -35,7 +35,8 @@ class Knowledge(NamedTuple):
     """The knowledge by which a text is judged. `issues` may be empty if the machine is unknown. `base`
     returns the value that the host gives a parameter; None if it sets none, or if no host is judged.
     `open_issues` are the issues of the machine that a setting may cure, and `of_profiles` the settings of the
-    profiles for its GPUs; both are None if no GPU is known."""
+    profiles for its GPUs; both are None if no GPU is known. `knows_rocm` says whether the ROCm release is
+    known."""
 
     catalogue: Catalogue
     machine: Machine
@@ -43,6 +44,7 @@ class Knowledge(NamedTuple):
     base: Callable[[str], str | None] = lambda _: None
     open_issues: tuple[KnownIssue, ...] | None = None
     of_profiles: tuple[Setting, ...] | None = None
+    knows_rocm: bool = False
 
     def cured_by(self, setting: Spelling) -> list[KnownIssue]:
         """Return the issues of this machine that a setting cures. Of a mask what differs from the default

@@ -3,7 +3,7 @@ problems."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from rocmcfg.change.planning.combine import combine, filled, misfits, missing, named, wrong_numbers
 from rocmcfg.change.planning.wording import is_caution, worded
@@ -119,7 +119,8 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
     request = work.request
     _check_names(work, "--with", request.with_, settings)
     _check_names(work, "--without", request.without, settings)
-    chosen = []
+    chosen: list[Setting] = []
+    unsure: dict[str, list[Setting]] = {}
     for setting in settings:
         if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
@@ -135,11 +136,21 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
         else:
             chosen.append(setting)
             if decision.holds is None:
-                summary = f"{setting.id} is applied because it is unknown whether it is needed"
-                hint = f"leave it out with --without {setting.id}"
-                remark = info("RC2012", summary, location=setting.location, detail=decision.why, hint=hint)
-                work.problems.append(remark)
+                unsure.setdefault(decision.why, []).append(setting)
+    work.problems += _told_once(work, unsure)
     return chosen
+
+
+def _told_once(work: _Work, unsure: Mapping[str, Sequence[Setting]]) -> Iterable[Diagnostic]:
+    """Yield a remark for each reason why it is unknown whether some settings are needed."""
+    for why, settings in unsure.items():
+        ids = [setting.id for setting in settings]
+        verb, they_are = ("are", "they are") if ids[1:] else ("is", "it is")
+        summary = f"{', '.join(ids)} {verb} applied because it is unknown whether {they_are} needed"
+        hint = f"leave {'one' if ids[1:] else 'it'} out with --without {ids[0]}"
+        if not work.facts.knows_rocm and any(part.rocm for setting in settings for part in setting.when):
+            hint = f"name the ROCm release in use with --rocm V; or {hint}"
+        yield info("RC2012", summary, location=settings[0].location, detail=why, hint=hint)
 
 
 def _harm_of_auto(work: _Work, setting: Setting) -> str:

@@ -3,11 +3,11 @@ issues that it can have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.facts import ROCM_NAMED, Facts
 from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
@@ -85,7 +85,8 @@ def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version 
         return options.rocm or log.rocm, None, "--rocm" if options.rocm else "the log"
     if log.rocm_named or here is None:
         return None, None, ""
-    return (here.rocm, None, "this host") if here.rocm else _of_wheels(here)
+    source = "--rocm of the last apply" if here.rocm_source == ROCM_NAMED else "this host"
+    return (here.rocm, None, source) if here.rocm else _of_wheels(here)
 
 
 def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
@@ -229,18 +230,39 @@ def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:
     return fix.present_in(version, release), f"kernel {release} ({source}) has the fix"
 
 
-def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
+def known_here(
+    issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue, *, of_any_rocm: bool = False
+) -> tuple[KnownIssue, ...]:
     """Return the faults that are known on this host's GPUs, running kernel and ROCm, and not fixed there.
 
-    An issue with an unknown condition is left out, because it would be shown to nearly everybody.
+    An issue with an unknown condition is left out, because it would be shown to nearly everybody. With
+    `of_any_rocm`, the ROCm release may be unknown.
     """
     where = origin(Options(), LogFacts(), host)
+    open_to = {"rocm"} if of_any_rocm and not host.knows_rocm else set()
     stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
-    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, catalogue))
+    return tuple(
+        issue for issue in stated if host.gfx and is_certain(issue, where, 0, catalogue, open_to=open_to)
+    )
 
 
-def is_certain(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> bool:
+def is_certain(
+    issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue, *, open_to: Set[str] = frozenset()
+) -> bool:
+    """Return whether a machine has an issue for certain, but for conditions that it is `open_to`."""
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
     fixed = any(reason.met is False for reason in fixes(issue, where, position, catalogue))
-    return not fixed and all(reason.met for reason in conditions(issue, where, position, catalogue))
+    met = (
+        reason.met or (reason.met is None and reason.what in open_to)
+        for reason in conditions(issue, where, position, catalogue)
+    )
+    return not fixed and all(met)
+
+
+def may_have(issue: KnownIssue, rocm: Version) -> bool:
+    """Return whether a ROCm release may have an issue: it is affected, or no range is known, and it does not
+    have the fix."""
+    affected = issue.rocm is None or issue.rocm.between(rocm, rocm) is not False
+    fixed = issue.fixed_rocm is not None and issue.fixed_rocm.between(rocm, rocm) is True
+    return affected and not (fixed and issue.fixed_by != "both")

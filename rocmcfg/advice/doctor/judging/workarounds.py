@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
-from rocmcfg.advice.doctor.judging.origin import known_here
+from rocmcfg.advice.doctor.judging.origin import known_here, may_have
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.conditions import decide
@@ -25,9 +25,10 @@ from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.request import Request, command_line, render_line, root_option
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, same
+from rocmcfg.model.version import Version
 from rocmcfg.state.values import Running
 
-IssueState = Literal["open", "pending", "worked_around", "reported"]
+IssueState = Literal["open", "pending", "worked_around", "reported", "possible"]
 
 
 @published(
@@ -35,6 +36,9 @@ IssueState = Literal["open", "pending", "worked_around", "reported"]
     "issue: confidence cost settings=workaround.settings",
 )
 class IssueHere(NamedTuple):
+    """An issue that a host has or may have. It is `possible` if only the ROCm release in use decides it, and
+    that is unknown."""
+
     issue: KnownIssue
     state: IssueState
 
@@ -86,13 +90,15 @@ def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catal
 
 
 def _stands(
-    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], catalogue: Catalogue
+    issue: KnownIssue, host: HostState, kernels: Sequence[Kernel], catalogue: Catalogue, *, certain: bool
 ) -> IssueHere | None:
-    """Return an issue that a host may have, with its state there. None if its cure is the default of the
-    kernels, and nothing changes that default here."""
+    """Return an issue that a host has, or may have if it is not `certain`, with its state there. None if its
+    cure is the default of the kernels, and nothing changes that default here."""
     cure = issue.workaround.settings
     remedies = [done(setting, None, host, catalogue) for setting in cure]
     state: IssueState = "open" if issue.confidence == "confirmed" else "reported"
+    if not certain:
+        state = "possible"
     if remedies and all(remedies):
         state = "pending" if any(text.startswith("applied") for text in remedies) else "worked_around"
         if state != "pending" and all(is_default(setting, kernels, catalogue) for setting in cure):
@@ -119,22 +125,26 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
     """Return the issues that fit the facts of a host, each with its state there; `applied` are rocmcfg's
     settings."""
     knowledge = catalogue.load()
-    issues = known_here(catalogue.known_issues(), facts, knowledge)
+    certain = known_here(catalogue.known_issues(), facts, knowledge)
+    issues = known_here(catalogue.known_issues(), facts, knowledge, of_any_rocm=True)
     state = HostState(Running(view), set_variables(view, {}) if issues else {}, applied)
     kernels = [kernel for kernel in facts.driven if kernel.running] or facts.driven
-    standings = (_stands(issue, state, kernels, knowledge) for issue in issues)
+    standings = (_stands(issue, state, kernels, knowledge, certain=issue in certain) for issue in issues)
     return tuple(standing for standing in standings if standing is not None)
 
 
-def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
+def issues_about(
+    words: Sequence[str], gfx: Sequence[str], rocm: Version | None = None
+) -> tuple[IssueHere, ...]:
     """Return the issues of any host that mention all the words, ignoring case, and concern one of the GPUs,
-    or any GPU if none is given."""
+    or any GPU if none is given, and this ROCm release if one is given."""
     issues = []
     for issue in catalogue.known_issues():
         cure = (*map(str, issue.workaround.settings), *issue.workaround.steps)
         lines = (text for signature in issue.signatures for text in (signature.pattern, *signature.samples))
         text = " ".join((issue.id, issue.title, issue.summary, *issue.notes, *cure, *lines)).lower()
         concerned = not gfx or not issue.gfx or any(matches(name, issue.gfx) for name in gfx)
+        concerned = concerned and (rocm is None or may_have(issue, rocm))
         if concerned and all(word.lower() in text for word in words):
             issues.append(IssueHere(issue, "open" if issue.confidence == "confirmed" else "reported"))
     return tuple(issues)
