@@ -277,6 +277,13 @@ def _tell_fix(printer: Printer, finding: Found) -> None:
         too = " and ".join(issue.id for issue in finding.alike)
         printer.said(f"This line has another known cause: {too}.")
         _tell_apart(printer, (match.issue, *finding.alike))
+    for lost in cure.overridden:
+        name = str(lost.setting).partition("=")[0].removeprefix("env.")
+        sets = f"sets {name} to {lost.value}" if lost.value else f"sets {name} to nothing"
+        if lost.applied:
+            printer.said(f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied")
+        else:
+            printer.said(f"First: delete the line at {lost.place}, which {sets} and would override the fix")
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:

@@ -248,6 +248,11 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
             printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
         if source:
             printer.said(f"{', '.join(names)}: set by {source}" if not detail else f"  set by {source}")
+    for check in report.checks:
+        if check.undoes:
+            overridden = check.status is CheckStatus.OVERRIDDEN
+            value = check.configured if overridden else check.desired
+            printer.said(f"{check.name}={value} undoes the cure of {check.undoes}")
     printer.problems(report.diagnostics)
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):

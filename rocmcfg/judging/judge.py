@@ -28,6 +28,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.known_cure import KnownCure
 from rocmcfg.model.regex import fullmatch
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, closest, parameter, same, switched
 from rocmcfg.model.version import parse_range
 
@@ -265,6 +266,24 @@ def _undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterat
         names = (cure.value, cure.fixed_in, ", ".join(dict.fromkeys(gpus)), *issues)
         sources = (cure.source,) if cure.source else ()
         yield Verdict(About.UNDOES, True if certain else None, cure.title, names=names, sources=sources)
+
+
+class Undone(NamedTuple):
+    """The cure that a setting undoes: the value that cures, and the issue. `certain` as in a verdict."""
+
+    issue: str
+    cure: str
+    title: str
+    certain: bool
+
+
+def undoes(setting: Spelling, machine: Machine, catalogue: Catalogue) -> list[Undone]:
+    """Return the cure that a setting undoes on a machine, if it undoes one. A setting without a cure in the
+    catalogue is not judged."""
+    if canonical(setting.id) not in catalogue.cures:
+        return []
+    verdicts = [v for v in judge(setting, machine, catalogue) if v.about is About.UNDOES]
+    return [Undone(v.names[3], v.names[0], v.why, v.holds is True) for v in verdicts]
 
 
 def _fixed(

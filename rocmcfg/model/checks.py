@@ -32,7 +32,8 @@ PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION}
 
 
 class Check(NamedTuple):
-    """A check. `source` is the origin of the configured value: a file and line, or a boot entry."""
+    """A check. `source` is the origin of the configured value: a file and line, or a boot entry. `undoes` is the
+    known issue of this host whose cure the value undoes that wins."""
 
     name: str
     target: str
@@ -42,6 +43,7 @@ class Check(NamedTuple):
     status: CheckStatus
     source: str
     detail: str = ""
+    undoes: str = ""
 
 
 # An undo left a program to the user, or a reboot.

@@ -390,7 +390,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
         source = later.source
         status, detail = CheckStatus.CANNOT_BE_TOLD, f"it cannot be determined whether {source} sets it again"
     elif later is not None and later.value != setting.text:
-        source = later.source
+        configured, source = later.value, later.source
         does = f"sets it to {later.value}" if later.value else "unsets it or leaves it empty"
         status, detail = CheckStatus.OVERRIDDEN, f"{source} {does}"
     elif host.pid_environment is not None and running != setting.text:

@@ -8,6 +8,7 @@ from rocmcfg.advice.doctor import log_lines
 from rocmcfg.advice.doctor.judging import origin, workarounds
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import Options, Origin
+from rocmcfg.advice.doctor.judging.overriders import Overriders
 from rocmcfg.advice.doctor.judging.ranking import alike, covered, rank
 from rocmcfg.advice.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.advice.doctor.log_lines import LogLines
@@ -169,12 +170,13 @@ def diagnose(
     ranked = rank(every, scanner.hits, where, state, known)
     asked = receipt.request if receipt else Request()
     suggested = workarounds.suggested(view, facts) if where.host is not None else {}
+    beats = Overriders(view, facts, receipt, known) if where.host is not None else None
     found = []
     for match in ranked:
         lines = log_lines.of_match(match, scanner)
         by_profile = workarounds.by_profile(view, match, facts, known) if where.host is not None else {}
         boot = where.host.boot if where.host is not None else None
-        cure = workarounds.cure(match, asked, by_profile, suggested, view.root, boot)
+        cure = workarounds.cure(match, asked, by_profile, suggested, view.root, boot, beats)
         others = alike(match, every, scanner.hits, where, known) if match.told else ()
         found.append(Found(match, lines, log_lines.kernel_names(lines), cure, others))
     problems += log_lines.refused_parameters(log, scanner, known)

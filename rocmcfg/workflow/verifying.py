@@ -10,7 +10,7 @@ from rocmcfg.facts.gpus import read_gpus
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model import spelling
-from rocmcfg.model.checks import CheckStatus, VerificationReport
+from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, Severity, info
 from rocmcfg.model.facts import Machine
@@ -27,12 +27,37 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     """Compare the host with the active trial, or else with the receipt; or with the given profiles, whether
     or not rocmcfg applied them."""
     report = _verify(view, names, pid)
+    report = report._replace(checks=_with_undone_cures(view, report.checks))
     if not view.kernel_is_lent:
         return report._replace(diagnostics=(*report.diagnostics, *_reached_in_part(view, report)))
     summary = "the running kernel belongs to another system, whose /proc is mounted in this root"
     detail = "only the configuration was checked, not the running kernel"
     lent = info("RC5005", summary, detail=detail, hint="boot that system and run `rocmcfg verify` there")
     return report._replace(diagnostics=(lent, *report.diagnostics))
+
+
+def _with_undone_cures(view: HostView, checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return the checks, each with the known issue whose cure its value undoes: the one that wins, or else
+    the desired one."""
+    knowledge = catalogue.load()
+    if not any(check.name in knowledge.cures for check in checks):
+        return tuple(checks)
+    from rocmcfg.judging.judge import undoes
+
+    machine = _running_machine(view)
+
+    def issue_of(check: Check) -> str:
+        overridden = check.status is CheckStatus.OVERRIDDEN
+        value = check.configured if overridden and check.configured is not None else check.desired
+        setting = spelling.split(f"{check.name}={value}")
+        return next((undone.issue for undone in undoes(setting, machine, knowledge) if undone.certain), "")
+
+    return tuple(check._replace(undoes=issue_of(check)) for check in checks)
+
+
+def _running_machine(view: HostView) -> Machine:
+    running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
+    return Machine(running, gpus.read_gpus(view, catalogue.gpu_models()))
 
 
 def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Diagnostic]:
@@ -45,8 +70,7 @@ def _reached_in_part(view: HostView, report: VerificationReport) -> Iterator[Dia
             from rocmcfg.change.planning.wording import worded
             from rocmcfg.judging.judge import judge
 
-            running = tuple(kernel for kernel in kernels.read_kernels(view, ()) if kernel.running)
-            machine = Machine(running, gpus.read_gpus(view, knowledge.gpus))
+            machine = _running_machine(view)
             setting = spelling.parameter(each.name, each.desired)
             limits = [v for v in judge(setting, machine, knowledge) if v.trap_kind == "limited"]
             yield from filter(None, (worded(v, setting, "", knowledge, machine) for v in limits))

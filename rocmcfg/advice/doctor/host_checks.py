@@ -13,6 +13,7 @@ from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.files.environment import untold
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.judging.judge import undoes
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.loaders import registry
 from rocmcfg.model.catalogue import Catalogue
@@ -21,11 +22,11 @@ from rocmcfg.model.desired import DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, join, split
-from rocmcfg.model.spelling import as_number, same
+from rocmcfg.model.spelling import Spelling, as_number, parameter, same
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import set_parameters
+from rocmcfg.state.values import next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
 
 
@@ -42,6 +43,7 @@ def check(
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
         *_contested(view, facts, receipt, catalogue),
+        *_undoing(view, facts, catalogue, variables),
         *_not_generated(view, facts, catalogue),
         *_other_writers(view, receipt),
         *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
@@ -86,16 +88,40 @@ def _contested(
 ) -> Iterator[Diagnostic]:
     """Warn of parameters that several files set to different values: only one of the files has an effect."""
     ours = {setting.parameter for setting in receipt.settings} if receipt else set()
-    for parameter in set_parameters(view, catalogue.modules(), facts.boot.loader):
-        if parameter.overridden and parameter.name not in ours:
-            wins = "an unknown value" if parameter.untold else parameter.next_boot
+    for own in set_parameters(view, catalogue.modules(), facts.boot.loader):
+        if own.overridden and own.name not in ours:
+            wins = "an unknown value" if own.untold else own.next_boot
             yield warning(
                 "RC8103",
-                f"{parameter.name} is set to different values; {wins} from {parameter.source} counts",
-                detail=f"without effect: {', '.join(parameter.overridden)}",
-                location=parameter.source,
+                f"{own.name} is set to different values; {wins} from {own.source} counts",
+                detail=f"without effect: {', '.join(own.overridden)}",
+                location=own.source,
                 hint="keep one of them and remove the others",
             )
+
+
+def _undoing(
+    view: HostView,
+    facts: Facts,
+    catalogue: Catalogue,
+    variables: Mapping[str, tuple[str | None, str]],
+) -> Iterator[Diagnostic]:
+    """Warn of settings in force that undo the cure of a known issue of this host's GPUs. A parameter that
+    nothing sets has its default, and undoes nothing."""
+    set_here = [(Spelling(Kind.ENV, name, value), place) for name, (value, place) in variables.items()]
+    for own in set_parameters(view, catalogue.modules(), facts.boot.loader):
+        set_here.append((parameter(own.name, own.next_boot), own.source))
+    for karg in next_boot_kargs(view, facts.boot.loader):
+        set_here.append((Spelling(Kind.KARG, karg.name, karg.value), karg.source))
+    for setting, place in set_here:
+        if setting.value is None:
+            continue
+        for undone in undoes(setting, facts.machine, catalogue):
+            name = setting.name if setting.kind is Kind.ENV else setting.id
+            may = "undoes" if undone.certain else "may undo"
+            summary = f"{name}={setting.value} {may} the cure of {undone.issue}"
+            hint = f"delete it there; the cure is {name}={undone.cure}"
+            yield warning("RC8112", summary, location=place, detail=undone.title, hint=hint)
 
 
 def _not_generated(view: HostView, facts: Facts, catalogue: Catalogue) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import known_here, may_have
+from rocmcfg.advice.doctor.judging.overriders import Overridden, Overriders
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.conditions import decide
@@ -164,7 +165,7 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
 class Cure(NamedTuple):
     """The part of a workaround that is still to be done. `command` applies the settings that rocmcfg can
     apply, in addition to the applied ones; `once` runs one program with them. Both are empty if there is
-    nothing to do."""
+    nothing to do. `overridden` are settings of the workaround that a place of others overrides, or would."""
 
     settings: tuple[Spelling, ...]
     unset: tuple[str, ...]
@@ -172,6 +173,7 @@ class Cure(NamedTuple):
     profile: str
     command: str
     once: str = ""
+    overridden: tuple[Overridden, ...] = ()
 
 
 def cure(
@@ -181,10 +183,12 @@ def cure(
     suggested: Mapping[str, str],
     root: str,
     boot: BootChain | None,
+    overriders: Overriders | None = None,
 ) -> Cure:
     """Return what is left to do for a match. `request` is the last request on this host, if any. `suggested`
     are the profiles of the GPUs here, by the profiles that they extend. `boot` is the boot chain of the host;
-    None if the cure is for another machine."""
+    None if the cure is for another machine. What is applied and `overriders` beat is not to be applied
+    again."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
     command = once = ""
@@ -192,14 +196,19 @@ def cure(
         whole = all(by_profile.get(setting) == "" for setting in match.remaining)
         each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
         once = f"rocmcfg run {f'-p {profile}' if whole else each}"
-    if match.remaining or not (match.in_force or match.applied or not workaround.profile):
+    beaten = tuple(filter(None, map(overriders.of, match.remaining))) if overriders else ()
+    futile = {loser.setting for loser in beaten if loser.applied}
+    left = [setting for setting in match.remaining if setting not in futile]
+    if left or not (match.in_force or match.applied or futile or not workaround.profile):
         profiles = request.profiles or ((profile,) if profile else ())
         options = by_profile if {workaround.profile, profile} & {*profiles} else {}
-        wanted = [*request.set, *(str(s) for s in match.remaining if s not in options)]
-        with_ = [*request.with_, *(options[s] for s in match.remaining if options.get(s))]
+        wanted = [*request.set, *(str(s) for s in left if s not in options)]
+        with_ = [*request.with_, *(options[s] for s in left if options.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
         command = _for_good(request._replace(profiles=profiles, set=named, with_=opted), root, boot)
-    return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
+    return Cure(
+        match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once, beaten
+    )
 
 
 def _for_good(request: Request, root: str, boot: BootChain | None) -> str:
