@@ -135,8 +135,8 @@ def counted(count: int, what: str) -> str:
 
 
 _FOR_A_HOST = regex(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|render|rollback|status|verify)"
-    r"(?: [^`]*)?)`"
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|env|explain|history|issues|knowledge|lint|plan|profile"
+    r"|recover|reject|render|report|rollback|status|verify)(?: [^`]*)?)`"
 )
 # A label and a command, which must stay in one piece for copying
 _COMMAND = regex(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")

@@ -159,6 +159,8 @@ def _next(status: Status, root: str) -> list[str]:
             step = f"Next: {sudo}rocmcfg plan {what}"
             if loader and loader.renders and not loader.supported:  # a plan would be refused
                 step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
+            elif status.facts.container:  # where a plan is refused
+                step = f"Next: rocmcfg env {what}"
         elif status.facts.gpus:
             step = f"No shipped profile fits this host's GPU; `rocmcfg profile new{root}` creates one."
         return [due, step] if status.reboot_required else [step]

@@ -32,8 +32,8 @@ PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION}
 
 
 class Check(NamedTuple):
-    """A check. `source` is the origin of the configured value: a file and line, or a boot entry. `undoes` is the
-    known issue of this host whose cure the value undoes that wins."""
+    """A check. `source` is the origin of the configured value: a file and line, or a boot entry. `undoes` is
+    the known issue of this host whose cure is undone by the value that wins."""
 
     name: str
     target: str

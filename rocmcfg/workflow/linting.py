@@ -77,7 +77,7 @@ class Linted(NamedTuple):
     filled only with --fix. `fine` are the settings without a finding, and `purposes` says what they, and with
     --fix their replacements, are good for; None if no GPU is known. `read` counts the settings that were
     judged. `activation` are the commands that regenerate the boot menu of this host from a file with a
-    proposal."""
+    proposal. `unknown` are the options for what is unknown of the machine."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -149,7 +149,7 @@ def lint(
         tuple(purposes) if knowledge.machine.named else None,
         _activation(view, {os.path.abspath(p.file) for p in diffs if p.diff}),
         knowledge.machine.gpu_names,
-        tuple(_unknown(knowledge)),
+        knowledge.unknown,
     )
 
 
@@ -159,16 +159,6 @@ def _told(checked: Checked) -> Iterator[str]:
     for each in checked.assignments:
         if (each.start, each.stop) in places:
             yield checked.shown(each)
-
-
-def _unknown(knowledge: Knowledge) -> Iterator[str]:
-    """Yield the options that would say what is unknown of the machine and matters for settings."""
-    if not knowledge.machine.named:
-        yield "--gfx"
-    if not knowledge.machine.kernels:
-        yield "--kernel"
-    if knowledge.machine.named and not knowledge.knows_rocm:
-        yield "--rocm"
 
 
 def _unread(checked: Checked) -> Diagnostic:

@@ -14,6 +14,7 @@ from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, Severity, info
 from rocmcfg.model.facts import Machine
+from rocmcfg.model.kargs import canonical
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
@@ -39,20 +40,30 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
 def _with_undone_cures(view: HostView, checks: Sequence[Check]) -> tuple[Check, ...]:
     """Return the checks, each with the known issue whose cure its value undoes: the one that wins, or else
     the desired one."""
-    knowledge = catalogue.load()
-    if not any(check.name in knowledge.cures for check in checks):
+    cures = catalogue.load().cures
+
+    def opposes(check: Check) -> bool:
+        on = spelling.switched(_winning(check))
+        of_it = cures.get(canonical(check.name), ())
+        return on is not None and any(spelling.switched(cure.value) is not on for cure in of_it)
+
+    if not any(map(opposes, checks)):
         return tuple(checks)
     from rocmcfg.judging.judge import undoes
 
     machine = _running_machine(view)
 
     def issue_of(check: Check) -> str:
-        overridden = check.status is CheckStatus.OVERRIDDEN
-        value = check.configured if overridden and check.configured is not None else check.desired
-        setting = spelling.split(f"{check.name}={value}")
-        return next((undone.issue for undone in undoes(setting, machine, knowledge) if undone.certain), "")
+        setting = spelling.split(f"{check.name}={_winning(check)}")
+        undone = undoes(setting, machine, catalogue.load()) if opposes(check) else []
+        return next((each.issue for each in undone if each.certain), "")
 
     return tuple(check._replace(undoes=issue_of(check)) for check in checks)
+
+
+def _winning(check: Check) -> str | None:
+    overridden = check.status is CheckStatus.OVERRIDDEN and check.configured is not None
+    return check.configured if overridden else check.desired
 
 
 def _running_machine(view: HostView) -> Machine:

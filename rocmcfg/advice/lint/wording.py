@@ -46,6 +46,16 @@ class Knowledge(NamedTuple):
     of_profiles: tuple[Setting, ...] | None = None
     knows_rocm: bool = False
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The options that would say what is unknown of the machine and matters for settings."""
+        missing = {
+            "--gfx": not self.machine.named,
+            "--kernel": not self.machine.kernels,
+            "--rocm": bool(self.machine.named) and not self.knows_rocm,
+        }
+        return tuple(option for option, unknown in missing.items() if unknown)
+
     def cured_by(self, setting: Spelling) -> list[KnownIssue]:
         """Return the issues of this machine that a setting cures. Of a mask what differs from the default
         counts: the rest is so without it."""

@@ -41,7 +41,7 @@ def host_problems(
     as it can be read; `request` is what the settings come from."""
     if facts.container:
         summary = "this is a container: the kernel belongs to the host outside it"
-        hint = "run rocmcfg on that host; for variables alone, use `rocmcfg env` or `rocmcfg run`"
+        hint = "run rocmcfg on that host; for variables alone, use `rocmcfg env` or `rocmcfg run -- PROGRAM`"
         yield error("RC3010", summary, location=facts.container, hint=hint)
         return
     ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
