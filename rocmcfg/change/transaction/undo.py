@@ -167,7 +167,7 @@ def carry_out(
         raise RocmcfgError(*problems)
     if not planned.journals:
         state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
-        if host.runs_tools:
+        if host.runs_tools and planned.activations:
             _make_anew(host, planned.activations, progress)
         ran = tuple(step._replace(state=state) for step in planned.activations)
         undo_script.renew_quietly(host, due=left_to_user(ran))
