@@ -18,7 +18,7 @@ from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.edit import Moved
 from rocmcfg.model.request import Request
 from rocmcfg.workflow import taking_over
-from tests.support import usecases
+from tests.support import fake_tools, usecases
 from tests.support.hosts import debian_grub_host, other_host
 from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost
@@ -117,6 +117,8 @@ def test_what_the_next_boot_gets_is_the_same_and_verify_finds_it_in_effect(tmp_p
     assert all(words.count(word) == 1 for words in lines for word in now), lines
     assert "amdgpu" not in (root / DEFAULTS).read_text() + (root / DROP_IN).read_text()
     assert (root / OPTIONS).read_text() == "# mine\noptions snd_hda_intel power_save=0\n"
+    image = fake_tools.unpacked(next((root / "boot").glob("initrd*")))
+    assert image["etc/modprobe.d/amdgpu.conf"] == (root / OPTIONS).read_bytes()
     assert settings(root) == dict.fromkeys(("amdgpu." + name for name in RUNNING), "in_effect")
     assert not made.reboot_required
     again = rocmcfg("apply", "--profile", "own", "--root", root, "--json", "--yes")
