@@ -45,6 +45,7 @@ COMMANDS = {
     "profile new": Command("profile", "new"),
     "plan": Command("apply", "plan"),
     "apply": Command("apply", "apply"),
+    "take-over": Command("take_over", "take_over"),
     "verify": Command("status", "verify"),
     "confirm": Command("apply", "confirm"),
     "reject": Command("rollback", "reject"),

@@ -34,6 +34,7 @@ from rocmcfg.workflow.linting import Linted
 from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.status import Status
+from rocmcfg.workflow.taking_over import TakenOver
 
 
 class Document(NamedTuple):
@@ -51,6 +52,7 @@ _NOUNS: dict[str, type] = {
     "failure": FailureDocument,
     "plan": Planned,
     "apply": Planned,
+    "take-over": TakenOver,
     "confirm": Planned,
     "reject": Undo,
     "verify": VerificationReport,

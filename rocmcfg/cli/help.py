@@ -14,7 +14,7 @@ from rocmcfg.model.spelling import closest
 
 TASKS = {
     "Start": ("status", "doctor", "lint"),
-    "Change": ("plan", "apply", "verify", "rollback", "history"),
+    "Change": ("plan", "apply", "verify", "rollback", "history", "take-over"),
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
     "Look up": ("explain", "issues", "profile", "knowledge", "report"),
     "Variables only, without root": ("env", "run"),

@@ -285,6 +285,19 @@ def release(rocm: str) -> Version | None:
     return version
 
 
+def through(via: str, boot_backend: str) -> Request:
+    """Return a request that asks for nothing but how settings take effect. Raises Misuse for an unknown boot
+    loader."""
+    _require_known(boot_backend, ())
+    return Request(via=via, boot_backend=boot_backend)
+
+
+def require_profile_name(name: str) -> None:
+    """Raise Misuse for a text that cannot be the name of a new profile."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
+        raise Misuse(f"{name!r} is not a valid profile name; use letters, digits, - and _")
+
+
 def _require_known(boot_backend: str, env_targets: tuple[str, ...]) -> None:
     from rocmcfg.files import environment_targets
     from rocmcfg.loaders import registry

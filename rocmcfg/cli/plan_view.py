@@ -13,7 +13,15 @@ from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.desired import DesiredSetting, Kind, Skipped
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import ROCM_NAMED, Facts
-from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.plan import (
+    Activation,
+    ChangeKind,
+    CommandLine,
+    FileChange,
+    RowOutcome,
+    SettingRow,
+    ToolChange,
+)
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import command_line
 from rocmcfg.model.trial import TrialPlan
@@ -103,14 +111,20 @@ def _show_what_it_takes(printer: Printer, planned: Planned, diff: bool) -> None:
     show_left_out(printer, made.skipped)
     if planned.trial:
         _show_trial(printer, planned.trial)
-    elif (line := made.command_line) and line.before != line.after:
-        printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
-        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
-        printer.wrapped(" ".join(marked))
+    else:
+        show_command_line(printer, made.command_line)
     show_changes(printer, made.changes, made.due, diff)
     show_activations(printer, made.activations, made.tools)
     if printer.verbose:
         show_notes(printer, planned.profiles)
+
+
+def show_command_line(printer: Printer, line: CommandLine | None) -> None:
+    """Print the kernel command line with marks at what changes in it, if anything does."""
+    if line is not None and line.before != line.after:
+        printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
+        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
+        printer.wrapped(" ".join(marked))
 
 
 def show_notes(printer: Printer, profiles: Sequence[Profile]) -> None:

@@ -165,8 +165,7 @@ def new(
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
-        raise Misuse(f"{name!r} is not a valid profile name; use letters, digits, - and _")
+    opt.require_profile_name(name)
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
     # the profile may be for a chip that is newer than the table

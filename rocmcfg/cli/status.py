@@ -99,6 +99,8 @@ def _show_others(printer: Printer, status: Status) -> None:
     cells = [(p.name, _next_boot(p), p.running or "-", p.source) for p in others]
     printer.table(("SETTING", "NEXT BOOT", "RUNNING", "FROM"), cells)
     printer.said(f"What they do: rocmcfg lint{printer.root_option}")
+    if status.may_be_taken_over:
+        printer.to_copy("To move yours into a profile:", f"rocmcfg take-over --dry-run{printer.root_option}")
 
 
 def _next_boot(parameter: SetParameter) -> str:

@@ -12,10 +12,12 @@ from rocmcfg.files import templates
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.edit import Moved
 from rocmcfg.model.kargs import Karg, canonical, read_by_kernel, separator, split, tokens
 from rocmcfg.model.shape import NamedTuple
 
 PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
+SOURCES = "/etc/modprobe.d/*.conf"  # the files of the owner out of which lines can be moved
 _DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")]
 
 
@@ -97,6 +99,27 @@ def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
     for line in re.finditer(r"((?:[^\\\n]+|\\.|\\\Z)*)(?:\n|\Z)", text, re.DOTALL):
         yield number, re.sub(r"\\(.?)", lambda match: match[1].strip("\n"), line[1], flags=re.DOTALL)
         number += line[0].count("\n")
+
+
+_MOVABLE = re.compile(rb"[ \t]*options[ \t]+[\w-]+(?:[ \t]+[A-Za-z0-9._,:;@%+=/-]+)+[ \t]*")
+
+
+def immovable(content: bytes, line: int) -> str:
+    """Say why the line of this number, counted from 1, cannot be moved out of a file; empty if it can."""
+    lines = content.split(b"\n")
+    if _MOVABLE.fullmatch(lines[line - 1]) is None or (
+        lines[: line - 1][-1:] and lines[line - 2].endswith(b"\\")
+    ):
+        return "its line has quotes, backslashes or a comment in it"
+    return ""
+
+
+def moved_out(content: bytes, numbers: Collection[int]) -> tuple[bytes, Moved]:
+    """Return a file without the lines of these numbers, and what was moved out. The caller has asked
+    `immovable` about each."""
+    lines = content.split(b"\n")
+    taken = tuple(lines[number - 1].decode() for number in sorted(numbers))
+    return b"\n".join(text for n, text in enumerate(lines, 1) if n not in numbers), Moved("", taken)
 
 
 def propose(settings: Sequence[DesiredSetting]) -> bytes | None:

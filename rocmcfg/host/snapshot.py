@@ -7,7 +7,8 @@ each file with its state in the plan, and so detects a file that was changed mea
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar, cast
 
 from rocmcfg.host.inside import Weakness
@@ -21,12 +22,38 @@ _LARGEST = 1 << 20  # bytes of a file that is kept in memory; images are larger,
 
 class Snapshot(LocalView):
     """A view that asks another view only once for each thing and remembers the answer, including that a file
-    is unreadable. Rights of other users, locks, free space and streams are queried each time."""
+    is unreadable. Rights of other users, locks, free space and streams are queried each time.
 
-    def __init__(self, view: LocalView) -> None:
+    `instead` are files as a planned change would leave them, None for no file: the snapshot has them in place
+    of the present files."""
+
+    def __init__(self, view: LocalView, instead: Mapping[str, FileState | None] | None = None) -> None:
         super().__init__(view.root, chroot=view.chroots)
         self._view = view
         self._answers: dict[Hashable, Any] = {}
+        for path, state in (instead or {}).items():
+            self._put(path, state)
+
+    def _put(self, path: str, state: FileState | None) -> None:
+        content = state.content if state is not None else None
+        answers: dict[str, object] = {
+            "state": state,
+            "read": content,
+            "exists": state is not None,
+            "size": len(content or b""),
+        }
+        answers |= {
+            "is_symlink": False,
+            "is_dir": False,
+            "hollow": "" if content else "empty" if state else "gone",
+        }
+        self._answers |= {(question, path): answer for question, answer in answers.items()}
+        folder, _, name = path.rpartition("/")
+        names = {*self.names(folder)} - {name} | ({name} if state is not None else set())
+        self._answers["names", folder] = tuple(sorted(names))
+        while state is not None and folder:
+            self._answers["is_dir", folder] = self._answers["exists", folder] = True
+            folder = os.path.dirname(folder).rstrip("/")
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._answers:

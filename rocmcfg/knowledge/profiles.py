@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 
 from rocmcfg.host.files import read_callers_file, read_own_file
+from rocmcfg.host.state_dir import LOCAL_PROFILES
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
@@ -15,7 +16,6 @@ from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import closest
 
-LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
 _MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of that
 _MAX_EXTENDS = 16
@@ -51,7 +51,7 @@ def shipped_dir() -> str:
 
 def names(view: HostView) -> tuple[str, ...]:
     """Return all profile names, including local ones, sorted."""
-    files = [*os.listdir(shipped_dir()), *view.names(LOCAL_DIR)]
+    files = [*os.listdir(shipped_dir()), *view.names(LOCAL_PROFILES)]
     return tuple(sorted({name[:-5] for name in files if name.endswith(".toml")}))
 
 
@@ -274,7 +274,7 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
 
 
 def local_path(name: str) -> str:
-    return os.path.join(LOCAL_DIR, f"{name}.toml")
+    return os.path.join(LOCAL_PROFILES, f"{name}.toml")
 
 
 def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes:

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.edit import matches
 
 if TYPE_CHECKING:
     from rocmcfg.loaders.shared.chain import Chain, EntryChain
@@ -96,6 +97,11 @@ def inputs(name: str) -> set[str]:
     """Return our files from which this loader's menu is generated: `paths`, and the files of a trial."""
     boot_trial = trial(name)
     return {*paths(name), *(boot_trial.FILES if boot_trial is not None else ())}
+
+
+def may_be_source(path: str) -> bool:
+    """Return whether arguments of the owner's can be moved out of a file of this name, with some loader."""
+    return any(matches(path, pattern) for chain in backends() for pattern in chain.SOURCES)
 
 
 def trial(name: str) -> BootTrial | None:

@@ -1,26 +1,59 @@
 """A change to a few bytes of a foreign file.
 
 An edit is recorded by its exact bytes. It is undone by removing these bytes again, so that later changes
-elsewhere in the file are kept.
+elsewhere in the file are kept. What an edit moved out of the file is put back by its words, so that this
+succeeds after later changes too.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from rocmcfg.model.shape import NamedTuple
 
+# The characters of a value without quotes that are none of the shell's.
+_BARE = rb"[A-Za-z0-9._,:@%+=/-]*"
+
+
+class Moved(NamedTuple):
+    """What an edit moved out of a file of the owner's: words of the value of the shell variable `variable`,
+    or whole lines where `variable` is empty."""
+
+    variable: str
+    words: tuple[str, ...]
+
+    def back_in(self, content: bytes) -> bytes:
+        """Return the file with each of these words that is not in it. They come first, so that a value of the
+        same name that others wrote since still wins. undo.sh does the same (`with_words`, `with_lines`)."""
+        words = [word.encode() for word in self.words]
+        return (
+            _with_words(content, self.variable.encode(), words)
+            if self.variable
+            else _with_lines(content, words)
+        )
+
 
 class Edit(NamedTuple):
     """An edit: `inserted` replaces `removed`; either may be empty. A text without a place goes to the end of
-    the file."""
+    the file. `moved` is what the edit moved out of the file besides."""
 
     removed: bytes
     inserted: bytes
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def only_moves(self) -> bool:
+        """Return whether nothing of rocmcfg's is in the file by this edit."""
+        return bool(self.moved) and not self.inserted
 
     def undone(self, content: bytes) -> bytes | None:
         """Return the content without this edit; None where the inserted bytes were altered."""
-        return _replaced(content, self.inserted, self.removed)
+        left = _replaced(content, self.inserted, self.removed)
+        for part in reversed(self.moved):
+            left = None if left is None else part.back_in(left)
+        return left
 
 
 class Editor(Protocol):
@@ -32,6 +65,23 @@ class Editor(Protocol):
     def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
         """Return the content with `wanted` as our part, or without our part, and the edit that produces
         it."""
+
+
+def joined(parts: Sequence[Moved]) -> tuple[Moved, ...]:
+    """Return the parts with one for each variable."""
+    words: dict[str, list[str]] = {}
+    for part in parts:
+        words.setdefault(part.variable, []).extend(part.words)
+    return tuple(Moved(variable, tuple(dict.fromkeys(every))) for variable, every in words.items())
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Return whether a path is one that a pattern describes; the pattern has a * in its last part at most."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return path == pattern
+    name = path[len(before) : len(path) - len(after)]
+    return path.startswith(before) and path.endswith(after) and name != "" and "/" not in name
 
 
 def appended(content: bytes, lines: bytes) -> bytes:
@@ -78,3 +128,38 @@ def _stands_in(content: bytes, lines: bytes) -> bool:
 
 def _lines(content: bytes) -> set[bytes]:
     return {line.strip() for line in content.splitlines() if line.strip()}
+
+
+def _with_words(content: bytes, variable: bytes, words: Sequence[bytes]) -> bytes:
+    """The words stand first in the last assignment of the variable that can hold them, else in a new one."""
+    assignments = _assignments(content, variable)
+    present = {word for match in assignments for word in re.split(rb"[\s\"']+", match["value"])}
+    missing = b" ".join(word for word in words if word not in present)
+    if not missing:
+        return content
+    if not assignments:
+        return content + appended(content, b'%s="%s${%s:+ $%s}"\n' % (variable, missing, variable, variable))
+    at = assignments[-1].start("value")
+    value = assignments[-1]["value"]
+    if value[:1] in (b'"', b"'"):
+        gap = b"" if value[1:2] == value[:1] else b" "
+        return content[: at + 1] + missing + gap + content[at + 1 :]
+    gap = b" " if value else b""
+    return content[:at] + b'"' + missing + gap + value + b'"' + content[at + len(value) :]
+
+
+def _assignments(content: bytes, variable: bytes) -> list[re.Match[bytes]]:
+    """The lines that assign the variable, whose value is in quotes or plain. Those that rocmcfg appends are
+    left out: `"${NAME:+$NAME }…"`."""
+    pattern = rb"^[ \t]*(?:export[ \t]+)?%s=(?!\"\$\{%s:\+)(?P<value>[\"'][^\n]*|%s(?=[ \t\n]|\Z))" % (
+        variable,
+        variable,
+        _BARE,
+    )
+    return list(re.finditer(pattern, content, re.MULTILINE))
+
+
+def _with_lines(content: bytes, lines: Sequence[bytes]) -> bytes:
+    """The lines stand at the beginning of the file."""
+    present = set(content.split(b"\n"))
+    return b"".join(line + b"\n" for line in lines if line not in present) + content

@@ -2,6 +2,7 @@
 
     planning     facts in, plan out                       rocmcfg plan
     applying     plan, ask, carry out                     rocmcfg apply, the hook of a new kernel
+    taking_over  move the owner's settings to a profile   rocmcfg take-over
     confirming   keep a trial                             rocmcfg confirm, rocmcfg-trial.service
     verifying    compare with the running kernel          rocmcfg verify
     undoing      roll back                                rocmcfg rollback, reject; recover, at every boot

@@ -38,19 +38,23 @@ def apply(
     terms: Terms | None = None,
     approved: Approved | None = None,
     confirms: Trial | None = None,
+    planned_now: Callable[[], Planned] | None = None,
 ) -> Planned | None:
     """Plan, ask, and carry out the plan as one transaction; with `terms` as a trial. Return None if the user
     declined; return a plan without a transaction if there was nothing to do. `approved` is applied instead of
     what the request means now. `confirms` is the trial that this makes permanent; while any other trial is on
-    record, nothing is applied. If `confirm` asks the user, make the plan again after the answer: what the
-    user saw must still be what happens."""
+    record, nothing is applied. `planned_now` makes the plan, if the request alone does not say
+    it. If `confirm` asks the user, make the plan again after the answer: what the user saw must still be what
+    happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
     from rocmcfg.change.trial.ends import Confirmation
     from rocmcfg.change.trial.plan import OfOneBoot
 
-    def planned_now() -> Planned:
+    def of_request() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
+
+    make = planned_now or of_request
 
     require_trusted(host)  # before the lock is written there
     host.wait_for_package_manager(progress, generators(host))
@@ -61,7 +65,7 @@ def apply(
         elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
             meanwhile = "the trial has ended meanwhile, so nothing was kept"
             raise fail("RC4337", meanwhile, hint="see `rocmcfg history`")
-        planned = planned_now()
+        planned = make()
         made = planned.plan
         # a trial that the loader of the host cannot end would not be a trial
         require_no_errors([d._replace(severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"])
@@ -74,7 +78,7 @@ def apply(
             return None
         # it may have started while the user read the plan
         host.require_no_package_manager(generators(host))
-        now = planned_now() if asks else planned
+        now = make() if asks else planned
         changed = [
             error(
                 "RC4004",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rocmcfg.change.planning.automatic import expand_auto
 from rocmcfg.change.planning.resolve import modules_of, resolve
 from rocmcfg.files.environment import is_as_written, user_file
+from rocmcfg.host.state_dir import LOCAL_PROFILES
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.desired import Kind
@@ -61,7 +62,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
     """Write a commented profile to start from. The caller has checked that nothing exists at `path`."""
-    host.make_dirs(profiles.LOCAL_DIR, 0o755)
+    host.make_dirs(LOCAL_PROFILES, 0o755)
     content = profiles.skeleton(extends, gfx, schema=host.exists(profiles.SCHEMA))
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
 

@@ -10,7 +10,7 @@ from rocmcfg.change.planning.foreign import foreign_trouble
 from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, Snapshot
 from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.names import argument, variable
 from rocmcfg.knowledge import catalogue, profiles
@@ -46,7 +46,7 @@ class Unnecessary(NamedTuple):
 class Status(NamedTuple):
     """The state of a host. `report` is None if the receipt cannot be read; `suggested` are profiles for the
     GPUs found. `others` are known kernel arguments and variables, `settings` are what rocmcfg applied, and
-    `applied_at` is when (UTC)."""
+    `applied_at` is when (UTC). `may_be_taken_over` says whether `rocmcfg take-over` can move something."""
 
     facts: Facts
     report: VerificationReport | None
@@ -62,6 +62,7 @@ class Status(NamedTuple):
     trial: TrialOnRecord | None = None
     settings: tuple[DesiredSetting, ...] = ()
     applied_at: str = ""
+    may_be_taken_over: bool = False
 
     @property
     def status(self) -> Overall:
@@ -114,7 +115,14 @@ def status(view: HostView) -> Status:
         tried,
         applied.settings if applied else (),
         written_at(view, receipt.PATH) if applied else "",
+        bool(parameters) and tried is None and _can_take_over(view, facts, applied),
     )
+
+
+def _can_take_over(view: HostView, facts: Facts, applied: Receipt | None) -> bool:
+    from rocmcfg.change.planning.taking_over import take_out
+
+    return not facts.container and bool(take_out(Snapshot(view), facts, catalogue.load(), applied).moved)
 
 
 def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:

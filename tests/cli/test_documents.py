@@ -33,6 +33,18 @@ def _command(*arguments: str, applied: bool = True) -> Run:
     return run
 
 
+def _owned(*arguments: str) -> Run:
+    """Where the owner has set parameters, of which one has to stay."""
+
+    def run(root: Path) -> Result:
+        options = 'options amdgpu runpm=0\noptions ttm pages_limit="4194304"\n'
+        (root / "etc/modprobe.d").mkdir(exist_ok=True)
+        (root / "etc/modprobe.d/own.conf").write_text(options)
+        return rocmcfg(*arguments, "--root", root, "--json")
+
+    return run
+
+
 def _tried(boots: int, *arguments: str) -> Run:
     """After `apply --trial` and so many boots; on a tree whose tools can be run."""
 
@@ -55,6 +67,9 @@ RUNS: dict[str, tuple[str, Run]] = {
     "apply": ("apply", _command("apply", "--profile", "rdna4", "--via", "modprobe", "--yes", applied=False)),
     "apply in sync": ("apply", _command("apply", "--profile", "rdna4", *RUNPM, "--yes")),
     "apply --dry-run": ("apply", _command("apply", *RUNPM, "--dry-run", applied=False)),
+    "take-over": ("take-over", _owned("take-over", "--yes")),
+    "take-over --dry-run": ("take-over", _owned("take-over", "--dry-run")),
+    "take-over of nothing": ("failure", _command("take-over", "--yes")),
     "verify": ("verify", _command("verify")),
     "verify nothing": ("verify", _command("verify", applied=False)),
     "verify a profile": ("verify", _command("verify", "--profile", "rdna4", applied=False)),

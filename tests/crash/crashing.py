@@ -110,6 +110,7 @@ def apply(**request: object) -> Act:
     return Act("apply", lambda host: usecases.apply(host, **request))
 
 
+TAKE_OVER = Act("take-over", usecases.take_over)
 ROLLBACK = Act("rollback", usecases.rollback)
 RECOVER = Act("recover", usecases.recover)
 

@@ -28,7 +28,7 @@ from .calls import Fault
 from .chains import CHAINS, ChainBench
 from .faulting import MEMORY, Bench, Ended
 from .planted import planted
-from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, bare, done
+from .scenarios import FIRST, SCENARIOS, SECOND, TAKE_OVER, Scenario, bare, done, owned
 from .table import run
 
 _CALLS = (
@@ -54,6 +54,8 @@ _RECOVER = next(one for one in SCENARIOS if one.name == "recover")
 TRACED = (
     Scenario("apply", lambda folder: done(bare(folder), FIRST), SECOND),
     Scenario("rollback-pristine", two, ("rollback", "--pristine", "--yes")),
+    Scenario("take-over", owned, TAKE_OVER),
+    Scenario("take-over-rollback", lambda folder: done(owned(folder), TAKE_OVER), ("rollback", "--yes")),
     Scenario("recover", _RECOVER.prepare, _RECOVER.act, whole=False),
 )
 

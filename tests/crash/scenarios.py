@@ -30,6 +30,8 @@ TRY = (
     *("--set", "env.HSA_ENABLE_SDMA=0", "--trial", "--yes"),
 )
 
+TAKE_OVER = ("take-over", "--yes")
+
 
 class KernelHost(CountedHost):
     """The real modinfo looks at the tree's modules, once for each question: what they are never changes."""
@@ -77,6 +79,29 @@ def done(root: Path, *commands: tuple[str, ...], host: type[CountedHost] = Count
 def bare(folder: Path) -> Path:
     """Its initramfs carries amdgpu: both tools have work to do."""
     return debian_grub_host(folder, amdgpu_in_initramfs=True, modprobe_d={"blacklist.conf": "# none\n"})
+
+
+def owned(folder: Path) -> Path:
+    """The owner has set parameters in each file out of which they can be moved."""
+    site = 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.dcdebugmask=0x10"\n'
+    root = debian_grub_host(
+        folder,
+        amdgpu_in_initramfs=True,
+        cmdline="quiet amdgpu.runpm=0",
+        grub_d={"site.cfg": site},
+        modprobe_d={"amdgpu.conf": "# mine\noptions amdgpu cwsr_enable=0\n"},
+    )
+    return with_menu(root, "update-grub")
+
+
+def with_menu(root: Path, *command: str) -> Path:
+    """The menu is the one that the program makes of the files."""
+    assert CountedHost(str(root)).execute(command, timeout=60, progress=lambda: None).ok
+    return root
+
+
+def _taken_over(folder: Path) -> Path:
+    return done(owned(folder), TAKE_OVER)
 
 
 def _after(*commands: tuple[str, ...]) -> Callable[[Path], Path]:
@@ -129,6 +154,8 @@ SCENARIOS = (
     Scenario("apply-again", _after(FIRST), (*THIRD[:-1], "--set", "karg.iommu=pt", "--yes"), FIRST),
     Scenario("apply-modprobe", _after(FIRST), SECOND),
     Scenario("apply-tree", bare, FIRST, host=CountedTree),
+    Scenario("take-over", owned, TAKE_OVER),
+    Scenario("take-over-rollback", _taken_over, _ROLLBACK),
     Scenario("trial", _applied_and_booted, TRY, ("reject", "--yes")),
     Scenario("confirm", _trial(1), ("confirm", "--yes")),
     Scenario("reject-armed", _trial(0), ("reject", "--yes")),

@@ -47,6 +47,8 @@ class Trial:
     def __init__(self, folder: Path, start: Path, act: Act, kind: type[CrashingHost] = CrashingHost) -> None:
         self.folder, self.start, self.act, self.kind = folder, start, act, kind
         self.count = 0
+        # beside a trial nothing is applied
+        self.usable: Callable[[Path], bool] = lambda root: not (root / "var/lib/rocmcfg/trial.json").exists()
         self.before = seen(start)
         self.whole = copy(start, folder / "whole")
         host = kind(str(self.whole))
@@ -124,9 +126,7 @@ def holds(trial: Trial, stride: int) -> None:
             wrong.append(f"{name}: a second recover changed something")
         if "unfinished" in _transactions(root):
             wrong.append(f"{name}: still unfinished")
-        if (
-            number % 5 == 0 and not (root / "var/lib/rocmcfg/trial.json").exists()
-        ):  # beside which nothing is applied
+        if number % 5 == 0 and trial.usable(root):
             trial.act.run(trial.kind(str(root)))  # and the host is as usable as ever
     assert not wrong, "\n".join(wrong)
     assert verdicts == {"before", "after"}, verdicts

@@ -10,7 +10,7 @@ from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms
 from rocmcfg.records.journal import read_all
 from rocmcfg.records.steps import Journal
-from rocmcfg.workflow import applying, confirming, planning, undoing
+from rocmcfg.workflow import applying, confirming, planning, taking_over, undoing
 
 
 def quiet(_: str) -> None:
@@ -29,6 +29,12 @@ def attempt(host: Host, terms: Terms | None = None, **request: Any) -> None:
     """An apply as a trial."""
     asked = terms or Terms()
     assert applying.apply(host, Request(**request), lambda _: True, quiet, terms=asked) is not None
+
+
+def take_over(host: Host, name: str = "own", **request: Any) -> taking_over.TakenOver:
+    taken = taking_over.take_over(host, name, Request(**request), lambda _: True, quiet)
+    assert taken is not None
+    return taken
 
 
 def confirm(host: Host) -> None:

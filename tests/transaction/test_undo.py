@@ -344,3 +344,10 @@ def test_an_apply_takes_away_what_a_cut_of_an_earlier_one_left_of_its_files(tmp_
     apply(root, "amdgpu.mes=0")
     assert [path for path in left if path.exists()] == []
     assert foreign.exists(), "it is beside no file of ours"
+
+
+def test_a_rollback_of_nothing_ends_well_where_programs_can_be_run(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    before = with_directory_times(root)
+    assert run("rollback", root, "--yes")["transactions"] == []
+    assert with_directory_times(root) == before

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg import initramfs
 from rocmcfg.files import environment_targets, keep_list, kernel_hook, modprobe
+from rocmcfg.host.state_dir import LOCAL_PROFILES
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.edit import Editor
+from rocmcfg.model.edit import Editor, matches
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal
@@ -122,6 +123,17 @@ def owned_paths() -> tuple[str, ...]:
         *kernel_hook.PATHS,
         keep_list.PATH,
     )
+
+
+def may_be_moved_from(path: str) -> bool:
+    """Return whether a take-over may have moved the owner's arguments out of a file of this name."""
+    return registry.may_be_source(path) or matches(path, modprobe.SOURCES)
+
+
+def is_local_profile(path: str) -> bool:
+    """Return whether a file of this name is a local profile. A take-over creates one, which its owner may
+    edit."""
+    return matches(path, f"{LOCAL_PROFILES}/*.toml")
 
 
 def owned_on(view: HostView) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ def _plan(
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
     later = environment_targets.later_assignments(view, env_targets)
-    images, unproven = _images(view, entries, changed, basis)
+    rebuilt, unproven = images(view, entries, changed, basis)
     problems += [*wrong, *unproven]
     problems += kernel_hook.problems(view, (change.path for change in changes if change.after is not None))
     tools: tuple[ToolChange, ...] = ()
@@ -145,14 +145,14 @@ def _plan(
         profiles=names,
         changes=tuple(changes),
         activations=(
-            *images,
+            *rebuilt,
             *(_menu(view, loader, desired, kargs, boot, changed) if boot is not None else ()),
             *environment_targets.activations(view, changed, "it reads variables that this plan changes"),
         ),
         rows=tuple(_row(setting, observed, later) for setting in desired),
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
-        command_line=_command_line(boot, kargs) if boot is not None else None,
+        command_line=command_line(boot, kargs) if boot is not None else None,
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
         tools=tools,
@@ -176,7 +176,7 @@ def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
     return setting if karg is None else setting._replace(adopted_from=karg.source, text=karg.value)
 
 
-def _images(
+def images(
     view: HostView, entries: Sequence[Entry], changed: Set[str], basis: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """Return the steps that rebuild the initramfs, and a problem for each image that would be wrong
@@ -193,21 +193,21 @@ def _images(
             "this host has none: amdgpu is loaded from the root file system and reads /etc/modprobe.d there"
         )
         return [Activation("initramfs", (("initramfs",),), reason, state=ActivationState.SKIPPED)], []
-    images = generator.images(view, entries)
-    carrying = [image.path for image in images if image.carries]
+    present = generator.images(view, entries)
+    carrying = [image.path for image in present if image.carries]
     state = ActivationState.PLANNED
     if carrying:
         reason = f"{', '.join(carrying)} contains amdgpu, which reads the copy of modprobe.d in the image"
-    elif any(image.carries is None for image in images):
+    elif any(image.carries is None for image in present):
         reason = "it could not be determined whether an image contains amdgpu, so all are rebuilt"
     else:
         reason = "no image contains amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
-    looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
+    looked_at = present if view.runs_tools and modprobe.PATH in changed else ()
     problems = list(image_problems(view, generator, looked_at))
     if carrying and view.runs_tools and state is ActivationState.PLANNED:
-        problems += no_way_back(view, [image.path for image in images])
+        problems += no_way_back(view, [image.path for image in present])
     return due, problems
 
 
@@ -243,7 +243,8 @@ def _menu(
         yield step._replace(changes=changes) if step.own else step
 
 
-def _command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
+def command_line(boot: Observed, kargs: Sequence[str]) -> CommandLine:
+    """Return the configured command line, and that line with these arguments as rocmcfg's."""
     later = [karg.text for karg in boot.later]
     first = [karg.text for karg in boot.foreign if karg not in boot.later]
     return CommandLine((*first, *(karg.text for karg in boot.ours), *later), (*first, *kargs, *later))

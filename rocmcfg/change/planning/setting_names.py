@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rocmcfg.change.planning.combine import BYTES
 from rocmcfg.change.planning.profile_names import Instead
+from rocmcfg.host.state_dir import LOCAL_PROFILES
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue, profiles
@@ -66,7 +67,7 @@ def called(view: HostView, name: str) -> list[str]:
 def numbers(view: HostView) -> dict[str, tuple[ProfileParameter, str]]:
     """Return the numbers that shipped profiles leave to the user, each with the name of its profile."""
     shipped = [name for name in profiles.names(view) if os.path.isfile(profiles.shipped_path(name))]
-    shipped = [name for name in shipped if name not in view.names(profiles.LOCAL_DIR)]
+    shipped = [name for name in shipped if name not in view.names(LOCAL_PROFILES)]
     loaded = profiles.load(view, shipped)
     return {
         parameter.name: (parameter, profile.name) for profile in loaded for parameter in profile.parameters

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
+from rocmcfg.change.planning.owned import is_local_profile
 from rocmcfg.change.transaction.programs import Progress, run_tool
 from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.loaders import registry
@@ -49,6 +50,13 @@ def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> byt
             if step.path == path and step.edit is not None and restored is not None:
                 restored = step.edit.undone(restored)
     return restored
+
+
+def is_edited_profile(view: HostView, step: FileChanged) -> bool:
+    """Return whether a step created a profile that its owner has edited since: an undo leaves it there."""
+    if step.before is not None or not is_local_profile(step.path):
+        return False
+    return view.is_symlink(step.path) or journal.digest(view.read(step.path)) not in ("", step.after)
 
 
 def take_back_edit(host: Host, step: FileChanged) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from rocmcfg import initramfs
-from rocmcfg.change.planning.owned import owned_paths
+from rocmcfg.change.planning.owned import is_local_profile, may_be_moved_from, owned_paths
 from rocmcfg.change.transaction import noting, parts, putting_back, renamed, results
 from rocmcfg.change.transaction.programs import (
     AGAIN,
@@ -21,6 +21,7 @@ from rocmcfg.change.transaction.programs import (
 from rocmcfg.change.transaction.saved_outputs import restorable_runs
 from rocmcfg.files import environment_targets, modprobe
 from rocmcfg.host import interrupts
+from rocmcfg.host.state_dir import LOCAL_PROFILES
 from rocmcfg.host.view import Host, HostView, Snapshot, ToolFailed, Unwritable
 from rocmcfg.loaders import registry
 from rocmcfg.loaders.shared import loader_entries
@@ -69,14 +70,15 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
 
 def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     """Return the files that are neither as a transaction left them nor as it found them, newest transaction
-    first. Of other programs' files only rocmcfg's part counts. Records and trial entries are left out."""
+    first. Of other programs' files only rocmcfg's part counts. Records, trial entries and profiles are left
+    out."""
     state: dict[str, str] = {}
     of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
     altered = parts.altered(view, journals)
     for record in journals:
         for step in reversed(record.of(steps.FileChanged)):
             path = step.path
-            if path in of_nobody or step.edit is not None:
+            if path in of_nobody or step.edit is not None or is_local_profile(path):
                 continue
             now = state.get(path)
             if now is None:
@@ -171,13 +173,19 @@ def require_ours(view: HostView, record: steps.Journal) -> None:
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
     named_here = (getattr(line, "path", "") for line in record.lines)
     files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
-    folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
+    folders = {
+        path[:end]
+        for path in (*files, f"{LOCAL_PROFILES}/own.toml")
+        for end in range(1, len(path))
+        if path[end] == "/"
+    }
     activations = programs(view)
     for line in record.lines:
         named: set[str] = set()
         allowed = files
         if isinstance(line, steps.FileChanged):
-            named = {line.path}
+            moved = line.edit is not None and line.edit.moved and may_be_moved_from(line.path)
+            named = set() if moved or is_local_profile(line.path) else {line.path}
         elif isinstance(line, steps.Kept):
             named, allowed = {line.path}, {*files, *(keeper.BLOCK for keeper in registry.keepers())}
         elif isinstance(line, steps.ToolChanged):
@@ -222,6 +230,8 @@ def begin_undos(host: Host, ids: Sequence[int]) -> None:
 
 def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
     path, before = step.path, step.before
+    if parts.is_edited_profile(host, step):
+        return
     if host.is_dir(os.path.dirname(path)):
         host.discard_temporary(path)
     if host.is_symlink(path):

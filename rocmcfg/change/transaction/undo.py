@@ -17,7 +17,16 @@ from rocmcfg.loaders.shared import entry_options, marked_arguments
 from rocmcfg.loaders.shared.menu import Role
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.desired import karg_line
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
+from rocmcfg.model.diagnostic import (
+    Diagnostic,
+    ExitCode,
+    RocmcfgError,
+    Severity,
+    fail,
+    has_errors,
+    info,
+    warning,
+)
 from rocmcfg.model.file_state import FileState
 from rocmcfg.model.kargs import contains, split
 from rocmcfg.model.plan import Activation, FileChange, left_to_user
@@ -99,7 +108,9 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     gone = {change.path for change in planned.changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
     stays = (beyond_undo(view, left)._replace(severity=Severity.WARNING),) if left else ()
-    return planned._replace(diagnostics=stays, takes_back=() if stays else planned.takes_back)
+    return planned._replace(
+        diagnostics=(*planned.diagnostics, *stays), takes_back=() if stays else planned.takes_back
+    )
 
 
 def menu_of_undone(view: HostView) -> tuple[Activation, ...]:
@@ -136,6 +147,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     changed = changes(view, chosen)
     left = receipt_left(view, chosen)
     due = reboot.due(view, left.settings if left else (), left, replaced=replaces(changed))
+    remarks = (_profile_stays(step.path) for step in _edited_profiles(view, chosen))
     now = receipt.load_quietly(view)
     before, after = ([s.spelled for s in applied.settings] if applied else [] for applied in (now, left))
     return Undo(
@@ -143,6 +155,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
         changed,
         tuple(activations(view, chosen, changed)),
         due,
+        tuple(remarks),
         takes_back=tuple(text for text in before if text not in after),
         brings_back=tuple(text for text in after if text not in before),
         keeps=tuple(text for text in after if text in before),
@@ -167,7 +180,7 @@ def carry_out(
         raise RocmcfgError(*problems)
     if not planned.journals:
         state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
-        if host.runs_tools:
+        if host.runs_tools and planned.activations:
             _make_anew(host, planned.activations, progress)
         ran = tuple(step._replace(state=state) for step in planned.activations)
         undo_script.renew_quietly(host, due=left_to_user(ran))
@@ -218,10 +231,11 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     """Return the change of every file of these transactions, newest first, except rocmcfg's own state. Raise
     BadJournal if a saved file is damaged."""
     file_changes = []
+    stays = {step.path for step in _edited_profiles(view, chosen)}
     kept = recovery.restorable(view, chosen)
     outputs = {path: (id, saved) for (id, _), step in kept.items() for path, saved in step.outputs.items()}
     for path, (id, saved) in reversed({**outputs, **_oldest(chosen)}.items()):  # as a plan lists them
-        if path.startswith(STATE_DIR):
+        if path.startswith(STATE_DIR) or path in stays:
             continue
         link = view.is_symlink(path)
         before = _LINK if link else view.state(path)
@@ -234,6 +248,16 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
             content, mode = (after.content, after.mode) if after else (None, 0o644)
             file_changes.append(FileChange(path, before, content, reason, mode))
     return tuple(file_changes)
+
+
+def _edited_profiles(view: HostView, chosen: Sequence[Journal]) -> list[FileChanged]:
+    every = (step for record in chosen for step in record.of(FileChanged))
+    return [step for step in every if parts.is_edited_profile(view, step)]
+
+
+def _profile_stays(path: str) -> Diagnostic:
+    summary = f"{path} stays, because it was edited since it was created"
+    return info("RC4045", summary, location=path, hint="remove it if you no longer need it")
 
 
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:

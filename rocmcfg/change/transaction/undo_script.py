@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from rocmcfg import initramfs
-from rocmcfg.change.planning.owned import MARK, owned_on
+from rocmcfg.change.planning.owned import MARK, is_local_profile, owned_on
 from rocmcfg.change.transaction import templates
 from rocmcfg.change.transaction.saved_outputs import SavedOutput, saved_outputs
 from rocmcfg.files import env_update, marked_lines
@@ -26,11 +26,11 @@ from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.kept_arguments import KeptChain
 from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.plan import Plan
+from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, ToolRun
+from rocmcfg.records.steps import DirectoryMade, FileChanged, Journal, JournalState, Saved, ToolRun
 from rocmcfg.state import edits
 
 PATH = f"{STATE_DIR}/undo.sh"
@@ -189,6 +189,7 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
     if now.journals:
         listed.append(("newest", f"{now.journals[0].id:06d}"))
     listed += _of_files(view, now)
+    listed += _moves(now)
     chains = [registry.backend(name) for name in now.loaders]
     for chain in chains[:1]:
         listed += _of_partitions(view, chain)
@@ -212,16 +213,54 @@ def facts(view: HostView, now: InForce, made: Sequence[str] = ()) -> list[Fact]:
 def _of_files(view: HostView, now: InForce) -> Iterator[Fact]:
     """Yield a fact for each file, including files without a record."""
     # The oldest edit of a file wins.
-    edited = {step.path: step.edit for transaction in now.journals for step in transaction.of(FileChanged)}
+    every = [step for transaction in now.journals for step in transaction.of(FileChanged)]
+    edited = {step.path: step.edit for step in every if step.edit is None or not step.edit.only_moves}
     of_today = {change.path for change in now.planned.changes} if now.planned else set()
     recorded = now.receipt.files if now.receipt and not view.exists(journal.TRIAL) else {}
+    created = {step.path: step.after or "" for step in every if step.edit is None}
+    if now.planned:
+        created |= {
+            change.path: journal.digest(change.after) for change in now.planned.changes if not change.edit
+        }
+    moved = {path for _, path, *_ in _moves(now)}
     for path in dict.fromkeys((*now.files, *now.left)):
+        if is_local_profile(path):
+            yield ("file", path, created[path])  # its owner may have edited it since
+            continue
         if edits.editor_of(path) is None:
-            yield ("file", path)
+            if path not in moved:
+                yield ("file", path)
             continue
         edit = edited.get(path)
         glued = "glued" if edit is not None and edit.inserted.startswith(b"\n") else ""
         yield ("edited", path, "" if path in of_today else recorded.get(path, ""), glued)
+
+
+def _moves(now: InForce) -> list[Fact]:
+    """Return a fact for each change of a file out of which something was moved, the newest first: how that
+    comes back into the file. What is planned saves its copy next to the newest journal."""
+    changes = [change for transaction in now.journals for change in _changed(transaction)]
+    if now.planned and now.journals:
+        changes[:0] = [(now.journals[0].id, step) for step in map(_to_be_changed, now.planned.changes)]
+    paths = {step.path for _, step in changes if step.edit is not None and step.edit.moved}
+    facts: list[Fact] = []
+    for id, step in changes:
+        if step.path in paths and step.before is not None and step.edit is not None:
+            copy, mode = journal.saved_file(id, step.before), f"{step.before.mode:04o}"
+            change = ("moved", step.path, step.after or "", copy, step.before.sha256, mode)
+            parts = [(part.variable, *part.words) for part in reversed(step.edit.moved)]
+            facts += [(*change, *part) for part in parts or [("",)]]
+    return facts
+
+
+def _changed(transaction: Journal) -> list[tuple[int, FileChanged]]:
+    return [(transaction.id, step) for step in reversed(transaction.of(FileChanged))]
+
+
+def _to_be_changed(change: FileChange) -> FileChanged:
+    before = change.before
+    saved = before and Saved(journal.digest(before.content), *before[1:-1], ())
+    return FileChanged(change.path, saved, journal.digest(change.after) or None, change.edit)
 
 
 def _of_partitions(view: HostView, chain: Chain) -> Iterator[Fact]:

@@ -35,6 +35,7 @@ from rocmcfg.loaders.shared.menu import Menu
 from rocmcfg.model.desired import DesiredSetting, karg_line
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
+from rocmcfg.model.kargs import Karg
 
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 _PATH = "/boot/grub/grub.cfg"
@@ -72,6 +73,12 @@ class _Grub(defaults.DefaultsChain):
     LOSER = "a drop-in"
     CURE = f"rename it so that it sorts before {_NAME}"
     TRIAL = _Trial()
+    SOURCES = (defaults.PATH, f"{_FOLDER}/*.cfg")
+
+    def immovable(self, view: HostView, path: str, line: int, karg: Karg) -> str:
+        if _on_steamos(view):
+            return "an update of SteamOS brings its own version of this file"
+        return super().immovable(view, path, line, karg)
 
     def here(self, view: HostView) -> tuple[str, ...]:
         programs = tuple(filter(view.exists, _PROGRAMS))

@@ -4,7 +4,7 @@ differs."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
@@ -21,6 +21,7 @@ from rocmcfg.loaders.shared.shell_assignments import arguments
 from rocmcfg.loaders.shared.specials import Special, not_handed_on
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.edit import Moved
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation, FileChange
@@ -42,7 +43,7 @@ class Chain(BootReader, ABC):
     others, even where their files exist. `INSTEAD_OF` names loaders that are not chosen where this one is,
     although the same evidence points to both. `PACKAGE` is the package of the program that generates the
     menu, if it does not have the program's name; `MOUNT_POINTS` are the mount points of the partitions with
-    the menu."""
+    the menu. `SOURCES` are patterns of the files out of which the owner's arguments can be moved."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -57,6 +58,7 @@ class Chain(BootReader, ABC):
     INSTEAD_OF: tuple[str, ...] = ()
     PACKAGE = ""
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)
+    SOURCES: tuple[str, ...] = ()
 
     def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         """Return the evidence that this host has this loader, including the firmware's `proof` of the boot;
@@ -111,6 +113,16 @@ class Chain(BootReader, ABC):
     def lines(self, view: HostView, observed: Observed) -> Iterable[Sequence[Karg]]:
         """Return the command lines that get our arguments, including those of kernels installed later."""
         return (observed.foreign, *(entry.kargs for entry in observed.menu.normal))
+
+    def immovable(self, view: HostView, path: str, line: int, karg: Karg) -> str:
+        """Say why an argument of the owner's cannot be moved out of the line where it stands; empty if it
+        can."""
+        return f"rocmcfg does not edit the arguments of {self.TITLE}"
+
+    def moved_out(self, content: bytes, line: int, words: Collection[str]) -> tuple[bytes, Moved]:
+        """Return a file of `SOURCES` without these arguments of a line, and what was moved out. The caller
+        has asked `immovable` about each."""
+        raise NotImplementedError
 
     def refused(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """Yield an error for each argument that would not reach the kernel unchanged: because of this loader,

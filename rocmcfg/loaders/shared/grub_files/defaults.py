@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.loaders.shared import specials
 from rocmcfg.loaders.shared.chain import Chain
 from rocmcfg.loaders.shared.contract import Observed
-from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, script
+from rocmcfg.loaders.shared.grub_files import TRIAL_TOKEN, owners_words, script
 from rocmcfg.loaders.shared.grub_files.mkconfig import Refused, cut_off, parse_entries, sections
 from rocmcfg.loaders.shared.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.loaders.shared.shell_assignments import Environment, arguments
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.edit import Moved
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.regex import regex
@@ -50,6 +51,7 @@ class DefaultsChain(Chain):
     SPECIAL = (*specials.GRUB, *specials.KERNEL, *specials.SHELL)  # a shell reads what 10_linux copies
     LOSER: str
     CURE: str
+    SOURCES: tuple[str, ...] = (PATH,)
 
     @abstractmethod
     def layout(self, view: HostView) -> tuple[str, tuple[str, ...]]:
@@ -104,6 +106,16 @@ class DefaultsChain(Chain):
         if observed.unknown_at:
             summary = "the GRUB defaults hold shell code, so the present arguments are read from the menu"
             yield info("RC3106", summary, location=observed.unknown_at)
+
+    def immovable(self, view: HostView, path: str, line: int, karg: Karg) -> str:
+        try:
+            content = view.read(path) or b""
+        except Unreadable as problem:
+            return problem.reason
+        return owners_words.problem(content, line, karg.text)
+
+    def moved_out(self, content: bytes, line: int, words: Collection[str]) -> tuple[bytes, Moved]:
+        return owners_words.without(content, line, words)
 
     def remarks(self, view: HostView, menu: Menu) -> Iterable[Diagnostic]:
         """Yield a warning for entries of last resort to which GRUB's scripts give the same arguments as to
