@@ -94,17 +94,18 @@ def _with_verdicts(explanation: Explanation, question: Question) -> Explanation:
     setting = question.asked
     of_the_name = OF_THE_NAME if setting.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
-    wordings = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
-    taints = wordings[About.FEATURE_TAINTS] if setting.kind is Kind.PARAMETER else ()
-    octal = (wording.summary for wording in wordings[About.OCTAL])
-    rest = (wording.summary for wording in (*taints, *wordings[About.LOSES]))
+    taints = _words(question, About.FEATURE_TAINTS) if setting.kind is Kind.PARAMETER else ()
+    octal = (wording.summary for wording in _words(question, About.OCTAL))
+    undone = (f"{wording.summary}. {wording.why}" for wording in _words(question, About.UNDOES))
+    others = (f"{wording.summary}." for wording in (*_words(question, About.LOSES), *taints))
     refusals = (v for v in question.verdicts if _refuses(v, setting))
     refused = next((_worded(v, question).summary for v in refusals), "")
     return explanation._replace(
-        remarks=(*octal, *explanation.remarks, *rest),
+        remarks=(*octal, *explanation.remarks),
         instead=str(instead) if instead is not None else explanation.instead,
         meaning="" if refused else explanation.meaning,
         verdict=refused,
+        harms=(*undone, *others),
     )
 
 
@@ -232,8 +233,7 @@ def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
         (parameter.bounds, f"values with a meaning: {low} to {high}"),
     )
     fixes = [
-        f"the fix {fix.name} was added in kernel {fix.releases}; "
-        "other series below {}.{} never got it".format(*fix.mainline.series)
+        f"the fix {fix.name} was added in kernel {fix.history}"
         for fix in question.catalogue.fixes.values()
         if any(fix.name in note for note in parameter.notes)
     ]

@@ -22,6 +22,9 @@ class Options(NamedTuple):
     rocm: Version | None = None
 
 
+_THIS_HOST = Options()
+
+
 class Origin(NamedTuple):
     """The machine that wrote a log. `host` is None if the logs are certainly from another machine, so this
     host reveals nothing about it. `gfx` are its GPU targets, `possible` the targets that it may have if only
@@ -229,14 +232,17 @@ def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:
     return fix.present_in(version, release), f"kernel {release} ({source}) has the fix"
 
 
-def known_here(issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue) -> tuple[KnownIssue, ...]:
-    """Return the faults that are known on this host's GPUs, running kernel and ROCm, and not fixed there.
+def known_here(
+    issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue, options: Options = _THIS_HOST
+) -> tuple[KnownIssue, ...]:
+    """Return the faults that are known on the GPUs, running kernel and ROCm of this host, or of the machine
+    that the options describe, and not fixed there.
 
     An issue with an unknown condition is left out, because it would be shown to nearly everybody.
     """
-    where = origin(Options(), LogFacts(), host)
+    where = origin(options, LogFacts(), host)
     stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
-    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, catalogue))
+    return tuple(issue for issue in stated if where.gfx and is_certain(issue, where, 0, catalogue))
 
 
 def is_certain(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> bool:
