@@ -38,7 +38,7 @@ _rocmcfg_options() {
         "rollback") echo "--to --pristine --all --force --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "explain") echo "--gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "issues") echo "--search --gfx --all --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "doctor") echo "--log --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "lint") echo "--fix --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;

@@ -222,6 +222,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l verbose -s v -d 'Print evi
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -s h -l help -d 'Show the options, and exit.'
 
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU, such as gfx1100 or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those of the host.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l json -d 'Print one JSON document and nothing else.'

@@ -21,7 +21,7 @@ from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import CheckStatus
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, cut, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, last
@@ -99,19 +99,19 @@ def explain_name(
         return running.parameter(id).present
 
     machine = _machine(facts, target, knowledge)
+    if _looks_like_a_status(text):
+        raise _unknown(text, closest(text, list(catalogue.status_codes()))[:1])
     try:
         explanation = explain(Question(spelling, machine, knowledge, catalogue.known_issues(), seen))
     except RocmcfgError:
         if mentioned := _mentioned(text):
             return Explained(subjects.topic(text, mentioned))
-        others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
-        returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
+        ids = [*(issue.id for issue in catalogue.known_issues()), *knowledge.fixes] if "-" in text else []
         numbers = [f"profile.{name}" for name in setting_names.numbers(view)]
-        near = numbers if text.startswith("profile.") else closest(text, [*others, *returned])[:1]
+        near = numbers if text.startswith("profile.") else closest(text, ids)[:1]
         if not near:
             raise
-        hint = f"did you mean {', '.join(near)}?"
-        raise fail("RC6001", f"nothing is known about {text!r}", hint=hint) from None
+        raise _unknown(text, near) from None
     values = _values(view, explanation, facts, knowledge, environment or {})
     return Explained(explanation, _users(view, explanation.name), *values, _waits(view, explanation.name))
 
@@ -193,8 +193,17 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     words = text.strip().lower()
     returned = _RETURNED.fullmatch(words)
     number = int(returned[1], 0) if returned else None
-    codes = catalogue.status_codes() if returned or words.startswith(("hsa_status_", "hiperror")) else {}
+    codes = catalogue.status_codes() if returned or _looks_like_a_status(words) else {}
     return next((row for row in codes.items() if row[0].lower() == words or row[1]["number"] == number), None)
+
+
+def _unknown(text: str, near: Sequence[str]) -> RocmcfgError:
+    hint = f"did you mean {', '.join(near)}?" if near else ""
+    return fail("RC6001", f"nothing is known about {cut(text)!r}", hint=hint)
+
+
+def _looks_like_a_status(text: str) -> bool:
+    return text.lower().startswith(("hsa_status_", "hiperror"))
 
 
 def _kernel_name(text: str) -> Explained:

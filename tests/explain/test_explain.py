@@ -83,7 +83,9 @@ def test_a_legal_value_is_shown_as_the_kernel_will_print_it(host: LocalHost) -> 
 
 
 def test_another_kernel_than_those_here_can_be_asked_about(host: LocalHost) -> None:
-    found = explain_name(host, "enforce_isolation", Target(("5.10.218", "6.12.43", "7.3.4"))).explanation.kernels
+    found = explain_name(
+        host, "enforce_isolation", Target(("5.10.218", "6.12.43", "7.3.4"))
+    ).explanation.kernels
     assert [(on.present, on.types) for on in found] == [(False, ()), (True, ("bool",)), (True, ("int",))]
 
 
@@ -322,8 +324,7 @@ def test_the_variable_of_one_kfd_node_is_known() -> None:
     found = explain(ask("HSA_OVERRIDE_GFX_VERSION_1", "10.3.0", gfx=("gfx1010",)))
     assert found.name == "env.HSA_OVERRIDE_GFX_VERSION_1"
     assert any(trap.here for trap in found.traps)
-    with pytest.raises(RocmcfgError):
-        explain(ask("HSA_XNACK_1"))
+    assert explain(ask("HSA_XNACK_1")).summary.startswith("Nothing reads HSA_XNACK_1")
 
 
 def test_what_only_amds_driver_has_is_no_accusation_where_that_driver_is() -> None:
