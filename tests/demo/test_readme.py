@@ -91,6 +91,14 @@ def test_a_picture_is_one_file_that_brings_its_colours(name: str) -> None:
         assert contrast(str(ink), str(paper.get("fill"))) >= 4.5, ink
 
 
+def test_a_picture_leaves_out_whole_items() -> None:
+    picture = ElementTree.parse(REPOSITORY / "docs/pictures/plan.svg").getroot()
+    texts = [element for element in picture.iter() if element.tag.endswith("text")]
+    (cut,) = (at for at, one in enumerate(texts) if "lines]" in (one.text or ""))
+    assert texts[cut + 1].get("x") == "16.0", "a sentence begins there"
+    assert re.match(r"[A-Z0-9]", texts[cut + 1].text or "")
+
+
 def contrast(one: str, other: str) -> float:
     """Of two colours #rrggbb, as WCAG 2 has it; 4.5 is enough for text."""
     light, dark = sorted(map(_luminance, (one, other)), reverse=True)
