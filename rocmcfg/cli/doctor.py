@@ -138,13 +138,13 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """Return the GPU targets for any names of GPUs. Raises Misuse for an unknown name, and for a name that
     several targets share."""
-    from rocmcfg.change.planning import profile_names
+    from rocmcfg.knowledge import gpu_names
     from rocmcfg.knowledge.catalogue import gpu_models
 
     targets_ = {model.gfx for model in gpu_models()}
     chosen = []
     for name in names:
-        matching = [name] if name in targets_ else sorted({model.gfx for model in profile_names.gpus(name)})
+        matching = [name] if name in targets_ else sorted({model.gfx for model in gpu_names.gpus(name)})
         if len(matching) != 1:
             near = closest(name, sorted(targets_)) if name.startswith("gfx") else ()
             example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"

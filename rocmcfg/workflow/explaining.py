@@ -10,14 +10,14 @@ from typing import Any
 from rocmcfg.advice.explain import subjects
 from rocmcfg.advice.explain.explain import as_parameter, explain
 from rocmcfg.advice.explain.explanation import Explanation, Question
-from rocmcfg.change.planning import profile_names, setting_names
+from rocmcfg.change.planning import setting_names
 from rocmcfg.facts.gpus import named_gpu
 from rocmcfg.facts.kernels import named_kernel
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
 from rocmcfg.judging.conditions import has_fix
-from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.knowledge import catalogue, gpu_names, profiles
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import CheckStatus
@@ -122,7 +122,7 @@ def explain_line(
     """Return the explanation of each setting in a line that somebody copied, such as the line of GRUB or of
     the kernel, and remarks on what is unknown in it; None if the line is the name of a single thing. With
     `each`, every word was asked about; without it, words that do not concern rocmcfg are skipped."""
-    if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
+    if gpu_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     explained: list[Explained] = []
     unknown: list[Diagnostic] = []
@@ -175,7 +175,7 @@ def _subject(view: HostView, text: str, target: Target) -> Explanation | None:
         return subjects.status(*code, catalogue.known_issues())
     is_profile = name in profiles.names(view)
     models = [model for model in catalogue.gpu_models() if model.gfx == name]
-    models = models or ([] if is_profile else profile_names.gpus(text, whole=True))
+    models = models or ([] if is_profile else gpu_names.gpus(text, whole=True))
     if len({model.gfx for model in models}) == 1:
         fitting = profiles.for_gpus(view, (Gpu(models[0].gfx, "", "pci", integrated=models[0].apu),))
         return subjects.gpu(models, fitting, catalogue.known_issues())
