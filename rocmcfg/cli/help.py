@@ -114,7 +114,7 @@ def _print(printer: Printer, path: str) -> None:
     _examples(printer, path)
     printer.line()
     printer.said("For one command: rocmcfg help COMMAND. For the version: rocmcfg --version.")
-    printer.said("The manual: man rocmcfg, man rocmcfg-profile.")
+    printer.said("The manual: man rocmcfg, man rocmcfg-COMMAND; of profiles: man 5 rocmcfg-profile.")
 
 
 def _print_program(printer: Printer, tasks: Iterable[str]) -> None:
