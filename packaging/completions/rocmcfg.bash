@@ -105,8 +105,12 @@ _rocmcfg_files() {
 }
 
 _rocmcfg() {
-    local words cur path='' option='' command=0 i word
+    local words cur path='' option='' command=0 help='' i word
     _rocmcfg_words
+    if [[ ${#words[@]} -gt 2 && ${words[1]} == help ]]; then
+        help=1
+        words=("${words[0]}" "${words[@]:2}")
+    fi
     COMPREPLY=()
     for ((i = 1; i < ${#words[@]} - 1; i++)); do
         word=${words[i]}
@@ -130,7 +134,9 @@ _rocmcfg() {
     fi
     local value=$cur lead=
     [[ $cur == [\"\']* ]] && value=${cur:1}
-    if [[ -n $option ]]; then
+    if [[ -n $help && -n $path && " profile knowledge " != *" $path "* ]]; then
+        return # the command is complete
+    elif [[ -n $option ]]; then
         _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
     elif [[ $command -eq 0 && $value == --*=* ]]; then
         lead=${value%%=*}=
@@ -140,7 +146,7 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     elif [[ $path == knowledge ]]; then

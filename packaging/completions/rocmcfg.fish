@@ -1,7 +1,7 @@
 # Completion of rocmcfg for fish 3.1 and newer. docs/generate.py writes this file from the program. Names that
 # depend on the host, and settings with their values, come from `rocmcfg complete`; everything else is here.
 
-# The command on the line, `profile show` as two words; nothing before one is there.
+# The command on the line, `profile show` as two words, after `help` too; nothing before one is there.
 function __fish_rocmcfg_command
     set -l words (commandline -opc)
     set -e words[1]
@@ -9,7 +9,7 @@ function __fish_rocmcfg_command
     for word in $words
         string match -q -- '-*' $word; and continue
         set -a found $word
-        test "$found" = profile; or break
+        contains -- "$found" help profile "help profile" knowledge "help knowledge"; or break
     end
     echo "$found"
 end
@@ -45,6 +45,36 @@ function __fish_rocmcfg_run
 end
 
 complete -c rocmcfg -f
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a help -d 'Show the help of a command'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a status -d 'Show this host and the settings in force'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a profile -d 'List, show, validate and create profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a list -d 'List the profiles, those for this host first'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a show -d 'Explain each setting of a profile'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a validate -d 'Check profiles against this host'"'"'s kernels'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a new -d 'Create a profile in /etc/rocmcfg/profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a plan -d 'Show what apply would change, and why'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a apply -d 'Apply a profile; rollback undoes it'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a verify -d 'Check applied settings on the running kernel'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a confirm -d 'Keep the settings of this trial boot'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a reject -d 'Drop the trial'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a rollback -d 'Undo the last transaction'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a history -d 'List what was applied and rolled back'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a recover -d 'Undo an interrupted transaction'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a explain -d 'Explain a setting, a GPU, an issue, a message'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a issues -d 'List the known issues of this host'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a doctor -d 'Find known issues in logs, and their cure'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a lint -d 'Check settings in any file, and propose fixes'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a report -d 'Describe this host for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a env -d 'Print or write the variables of a profile'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a command with a profile'"'"'s variables'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a check -d 'List and check what this host adds'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a new -d 'Draft a known issue from a log'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a export -d 'Make a bundle for other hosts'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a install -d 'Install a signed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a remove -d 'Remove an installed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a render -d 'Print a profile for NixOS, Guix or images'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a schema -d 'Print the JSON Schemas of the documents'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a status -d 'Show this host and the settings in force'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a profile -d 'List, show, validate and create profiles'
