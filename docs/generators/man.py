@@ -188,13 +188,13 @@ def _argument(argument: Argument) -> str:
 
 
 def _exit_codes() -> list[tuple[str, str]]:
-    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "README.md").read_text(), flags=re.M)
+    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "docs/exit-codes.md").read_text(), flags=re.M)
 
 
 def _black_screen() -> list[str]:
     """The README's steps, and at their end what is to be done by hand: who reads this may have no network."""
     pages = ("README.md", "The screen stays black"), ("docs/how-to/rescue-shell.md", "By hand")
-    text = "".join(re.sub(r"^<!-- .* -->\n", "", _section(*page), flags=re.M) for page in pages)
+    text = "".join(re.sub(r"^ *<!-- .* -->\n", "", _section(*page), flags=re.M) for page in pages)
     text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
     steps = re.split(r"^\d\. ", text, flags=re.M)[1:]
     return [step.strip() for step in steps]
