@@ -8,6 +8,7 @@ from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
+from rocmcfg.advice.doctor.reading.probes import Role
 from rocmcfg.advice.doctor.reading.scan import Hits, Scanner
 from rocmcfg.judging.judge import of_the_name
 from rocmcfg.knowledge.kernel_names import KernelName, decode
@@ -53,10 +54,10 @@ def unknown(
     return tuple(groups[position] for position in sorted(groups) if position not in covered)
 
 
-def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
-    """Return the hangs and resets of a GPU, in the order of the log, whether or not an issue explains
+def of_role(role: Role, hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
+    """Return the lines that probes of a role found, in the order of the log, whether or not an issue explains
     them."""
-    groups = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
+    groups = _lines([hit for hit in hits if hit.probe.role == role], scanner)
     return tuple(groups[position] for position in sorted(groups))
 
 
