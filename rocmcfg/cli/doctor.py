@@ -33,6 +33,10 @@ STATES = {
     "worked_around": "Worked around",
     "reported": "Only reported",
 }
+_MEANINGS = {
+    "open": ": nothing here works around them",
+    "reported": ": users say so, nothing proves the cause",
+}
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
 _UNKNOWN = 12  # unknown messages that are shown without -v
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
@@ -101,9 +105,13 @@ def issues(
     of_host = not (search_words or gfx or every)
     shown = [row for row in host_rows(listed.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
+    of_any = [here for here in listed.issues if gfx and not here.issue.gfx]
     for state, title in STATES.items():
-        issues = [here.issue for here in listed.issues if here.state == state]
-        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in issues])
+        here = [each.issue for each in listed.issues if each.state == state and each not in of_any]
+        meaning = _MEANINGS.get(state, "") if of_host or state == "reported" else ""
+        heading = title if of_host or state != "open" else "Confirmed"
+        printer.section(f"{heading}{meaning}", [_listed(issue) for issue in here])
+    printer.section("Of any GPU", [_listed(each.issue) for each in of_any])
     printer.line()
     if not listed.issues:
         mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
@@ -112,6 +120,10 @@ def issues(
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
     if listed.issues:
         printer.to_copy("Details:", "rocmcfg explain ID")
+
+
+def _listed(issue: KnownIssue) -> tuple[str, str]:
+    return issue.id, f"{issue.title} [{_cured(issue)}]"
 
 
 def _cured(issue: KnownIssue) -> str:

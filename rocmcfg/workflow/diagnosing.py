@@ -71,7 +71,7 @@ class Found(NamedTuple):
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` is sorted, best first; `unknown` are driver errors that no issue
     explains, and `collect` lists what a maintainer needs for those. `resets` are looked for only in the log
-    of a single boot, `details`, which say more about errors, only for a report."""
+    of a single boot; `details` are lines that say more about errors, and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin
@@ -131,17 +131,14 @@ def diagnose(
     progress: Callable[[str], None] = lambda _: None,
     *,
     this_boot: bool = False,
-    details: bool = False,
 ) -> Diagnosis:
     """Diagnose the logs at `paths`, or this host's own logs if there are none; with `this_boot`, only the
-    kernel log of the running boot. `details`: also look for lines that say more about an error.
-    `environment` is the caller's; it is empty for another root. Raise RocmcfgError if none of the given logs
-    can be read."""
+    kernel log of the running boot. `environment` is the caller's; it is empty for another root. Raise
+    RocmcfgError if none of the given logs can be read."""
     from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
-    of_every_log = probes.of_logs(of_logs, details=details, resets=this_boot)
-    scanner = Scanner(of_every_log + probes.of_issues(every))
+    scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
         problems = read_named(scanner, paths, progress)
     else:

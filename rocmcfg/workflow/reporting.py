@@ -68,7 +68,7 @@ def _gather(
     """Return the content of the report, and what could not be read in the logs. What is wrong with the host
     is part of the report. `environment` is the caller's own; it is empty for another root."""
     knowledge = catalogue.load()
-    diagnosis = diagnose(view, paths, Options(), environment, progress, details=True)
+    diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
     facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)

@@ -47,11 +47,13 @@ def unknown(
 ) -> tuple[LogLines, ...]:
     """Return the errors of driver and libraries that no issue explains, in the order of the log. `ours` is
     False for a log that names another vendor's software: errors that such software prints, too, are then left
-    out, unless the log also has an error that only AMD's software prints."""
+    out, unless the log also has an error that only AMD's software prints. A line that only says more about an
+    error is none."""
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
     groups = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
-    return tuple(groups[position] for position in sorted(groups) if position not in covered)
+    details = {position for hit in hits if hit.probe.role == "detail" for position in hit.positions}
+    return tuple(groups[position] for position in sorted(groups) if position not in details.union(covered))
 
 
 def of_role(role: Role, hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:

@@ -130,14 +130,13 @@ def _is_wide(piece: str) -> bool:
     return piece in (".", r"\w", r"\S") or (piece.startswith("[") and piece not in ("[0-9]", "[0-9.]"))
 
 
-def of_logs(knowledge: LogKnowledge, *, details: bool = False, resets: bool = False) -> list[Probe]:
-    """Return the probes for every log; with `details` also those for lines that say more about an error, with
-    `resets` those for GPU resets."""
+def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
+    """Return the probes for every log; with `resets` also those for GPU resets."""
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
     errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
-    more = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details if details]
-    more += [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
-    return facts + errors + more
+    details = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details]
+    more = [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
+    return [*facts, *errors, *details, *more]
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
