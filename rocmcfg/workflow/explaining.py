@@ -104,7 +104,9 @@ def explain_name(
     try:
         explanation = explain(Question(spelling, machine, knowledge, catalogue.known_issues(), seen))
     except RocmcfgError:
-        if mentioned := _mentioned(text):
+        known_names = [*(p.name for p in knowledge.parameters.values()), *knowledge.features]
+        is_slip = bool(names.nearest(text, [*known_names, *knowledge.arguments], 1))
+        if not is_slip and (mentioned := _mentioned(text)):
             return Explained(subjects.topic(text, mentioned))
         ids = [*(issue.id for issue in catalogue.known_issues()), *knowledge.fixes] if "-" in text else []
         numbers = [f"profile.{name}" for name in setting_names.numbers(view)]

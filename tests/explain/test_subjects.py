@@ -123,5 +123,5 @@ def test_what_issues_finds_is_no_dead_end(root: Path, words: str) -> None:
 
 
 def test_a_misspelt_setting_is_no_topic(root: Path) -> None:
-    for text in ("hipblaslt=1", "cwsr_enabel", "env.hipblaslt", "HSA_ENABLE_SDMMA"):
+    for text in ("hipblaslt=1", "cwsr_enabel", "gfxof", "env.hipblaslt", "HSA_ENABLE_SDMMA"):
         assert "error[RC6001]" in rocmcfg("explain", text, "--root", root).err
