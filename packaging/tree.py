@@ -318,10 +318,9 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
         "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
     }
-    pages = {
-        "man/rocmcfg.1": "usr/share/man/man1/rocmcfg.1.gz",
-        "man/rocmcfg-profile.5": "usr/share/man/man5/rocmcfg-profile.5.gz",
-    }
+    found = sorted((REPOSITORY / "packaging/man").glob("man?/*"))
+    named = {"man/man1/rocmcfg.1", *(page.relative_to(REPOSITORY / "packaging").as_posix() for page in found)}
+    pages = {name: f"usr/share/{name}.gz" for name in sorted(named)}
     schema = REPOSITORY / "rocmcfg/knowledge/profile.schema.json"
     yield "usr/share/rocmcfg/profile.schema.json", schema.read_bytes()
     for name, target in (plain | pages).items():

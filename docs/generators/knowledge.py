@@ -20,7 +20,7 @@ GENERATED = "`docs/generate.py` writes this page from the data in `{}`."
 
 
 def profile_list() -> str:
-    """For the README: the GPUs by the names that are on their boxes, the profile, and what it is against."""
+    """The GPUs by the names that are on their boxes, the profile, and what it is against."""
     loaded = all_profiles()
     found = []
     for profile in sorted(loaded, key=_newest_first):
@@ -72,6 +72,10 @@ def profiles() -> str:
         "",
         "Every shipped profile with every setting: why, on what evidence, at what cost. `rocmcfg profile",
         "show` says the same for one host, with what applies there. " + GENERATED.format("profiles/*.toml"),
+        "",
+        "## Which profile for which GPU",
+        "",
+        profile_list(),
     ]
     for profile in all_profiles():
         lines += ["", f"## {profile.name}", "", f"{profile.summary}."]

@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import rocmcfg
 from generators import commands, completions, diagnostics, profile_keys
 from generators.commands import Argument, Command, Option
+from rocmcfg.cli import help as cli_help
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# Nearly every command has these; the page does not say which.
+# Nearly every command has these.
 COMMON = ("--root", "--chroot", "--json", "--quiet", "--verbose", "--debug", "--help")
+# The other pages that a command's page names.
+SEE_ALSO = {
+    "profile": (("rocmcfg-profile", 5),),
+    "plan": (("rocmcfg-apply", 1), ("rocmcfg-profile", 5)),
+    "apply": (("rocmcfg-plan", 1), ("rocmcfg-verify", 1), ("rocmcfg-rollback", 1), ("rocmcfg-confirm", 1)),
+    "verify": (("rocmcfg-status", 1),),
+    "rollback": (("rocmcfg-history", 1), ("rocmcfg-recover", 1)),
+    "confirm": (("rocmcfg-reject", 1),),
+    "reject": (("rocmcfg-confirm", 1),),
+    "doctor": (("rocmcfg-issues", 1), ("rocmcfg-report", 1)),
+    "env": (("rocmcfg-run", 1),),
+    "run": (("rocmcfg-env", 1),),
+}
 # What a page shows as usage; the test holds each against the command line.
 EXAMPLES = (
     ("What this host is, and which profile fits:", ("rocmcfg status",)),
@@ -65,31 +80,42 @@ EXAMPLES = (
 
 def program_page() -> str:
     program = commands.program()
-    listed = [c for c in program.all() if c.path and not c.commands]
-    shared = shared_options(listed)
+    options = {option.name: option for command in program.all() for option in command.options}
     return _render(
         "rocmcfg.1.j2",
-        commands=listed,
-        shared=shared,
-        stated_once={option.name for option, _ in shared},
+        commands=program.commands,
+        common=[options[name] for name in COMMON],
         examples=EXAMPLES,
         codes=_exit_codes(),
         black_screen=_black_screen(),
     )
 
 
-def shared_options(listed: Sequence[Command]) -> list[tuple[Option, list[str]]]:
-    """Those that mean the same in several commands, which OPTIONS states once: each with its commands, the
-    common ones last and without."""
-    meanings: dict[str, set[tuple[str, str]]] = {}
-    found: dict[str, tuple[Option, list[str]]] = {}
-    for command in listed:
-        for option in command.options:
-            meanings.setdefault(option.name, set()).add((option.metavar, option.help))
-            found.setdefault(option.name, (option, []))[1].append(command.path)
-    several = [name for name in found if len(found[name][1]) > 1 and len(meanings[name]) == 1]
-    several = [name for name in several if name not in COMMON]
-    return [found[name] for name in several] + [(found[name][0], []) for name in COMMON]
+def command_pages() -> dict[str, Callable[[], str]]:
+    """Return the pages of the commands; a group of commands has one for all of them."""
+    return {
+        f"packaging/man/man1/{_page(command)}.1": partial(command_page, command)
+        for command in commands.program().commands
+    }
+
+
+def command_page(command: Command) -> str:
+    parts = command.commands or (command,)
+    everywhere = {option.name: option for part in parts for option in part.options if option.name in COMMON}
+    return _render(
+        "rocmcfg-command.1.j2",
+        page=_page(command),
+        about=f"{command.summary[:1].lower()}{command.summary[1:]}",
+        commands=parts,
+        common=COMMON,
+        everywhere=[everywhere[name] for name in COMMON if name in everywhere],
+        examples=cli_help.EXAMPLES.get(command.path, ()),
+        also=[(name, section) for name, section in SEE_ALSO.get(command.path, ())],
+    )
+
+
+def _page(command: Command) -> str:
+    return f"rocmcfg-{command.path}"
 
 
 def profile_page() -> str:
@@ -107,7 +133,7 @@ def _render(template: str, **facts: object) -> str:
         "option": _option,
         "help": _help,
         "usage": _usage,
-        "also": _also,
+        "page": _page,
         "literal": _literal,
     }
     text = environment.get_template(template).render(version=rocmcfg.__version__, date=_date(), **facts)
@@ -158,22 +184,17 @@ def _argument(argument: Argument) -> str:
     return _escaped(before) + f"\\fI{_escaped(argument.metavar)}\\fP"
 
 
-def _also(command: Command, stated_once: set[str]) -> str:
-    names = [o.name for o in command.options if o.name in stated_once]
-    return ", ".join(f"\\fB{_escaped(name)}\\fP" for name in names)
-
-
 # -- from other pages -----------------------------------------------------------------------------------
 
 
 def _exit_codes() -> list[tuple[str, str]]:
-    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "README.md").read_text(), flags=re.M)
+    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "docs/exit-codes.md").read_text(), flags=re.M)
 
 
 def _black_screen() -> list[str]:
     """The README's steps, and at their end what is to be done by hand: who reads this may have no network."""
     pages = ("README.md", "The screen stays black"), ("docs/how-to/rescue-shell.md", "By hand")
-    text = "".join(re.sub(r"^<!-- .* -->\n", "", _section(*page), flags=re.M) for page in pages)
+    text = "".join(re.sub(r"^ *<!-- .* -->\n", "", _section(*page), flags=re.M) for page in pages)
     text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
     steps = re.split(r"^\d\. ", text, flags=re.M)[1:]
     return [step.strip() for step in steps]

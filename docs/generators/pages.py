@@ -3,7 +3,8 @@ host.
 
 Every fenced block `sh` or `console` is run, from the top of the page to its end, and each of its commands has
 to exit with 0. In a block `console` the lines that begin with `$ ` are the commands, and what they print is
-written under them. A comment in the line before a block says what is different:
+written under them. A block in an item of a list is indented as its text. A comment in the line before a block
+says what is different:
 
     <!-- exit 3 -->              the commands of this block exit with 3
     <!-- first 6, last 4 -->     of each output only these lines are shown
@@ -26,7 +27,9 @@ from generators.shell import Shell, shell
 REPOSITORY = Path(__file__).resolve().parents[2]
 CUT = "[…]"
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<marks>[^\n]*) -->\n)?^```(?P<kind>sh|console)\n(?P<body>.*?)^```$", re.M | re.S
+    r"(?:^ *<!-- (?P<marks>[^\n]*) -->\n)?^(?P<indent> *)```(?P<kind>sh|console)\n"
+    r"(?P<body>.*?)^(?P=indent)```$",
+    re.M | re.S,
 )
 
 
@@ -67,7 +70,8 @@ def executed(name: str, text: str) -> str:
 
 
 def _block(found: re.Match[str]) -> Block:
-    marks, kind, body = found["marks"] or "", found["kind"], found["body"]
+    marks, kind = found["marks"] or "", found["kind"]
+    body = re.sub(rf"^{found['indent']}", "", found["body"], flags=re.M)
     numbers = {word: int(number) for word, number in re.findall(r"\b(exit|first|last) (\d+)", marks)}
     host = re.search(r"\bhost (\w+)", marks)
     if kind == "console":
@@ -101,8 +105,9 @@ def _run(here: Shell, name: str, found: re.Match[str]) -> str:
             said += [f"$ {command}", *_shown(output.rstrip("\n").split("\n") if output else [], block)]
     if block.kind == "sh":
         return found[0]
-    mark = f"<!-- {found['marks']} -->\n" if found["marks"] else ""
-    return f"{mark}```console\n" + "".join(f"{line}\n" for line in said) + "```"
+    marks = [f"<!-- {found['marks']} -->"] if found["marks"] else []
+    lines = [*marks, "```console", *said, "```"]
+    return "\n".join(f"{found['indent']}{line}" if line else "" for line in lines)
 
 
 def _shown(lines: list[str], block: Block) -> list[str]:

@@ -19,7 +19,8 @@ from itertools import groupby
 from generators.shell import Shell, shell
 
 COLUMNS = 84
-ROWS, LAST = 34, 6  # of what is longer, the lines in the middle are left out
+ROWS, LAST = 34, 8  # of what is longer, the lines in the middle are left out
+ITEM = 2  # blanks before a setting; what is said about it has more
 SIZE, WIDTH, HEIGHT, MARGIN = 14, 8.4, 19, 16
 PAPER, INK, FAINT, FRAME = "#1b1f27", "#d8dee9", "#8e99ab", "#4a5263"
 # By the number of SGR that asks for it; the bright ones of 90 to 97 are the same.
@@ -52,10 +53,22 @@ def _picture(command: str) -> str:
     with shell() as here:
         lines = screen(seen(here, command))
     prompt: list[Cell] = [(char, frozenset({1})) for char in f"$ {command}"]
-    if len(lines) > ROWS:
-        more: list[Cell] = [(char, frozenset({2})) for char in f"[{len(lines) - ROWS + 1} more lines]"]
-        lines = [*lines[: ROWS - LAST - 1], more, *lines[-LAST:]]
-    return drawn([prompt, *lines], command)
+    return drawn([prompt, *shortened(lines)], command)
+
+
+def shortened(lines: list[list[Cell]]) -> list[list[Cell]]:
+    """The lines, without those in the middle of what is too long: whole items, so that no sentence is cut."""
+    if len(lines) <= ROWS:
+        return lines
+    start = next(at for at in range(ROWS - LAST - 1, 0, -1) if _indent(lines[at]) <= ITEM)
+    end = next(at for at in range(len(lines) - LAST, len(lines)) if not _indent(lines[at]))
+    more: list[Cell] = [(char, frozenset({2})) for char in f"[{end - start} more lines]"]
+    return [*lines[:start], more, [], *lines[end:]]
+
+
+def _indent(line: list[Cell]) -> int:
+    text = "".join(char for char, _ in line)
+    return len(text) - len(text.lstrip())
 
 
 def seen(here: Shell, command: str) -> str:

@@ -1,5 +1,5 @@
-"""README.md: its commands are run (`pages`), and between `<!-- generated: NAME -->` and `<!-- end -->` stand
-the profiles and the driver's stock values."""
+"""README.md: its commands are run (`pages`), and between `<!-- generated: stock values -->` and
+`<!-- end -->` stand the driver's stock values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 def page() -> str:
     text = (REPOSITORY / "README.md").read_text()
-    for name, body in (("stock values", knowledge.stock_values()), ("profiles", knowledge.profile_list())):
-        block = re.compile(rf"(<!-- generated: {re.escape(name)} -->\n).*?(<!-- end -->)", re.S)
-        if len(block.findall(text)) != 1:
-            sys.exit(f"README.md needs the markers of {name!r} exactly once")
-        text = block.sub(lambda found, body=body: f"{found[1]}{body}\n{found[2]}", text)  # type: ignore[misc]
+    block = re.compile(r"(^ *<!-- generated: stock values -->\n).*?(^ *<!-- end -->)", re.S | re.M)
+    if len(block.findall(text)) != 1:
+        sys.exit("README.md needs the markers of the stock values exactly once")
+    text = block.sub(lambda found: f"{found[1]}{knowledge.stock_values()}\n{found[2]}", text)
     return pages.executed("README.md", text)

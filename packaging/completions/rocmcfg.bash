@@ -32,13 +32,14 @@ _rocmcfg_options() {
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "take-over") echo "--name --via --boot-backend --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "rollback") echo "--to --pristine --all --force --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "explain") echo "--gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "issues") echo "--search --gfx --rocm --all --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "doctor") echo "--log --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "lint") echo "--fix --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -83,7 +84,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply confirm reject verify rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
@@ -105,8 +106,12 @@ _rocmcfg_files() {
 }
 
 _rocmcfg() {
-    local words cur path='' option='' command=0 i word
+    local words cur path='' option='' command=0 help='' i word
     _rocmcfg_words
+    if [[ ${#words[@]} -gt 2 && ${words[1]} == help ]]; then
+        help=1
+        words=("${words[0]}" "${words[@]:2}")
+    fi
     COMPREPLY=()
     for ((i = 1; i < ${#words[@]} - 1; i++)); do
         word=${words[i]}
@@ -130,7 +135,9 @@ _rocmcfg() {
     fi
     local value=$cur lead=
     [[ $cur == [\"\']* ]] && value=${cur:1}
-    if [[ -n $option ]]; then
+    if [[ -n $help && -n $path && " profile knowledge " != *" $path "* ]]; then
+        return # the command is complete
+    elif [[ -n $option ]]; then
         _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
     elif [[ $command -eq 0 && $value == --*=* ]]; then
         lead=${value%%=*}=
@@ -140,7 +147,7 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     elif [[ $path == knowledge ]]; then

@@ -1,7 +1,7 @@
 # Completion of rocmcfg for fish 3.1 and newer. docs/generate.py writes this file from the program. Names that
 # depend on the host, and settings with their values, come from `rocmcfg complete`; everything else is here.
 
-# The command on the line, `profile show` as two words; nothing before one is there.
+# The command on the line, `profile show` as two words, after `help` too; nothing before one is there.
 function __fish_rocmcfg_command
     set -l words (commandline -opc)
     set -e words[1]
@@ -9,7 +9,7 @@ function __fish_rocmcfg_command
     for word in $words
         string match -q -- '-*' $word; and continue
         set -a found $word
-        test "$found" = profile; or break
+        contains -- "$found" help profile "help profile" knowledge "help knowledge"; or break
     end
     echo "$found"
 end
@@ -45,6 +45,37 @@ function __fish_rocmcfg_run
 end
 
 complete -c rocmcfg -f
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a help -d 'Show the help of a command'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a status -d 'Show this host and the settings in force'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a profile -d 'List, show, validate and create profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a list -d 'List the profiles, those for this host first'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a show -d 'Explain each setting of a profile'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a validate -d 'Check profiles against this host'"'"'s kernels'
+complete -c rocmcfg -n "__fish_rocmcfg_at help profile" -a new -d 'Create a profile in /etc/rocmcfg/profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a plan -d 'Show what apply would change, and why'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a apply -d 'Apply a profile; rollback undoes it'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a take-over -d 'Move your own settings into a profile'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a verify -d 'Check applied settings on the running kernel'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a confirm -d 'Keep the settings of this trial boot'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a reject -d 'Drop the trial'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a rollback -d 'Undo the last transaction'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a history -d 'List what was applied and rolled back'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a recover -d 'Undo an interrupted transaction'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a explain -d 'Explain a setting, a GPU, an issue, a message'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a issues -d 'List the known issues of this host'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a doctor -d 'Find known issues in logs, and their cure'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a lint -d 'Check settings in any file, and propose fixes'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a report -d 'Describe this host for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a env -d 'Print or write the variables of a profile'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a command with a profile'"'"'s variables'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a check -d 'List and check what this host adds'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a new -d 'Draft a known issue from a log'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a export -d 'Make a bundle for other hosts'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a install -d 'Install a signed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a remove -d 'Remove an installed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a render -d 'Print a profile for NixOS, Guix or images'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a schema -d 'Print the JSON Schemas of the documents'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a status -d 'Show this host and the settings in force'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a profile -d 'List, show, validate and create profiles'
@@ -239,6 +270,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l verbose -s v -d 'Print evi
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at recover" -s h -l help -d 'Show the options, and exit.'
 
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU, such as gfx1100 or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those of the host.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l json -d 'Print one JSON document and nothing else.'

@@ -91,7 +91,7 @@ def apply(
     host = hosts.open_host(printer, *place)
     look = shlex.join(["plan", *sys.argv[2:]])
     request = _request(printer, host, asks, add, question="" if yes else look)
-    question = "Try this at the next boot?" if terms else "Apply this?"
+    question = partial(plan_view.question, tries=terms is not None)
     show = partial(plan_view.show, diff=diff, brief=yes and not (diff or printer.verbose))
     ask = hosts.asking(printer, host, yes, show, question, look)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)

@@ -176,6 +176,9 @@ def _explained(_: Line) -> Candidates:
         names.variables,
     )
     yield from ((entry.name, entry.summary) for table in tables for entry in table.values())
+    yield from ((issue.id, issue.title) for issue in catalogue.known_issues())
+    yield from ((fix.name, fix.summary) for fix in names.fixes.values())
+    yield from ((model.gfx, model.codename) for model in catalogue.gpu_models())
 
 
 def _kernels(line: Line) -> Candidates:

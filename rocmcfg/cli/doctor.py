@@ -34,6 +34,10 @@ STATES = {
     "reported": "Only reported",
     "possible": "Possible",
 }
+_MEANINGS = {
+    "open": ": nothing here works around them",
+    "reported": ": users say so, nothing proves the cause",
+}
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
 _UNKNOWN = 12  # unknown messages that are shown without -v
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
@@ -105,9 +109,13 @@ def issues(
     of_host = not (search_words or gfx or every)
     rows = host_rows(listed.facts) if of_host else []
     printer.pairs([row for row in rows if row[0] in ("GPU", "Kernel", "ROCm")], indent="")
+    of_any = [here for here in listed.issues if gfx and not here.issue.gfx]
     for state, title in STATES.items():
-        issues = [here.issue for here in listed.issues if here.state == state]
-        printer.section(title, [(issue.id, f"{issue.title} [{_cured(issue)}]") for issue in issues])
+        here = [each.issue for each in listed.issues if each.state == state and each not in of_any]
+        meaning = _MEANINGS.get(state, "") if of_host or state == "reported" else ""
+        heading = title if of_host or state != "open" else "Confirmed"
+        printer.section(f"{heading}{meaning}", [_listed(issue) for issue in here])
+    printer.section("Of any GPU", [_listed(each.issue) for each in of_any])
     printer.line()
     if any(here.state == "possible" for here in listed.issues):
         printer.said("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
@@ -118,6 +126,10 @@ def issues(
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
     if listed.issues:
         printer.to_copy("Details:", "rocmcfg explain ID")
+
+
+def _listed(issue: KnownIssue) -> tuple[str, str]:
+    return issue.id, f"{issue.title} [{_cured(issue)}]"
 
 
 def _cured(issue: KnownIssue) -> str:
@@ -141,13 +153,13 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 def targets(names: Sequence[str]) -> tuple[str, ...]:
     """Return the GPU targets for any names of GPUs. Raises Misuse for an unknown name, and for a name that
     several targets share."""
-    from rocmcfg.change.planning import profile_names
+    from rocmcfg.knowledge import gpu_names
     from rocmcfg.knowledge.catalogue import gpu_models
 
     targets_ = {model.gfx for model in gpu_models()}
     chosen = []
     for name in names:
-        matching = [name] if name in targets_ else sorted({model.gfx for model in profile_names.gpus(name)})
+        matching = [name] if name in targets_ else sorted({model.gfx for model in gpu_names.gpus(name)})
         if len(matching) != 1:
             near = closest(name, sorted(targets_)) if name.startswith("gfx") else ()
             example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"

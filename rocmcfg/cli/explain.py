@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import doctor
+from rocmcfg.cli.doctor import doctor, targets
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.issue import cause
@@ -35,6 +35,7 @@ def explain(
         "name",
         "texts",
     ),
+    gfx: tuple[str, ...] = opt.GFX,
     kernel: tuple[str, ...] = opt.KERNELS,
     root: str = opt.ROOT,
 ) -> None:
@@ -47,22 +48,22 @@ def explain(
     from rocmcfg.workflow import explaining
 
     host, name = hosts.open_host(printer, root), " ".join(names)
-    environment = {} if host.offline else os.environ
+    environment, target = {} if host.offline else os.environ, explaining.Target(kernel, targets(gfx))
     line = None
     settings = sum(" " not in word and any(mark in word for mark in "=._") for word in names)
     each = names[1:] != () and 2 * settings >= len(names)  # else the words of an unquoted message
     if " " in name.strip():
-        line = explaining.explain_line(host, name, kernel, environment, each=each)
-    if line is not None and not line[0] and is_line(name):
+        line = explaining.explain_line(host, name, target, environment, each=each)
+    if line is not None and not line[0] and is_line(name) and not explaining.is_topic(name):
         printer.command = "doctor"
-        doctor(printer, more=(name,), log=(), machine=opt.Machine((), "", ""), root=root)
+        doctor(printer, more=(name,), log=(), machine=opt.Machine(gfx, "", ""), root=root)
         return
     if line and line[0] and printer.json:
         raise Misuse("--json explains one name at a time")
     if not line or not line[0]:
-        explained = explaining.explain_name(host, name, kernel, environment)
+        explained = explaining.explain_name(host, name, target, environment)
         printer.document((), explained)
-        _show(printer, explained)
+        _show(printer, explained, " and ".join(target.gfx))
         return
     for subject in line[0]:
         _show_shortly(printer, subject)
@@ -90,11 +91,12 @@ def schema(
     printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
 
-def _show(printer: Printer, explained: Explained) -> None:
+def _show(printer: Printer, explained: Explained, gpus: str) -> None:
+    """Print an explanation. `gpus` are those it was judged for, if not this host's."""
     what = explained.explanation
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
-    printer.pairs([("-", remark) for remark in _facts(what)])
+    printer.pairs([("-", remark) for remark in _facts(what, gpus)])
     printer.facts((row.value, row.text) for row in what.details)
     _show_value(printer, what)
     traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
@@ -124,13 +126,14 @@ def _show_shortly(printer: Printer, explained: Explained) -> None:
     printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
 
 
-def _facts(what: Explanation) -> list[str]:
+def _facts(what: Explanation, gpus: str) -> list[str]:
     facts = [f"in {what.unit}"] if what.unit else []
     facts += list(what.remarks)
     if what.unset:
         facts.append(f"without it: {what.unset}")
     if what.acts_on:
-        here = {True: "as on this host", False: f"not on this host ({', '.join(what.gpus)})"}
+        this_host = f"this host ({', '.join(what.gpus)})"
+        here = {True: f"as on {gpus or 'this host'}", False: f"not on {gpus or this_host}"}
         tail = f", {here[what.acts_here]}" if what.acts_here is not None else ""
         facts.append(f"only has an effect on {what.acts_on}{tail}")
     if what.values and not what.meanings:
@@ -139,9 +142,11 @@ def _facts(what: Explanation) -> list[str]:
 
 
 def _show_value(printer: Printer, what: Explanation) -> None:
-    if what.verdict or what.meaning:
+    if what.verdict or what.meaning or what.harms:
         printer.heading("The value")
-        printer.wrapped(f"{what.verdict}." if what.verdict else what.meaning)
+        said = f"{what.verdict}." if what.verdict else what.meaning
+        for text in filter(None, (said, *what.harms)):
+            printer.wrapped(text)
     if what.instead:
         printer.line()
         printer.line(f"  {printer.paint('write instead', 'bold')}  {what.instead}")

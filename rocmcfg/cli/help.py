@@ -77,12 +77,11 @@ def usage(path: str) -> str:
 
 def answer(name: str) -> None:
     """Write the help page of the program or of a group and raise SystemExit, if `name` asks for help or names
-    no command."""
+    no command. The program alone prints its first steps."""
     group, word = _parted(name)
     if word in ("", *options.HELP.names):
-        text = page(group) if word or group else first_steps()
-        (sys.stdout if word else sys.stderr).write(text + "\n")
-        raise SystemExit(int(ExitCode.DONE if word else ExitCode.USAGE))
+        sys.stdout.write((page(group) if word or group else first_steps()) + "\n")
+        raise SystemExit(int(ExitCode.DONE))
 
 
 def unknown(name: str) -> Misuse:
@@ -115,7 +114,7 @@ def _print(printer: Printer, path: str) -> None:
     _examples(printer, path)
     printer.line()
     printer.said("For one command: rocmcfg help COMMAND. For the version: rocmcfg --version.")
-    printer.said("The manual: man rocmcfg, man rocmcfg-profile.")
+    printer.said("The manual: man rocmcfg, man rocmcfg-COMMAND; of profiles: man 5 rocmcfg-profile.")
 
 
 def _print_program(printer: Printer, tasks: Iterable[str]) -> None:

@@ -98,7 +98,7 @@ def asking(
     host: LocalHost,
     yes: bool,
     show: Callable[[Printer, Planned], None],
-    question: str,
+    question: str | Callable[[Planned], str],
     look: str,
 ) -> Callable[[Planned], bool]:
     """Return a function that shows a plan and asks the user whether to carry it out. From here on the command
@@ -115,7 +115,7 @@ def asking(
         if yes:
             return True
         with host.asking():
-            return printer.ask(question)
+            return printer.ask(question if isinstance(question, str) else question(planned))
 
     return ask
 

@@ -9,7 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from rocmcfg.cli import options
+from rocmcfg.cli.commands import COMMANDS
 from rocmcfg.cli.printer import Misuse
+from rocmcfg.model.spelling import closest
+
+_COMMANDS = 4  # that are named because they have an option
 
 
 def read(declared: Mapping[str, options.Option], words: list[str], passes_on: bool) -> dict[str, Any]:
@@ -25,10 +29,32 @@ def read(declared: Mapping[str, options.Option], words: list[str], passes_on: bo
         # Only some of these exceptions have a public name in typer, but all of them this public method.
         if not hasattr(problem, "format_message"):
             raise
+        own = words[: words.index("--")] if "--" in words else words
+        if unknown := next((word for word in own if _is_unknown(word, declared)), ""):
+            raise Misuse(f"No such option: {unknown}", hint=_who_has(unknown, declared)) from None
         raise Misuse(problem.format_message()) from None
     if not isinstance(values, dict):  # the exit code of typer.Exit
         return {"help": True}
     return {name: value for name, value in values.items() if value not in (None, False, [], ())}
+
+
+def _is_unknown(word: str, declared: Mapping[str, options.Option]) -> bool:
+    spellings = {spelling for option in declared.values() for spelling in option.names}
+    return word.startswith("--") and word != "--" and word.partition("=")[0] not in spellings
+
+
+def _who_has(word: str, declared: Mapping[str, options.Option]) -> str:
+    """Return a hint for an unknown option: the commands that have it, or the option that may be meant."""
+    name = word.partition("=")[0]
+    having = [
+        path
+        for path, command in COMMANDS.items()
+        if command.listed and any(name in option.names for option in command.declared().values())
+    ]
+    if having:
+        return f"{name} is an option of {', '.join(having[:_COMMANDS])}"
+    near = closest(name, [spelling for option in declared.values() for spelling in option.names])
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def _declaring(declared: Mapping[str, options.Option]) -> Any:

@@ -31,6 +31,7 @@ _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "enviro
 _KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
 _MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
 _UNSURE = "RC2012"  # its text is shown with the setting
+_ASKED = 3  # settings that the question names
 _FILES = 12  # rows; a host may have 200 entries
 _COMMANDS = 60  # columns; several commands that need more are listed below, one on each line
 _STATES = {
@@ -67,6 +68,14 @@ def host_rows(facts: Facts, *, asks: bool = False) -> list[tuple[str, str]]:
         ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}{signed}"),
     ]
+
+
+def question(planned: Planned, *, tries: bool) -> str:
+    """Return the question whether to apply a plan. It names settings, which may have left the screen."""
+    names = [setting.spelled for setting in planned.plan.settings]
+    named = ", ".join(names[:_ASKED]) or "this"
+    more = f" and {len(names) - _ASKED} more" if len(names) > _ASKED else ""
+    return f"Try {named}{more} at the next boot?" if tries else f"Apply {named}{more}?"
 
 
 def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool = False) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
+from rocmcfg.cli.terminal import LEAST, is_styled, linked, spelled, width, wrap, wrapped_at_end
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
 from rocmcfg.model.regex import regex
@@ -316,10 +316,14 @@ class Printer:
             self.pairs(rows)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print a table. Columns are as wide as their longest cell; a first cell that leaves no room is
-        printed on its own line. If the other columns alone are too wide, each row becomes a block."""
+        """Print a table. Columns are as wide as their longest cell. The last one is wrapped if that leaves
+        room for the first one; else a first cell that leaves no room is printed on its own line. If the other
+        columns alone are too wide, each row becomes a block."""
         rows = [[spelled(cut(cell.replace("\n", "\\n")), sys.stdout) for cell in row] for row in rows]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+        left = width(sys.stdout) - sum(w + 2 for w in widths[:-1])
+        if LEAST <= left < widths[-1]:
+            rows, widths[-1] = [line for row in rows for line in wrapped_at_end(row, left)], left
         room = width(sys.stdout) - sum(w + 2 for w in widths[1:])
         if room < len(header[0]):
             for name, *cells in rows:

@@ -269,6 +269,7 @@ def run(
     asked: opt.Asked = opt.Asked(),
 ) -> None:
     """Run a command with a profile's variables."""
+    from rocmcfg.facts.system import read_container
     from rocmcfg.workflow import profiles as workflow
 
     host = hosts.open_host(printer, "/")
@@ -277,6 +278,8 @@ def run(
     if left:
         summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"
         hint = f"`sudo {command_line(request)} --trial` tries them for one boot"
+        if read_container(host):
+            hint = "apply them on the host: this is a container, and the kernel is the host's"
         printer.problems([warning("RC2033", summary, hint=hint)])
     environment = {**os.environ, **dict(pairs)}
     program = shutil.which(command[0], path=environment.get("PATH"))

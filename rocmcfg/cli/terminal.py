@@ -8,11 +8,13 @@ import io
 import os
 import re
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.regex import regex
 
+LEAST = 20  # columns of the last cell of a row that is wrapped
 _NARROW, _WIDTH, _WIDE = 60, 80, 100  # columns: at least, without a terminal, at most
 # Replacements on a terminal without these characters; any other missing character becomes a question mark.
 _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–": "-", "—": "-", "’": "'"}
@@ -102,3 +104,11 @@ def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = Non
         " " * max(2, most - len(line.strip())) + line.strip() if number and len(line) > most else line
         for number, line in enumerate(lines)
     ]
+
+
+def wrapped_at_end(row: Sequence[str], room: int) -> list[list[str]]:
+    """Return the lines of a row of a table whose last cell has `room` columns."""
+    import textwrap
+
+    first, *rest = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+    return [[*row[:-1], first], *([""] * (len(row) - 1) + [line] for line in rest)]

@@ -35,6 +35,12 @@ def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
     return tuple(gpus)
 
 
+def named_gpu(gfx: str, models: tuple[GpuModel, ...]) -> Gpu:
+    """Return a GPU of which only the target is known."""
+    alike = [model for model in models if model.gfx == gfx]
+    return Gpu(gfx, alike[0].codename, "pci", integrated=all(model.apu for model in alike))
+
+
 def driven_gpus(view: HostView) -> tuple[str, ...]:
     """Return the PCI addresses of the AMD display controllers and accelerators that amdgpu drives now."""
     return tuple(address for address in _on_pci(view) if driver_of(view, address) == "amdgpu")

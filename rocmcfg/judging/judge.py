@@ -101,14 +101,12 @@ def _argument_name(setting: Spelling, catalogue: Catalogue) -> Iterator[Verdict]
         return
     if names.argument(setting.name) is not None:
         return
-    module, dot, rest = setting.name.strip('"').partition(".")
-    if dot and rest:
-        near_module = names.near_module(module)
-        if near_module and f"{near_module}.{canonical(rest)}" in catalogue.parameters:
-            instead = parameter(f"{near_module}.{rest}", setting.value)
-            yield Verdict(About.UNKNOWN_MODULE, instead=instead, names=(near_module,))
-            return
-    owner = "" if dot or setting.value is None else names.bare_parameter(f"{setting.name}={setting.value}")
+    if meant_id := names.misspelt_parameter(setting.name):
+        instead = parameter(meant_id, setting.value)
+        yield Verdict(About.UNKNOWN_MODULE, instead=instead, names=(instead.module,))
+        return
+    dotted = "." in setting.name.strip('"')
+    owner = "" if dotted or setting.value is None else names.bare_parameter(f"{setting.name}={setting.value}")
     if owner:
         meant = parameter(f"{owner}.{setting.name}", setting.value)
         right = next(parameters.of_the_name(meant, Machine(), catalogue), None)
@@ -184,6 +182,8 @@ def _variable_name(setting: Spelling) -> Iterator[Verdict]:
             yield Verdict(About.UNKNOWN, why=why, instead=setting._replace(name=near), names=(near,))
         elif space is not None:
             yield Verdict(About.UNKNOWN, why=why, names=tuple(closest(setting.name, sorted(space.names))[:1]))
+        elif names.is_stray(setting.name):
+            yield Verdict(About.UNKNOWN, None)
     elif variable.unknown:
         instead = variable.instead._replace(value=setting.value or None) if variable.instead else None
         yield Verdict(About.MISNAMED, why=variable.summary, instead=instead, sources=variable.sources)

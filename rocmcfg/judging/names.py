@@ -69,8 +69,25 @@ def reads_not(name: str) -> Namespace | None:
         return None
     if any(fnmatch.fnmatchcase(name, other) for other in space.others):
         return None
-    words = name.removeprefix(space.prefix).split("_")
-    return None if {words[0], words[-1]} & space.built else space
+    return None if _is_built(name, space.prefix, space.built) else space
+
+
+def _is_built(name: str, prefix: str, built: frozenset[str]) -> bool:
+    words = name.removeprefix(prefix).split("_")
+    return not {words[0], words[-1]}.isdisjoint(built)
+
+
+@functools.cache
+def is_stray(name: str) -> bool:
+    """Return whether a name looks like a variable of ROCm, but nothing is known to read it. Another program
+    may."""
+    if variable(name) is not None or not _NAME.fullmatch(name):
+        return False
+    built = frozenset(word for space in catalogue.namespaces() for word in space.built)
+    return any(
+        name.startswith(prefix) and not _is_built(name, prefix, built)
+        for prefix in catalogue.shared_prefixes()
+    )
 
 
 @functools.cache
@@ -94,6 +111,15 @@ def near_argument(name: str) -> KernelArgument | None:
 def near_module(name: str) -> str:
     """Return the module that the part of an argument before its first dot means; empty if there is none."""
     return "" if canonical(name) in modules() else nearest(canonical(name), sorted(modules()), 1)
+
+
+@functools.cache
+def misspelt_parameter(name: str) -> str:
+    """Return the parameter that `name` means if its module is misspelt, as in `andgpu.gttsize`; empty for any
+    other name."""
+    module, dot, parameter = canonical(name).strip('"').partition(".")
+    near = near_module(module) if dot and parameter else ""
+    return f"{near}.{parameter}" if near and f"{near}.{parameter}" in catalogue.load().parameters else ""
 
 
 @functools.cache
@@ -131,9 +157,10 @@ def near_variable(name: str) -> str:
 
 
 def concerns(name: str) -> bool:
-    """Return whether rocmcfg judges a variable: it is known, a slip of a known one, or in the namespace of a
-    library that does not read it."""
-    return variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
+    """Return whether rocmcfg judges a variable: it is known, a slip of a known one, in the namespace of a
+    library that does not read it, or begins like a variable of ROCm."""
+    judged = variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
+    return judged or is_stray(name)
 
 
 def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:

@@ -72,6 +72,10 @@ def newest_build(catalogue: Catalogue) -> KernelVersion:
 
 
 def _unknown_module(setting: Spelling, machine: Machine, catalogue: Catalogue) -> Iterator[Verdict]:
+    if meant := names.misspelt_parameter(setting.id):
+        instead = parameter(meant, setting.value)
+        yield Verdict(About.UNKNOWN_MODULE, instead=instead, names=(instead.module,))
+        return
     near = tuple(closest(setting.module, list(catalogue.modules())))
     looked_into = tuple(kernel.release for kernel in machine.kernels if kernel.parameters)
     holds = True if near or looked_into else None

@@ -126,6 +126,12 @@ def namespaces() -> tuple[Namespace, ...]:
 
 
 @functools.cache
+def shared_prefixes() -> tuple[str, ...]:
+    """Return the beginnings of ROCm's variables that other programs use as well."""
+    return tuple(_data("namespaces")["shared"])
+
+
+@functools.cache
 def known_issues() -> tuple[KnownIssue, ...]:
     """Return the known issues in the order of their ids, which are the names of their files."""
     names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))

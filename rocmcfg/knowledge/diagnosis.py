@@ -37,11 +37,12 @@ class ErrorPattern(NamedTuple):
 
 class LogKnowledge(NamedTuple):
     """Knowledge about logs. `families` maps the driver's name of a generation to gfx patterns. A kernel
-    command line has one of `boot_words`. `resets` are patterns for a trial boot: each is evidence against it,
-    whatever its result."""
+    command line has one of `boot_words`. `details` are patterns of lines that say more about an error.
+    `resets` are patterns for a trial boot: each is evidence against it, whatever its result."""
 
     facts: tuple[FactPattern, ...]
     errors: tuple[ErrorPattern, ...]
+    details: tuple[str, ...]
     resets: tuple[str, ...]
     families: Mapping[str, tuple[str, ...]]
     boot_words: tuple[str, ...]
@@ -54,6 +55,7 @@ def log_knowledge() -> LogKnowledge:
     return noun(
         LogKnowledge,
         document,
+        details=tuple(row["pattern"] for row in document["detail"]),
         resets=tuple(row["pattern"] for row in document["reset"]),
         families={name: tuple(patterns) for name, patterns in document["family"].items()},
         boot_words=tuple(document["cmdline"]["boot_words"]),

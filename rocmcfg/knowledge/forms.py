@@ -48,7 +48,10 @@ def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
         "int_type": "must be a whole number",
         "list_type": "must be a list",
         "too_short": "the list is empty",
-    }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
+    }.get(
+        kind,
+        message.removeprefix("Value error, ").replace("Input should be", "must be").replace("be '', ", "be "),
+    )
     # pydantic names the branch of a union in the path, but users know only the file's own keys
     named = (p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
     return tuple(named), phrase, kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -22,18 +22,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rocmcfg.knowledge import forms
+from rocmcfg.knowledge import forms, profile_hints
 from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.desired import Channel
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range, parse_rocm_range
-
-_HINTS = {
-    "extra_forbidden": "check its spelling: `rocmcfg schema profile-file` lists the keys",
-    "missing": "add it",
-    "path": "put that profile into /etc/rocmcfg/profiles and write its name",
-}
 
 
 def _sentence(text: str) -> str:
@@ -249,7 +243,7 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        wrong = [(path, phrase, _HINTS.get(kind, "")) for path, phrase, kind in forms.wrong(problem)]
+        wrong = list(_explained(document, forms.wrong(problem)))
         document = _without(document, [path for path, _, _ in wrong])
         with contextlib.suppress(ValidationError):
             model = ProfileFile.model_validate(document)
@@ -262,6 +256,25 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     for kind, _, name, row, path in rows(complete):
         unusable += misused(kind, name, row, path)
     return _without(complete, [path for path, _, _ in unusable]), wrong + unusable
+
+
+def _explained(document: dict[str, Any], wrong: list[Wrong]) -> Iterator[Wrong]:
+    """Yield the mistakes with hints in place of their kinds."""
+    yield from profile_hints.misplaced_parameters(document, wrong)
+    for path, phrase, kind in profile_hints.outside(document, wrong):
+        yield path, phrase, profile_hints.hint(path, kind, document, _keys(path))
+
+
+def _keys(path: Sequence[str | int]) -> list[str]:
+    """Return the keys that the table around the end of a path may have."""
+    section, inside = str(path[0]), path[_DEPTH.get(str(path[0]), 1) : -1]
+    below: dict[str, type[BaseModel]] = {"when": When, "value": From}
+    model: type[BaseModel] = ParameterRow if section == "parameters" else SettingTable
+    if len(path) == 1:
+        model = ProfileFile
+    elif inside:
+        model = below.get(str(inside[0]), model)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:

@@ -23,6 +23,16 @@ _TEXT = regex(
 _PART = regex(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
 # A key of so many parts, anywhere: TOML's reader copies them once for each part, and for each key below them.
 _DEEP = regex(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
+# How to correct a mistake, by a part of the message of Python's reader.
+_HINTS = {
+    "Invalid value": "put a text into quotes",
+    "Illegal character": "close the quotes in the line where they begin",
+    "defined twice": "keep one of the two",
+    "Cannot ": "write each key and each table once",
+    "Expected '='": "write KEY = VALUE",
+    "Unclosed": "close it",
+    "Expected newline or end of document": "begin a new line for each key",
+}
 _PLACE = regex(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -57,9 +67,8 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
 
 def _syntax(mistake: str, location: str) -> Diagnostic:
     summary = f"TOML syntax: {mistake}"
-    return error(
-        "RC1002", summary, location=location, hint="put text values in quotes, and use each key once"
-    )
+    hint = next((hint for sign, hint in _HINTS.items() if sign in mistake), "see https://toml.io")
+    return error("RC1002", summary, location=location, hint=hint)
 
 
 def _defined_before(text: str, line: int) -> str:

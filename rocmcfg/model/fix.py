@@ -27,6 +27,13 @@ class Fix(NamedTuple):
         *stable, mainline = [*map(str, self.stable), "{}.{}".format(*self.mainline.series)]
         return f"{', '.join(stable)} and {mainline}" if stable else mainline
 
+    @property
+    def history(self) -> str:
+        """Return the releases that have it, and the series that never get it."""
+        below = "{}.{}".format(*self.mainline.series)
+        builds = f"; also {', '.join(self.builds)} and later builds" if self.builds else ""
+        return f"{self.releases}{builds}; other series below {below} never got it"
+
     def present_in(self, version: KernelVersion, release: str = "") -> bool | None:
         """None where the release hides its stable level and the series got the fix at some level. `release`
         is what `uname -r` prints, for the builds of distributions."""

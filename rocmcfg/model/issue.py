@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import RocmRange, VersionRange
@@ -12,6 +13,7 @@ from rocmcfg.model.version import RocmRange, VersionRange
 Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
 IssueKind = Literal["fault", "advice", "spelling"]
+_TRACKED = regex(r"/issues/[0-9]+")
 
 
 def cause(kind: IssueKind, confidence: Confidence) -> str:
@@ -99,3 +101,8 @@ class KnownIssue(NamedTuple):
         if self.has_fix:
             return (f"with the fix {self.has_fix}",)
         return (f"without the fix {self.lacks_fix}",) if self.pair and self.lacks_fix else ()
+
+    @property
+    def tracker(self) -> str:
+        """Return the first link of the evidence to an issue of a tracker; empty if there is none."""
+        return next((url for url in self.evidence if _TRACKED.search(url)), "")

@@ -72,7 +72,7 @@ class Found(NamedTuple):
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` is sorted, best first; `unknown` are driver errors that no issue
     explains, and `collect` lists what a maintainer needs for those. `resets` are looked for only in the log
-    of a single boot."""
+    of a single boot; `details` are lines that say more about errors, and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin
@@ -81,6 +81,7 @@ class Diagnosis(NamedTuple):
     collect: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     resets: tuple[LogLines, ...] = ()
+    details: tuple[LogLines, ...] = ()
 
     @property
     def knowledge_version(self) -> str:
@@ -192,5 +193,6 @@ def diagnose(
         unknown,
         of_logs.collect if unknown else (),
         tuple(problems),
-        log_lines.resets(scanner.hits, scanner),
+        log_lines.of_role("reset", scanner.hits, scanner),
+        log_lines.of_role("detail", scanner.hits, scanner),
     )

@@ -10,18 +10,21 @@ from typing import Any
 from rocmcfg.advice.explain import subjects
 from rocmcfg.advice.explain.explain import as_parameter, explain
 from rocmcfg.advice.explain.explanation import Explanation, Question
-from rocmcfg.change.planning import profile_names, setting_names
+from rocmcfg.change.planning import setting_names
+from rocmcfg.facts.gpus import named_gpu
 from rocmcfg.facts.kernels import named_kernel
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging import names
+from rocmcfg.judging.conditions import has_fix
 from rocmcfg.judging.parameters import newest_build
-from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.knowledge import catalogue, gpu_names, profiles
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import CheckStatus
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, cut, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.regex import regex, search
@@ -33,6 +36,8 @@ from rocmcfg.state.verify import verify
 from rocmcfg.workflow.planning import collect_facts
 
 _RETURNED = regex(r"(?:[a-z_ ]*(?:error|status|code)[ :=]+)?(0x[0-9a-f]{1,8}|[1-9][0-9]{0,8})")
+_TOPIC = 4  # words of a search
+_WORD = regex(r"[A-Za-z][A-Za-z0-9]{2,}")
 _WORDS = 100  # words of a line; a kernel command line has at most 2,048 characters
 
 
@@ -61,14 +66,24 @@ class Explained(NamedTuple):
     waits: str = ""
 
 
+class Target(NamedTuple):
+    """The kernels and GPUs by which a name is judged; empty for those of the host."""
+
+    kernels: tuple[str, ...] = ()
+    gfx: tuple[str, ...] = ()
+
+
+_HOST = Target()
+
+
 def explain_name(
-    view: HostView, text: str, versions: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    view: HostView, text: str, target: Target = _HOST, environment: Mapping[str, str] | None = None
 ) -> Explained:
-    """Explain `text`, which is NAME or NAME=VALUE. Without `versions`, the installed kernels count, or else
-    the newest known kernel. `environment` is the caller's, for the present value of a variable."""
+    """Explain `text`, which is NAME or NAME=VALUE. If neither the target nor the host has a kernel, the
+    newest known kernel counts. `environment` is the caller's, for the present value of a variable."""
     if text.startswith("Cijk_"):
         return _kernel_name(text)
-    subject = _subject(view, text)
+    subject = _subject(view, text, target)
     if subject is not None:
         return Explained(subject)
     knowledge = catalogue.load()
@@ -76,7 +91,7 @@ def explain_name(
     spelling = split(text)
     meant = as_parameter(spelling)
     modules = (meant.module,) if meant is not None else (names.MODULE_OF_TRAPS,)
-    facts = collect_facts(view, modules=() if versions else modules, name_system=False)
+    facts = collect_facts(view, modules=() if target.kernels else modules, name_system=False)
     running = Running(view)
 
     def seen(id: str) -> bool | None:
@@ -84,36 +99,40 @@ def explain_name(
             return None
         return running.parameter(id).present
 
-    machine = Machine(_kernels(facts, versions, knowledge), facts.gpus, facts.pytorch)
+    machine = _machine(facts, target, knowledge)
+    if _looks_like_a_status(text):
+        raise _unknown(text, closest(text, list(catalogue.status_codes()))[:1])
     try:
         explanation = explain(Question(spelling, machine, knowledge, catalogue.known_issues(), seen))
     except RocmcfgError:
-        others = [issue.id for issue in catalogue.known_issues()] if "-" in text else []
-        returned = catalogue.status_codes() if text.lower().startswith(("hsa_status_", "hiperror")) else ()
+        known_names = [*(p.name for p in knowledge.parameters.values()), *knowledge.features]
+        is_slip = bool(names.nearest(text, [*known_names, *knowledge.arguments], 1))
+        if not is_slip and (mentioned := _mentioned(text)):
+            return Explained(subjects.topic(text, mentioned))
+        ids = [*(issue.id for issue in catalogue.known_issues()), *knowledge.fixes] if "-" in text else []
         numbers = [f"profile.{name}" for name in setting_names.numbers(view)]
-        near = numbers if text.startswith("profile.") else closest(text, [*others, *returned])[:1]
+        near = numbers if text.startswith("profile.") else closest(text, ids)[:1]
         if not near:
             raise
-        hint = f"did you mean {', '.join(near)}?"
-        raise fail("RC6001", f"nothing is known about {text!r}", hint=hint) from None
+        raise _unknown(text, near) from None
     values = _values(view, explanation, facts, knowledge, environment or {})
     return Explained(explanation, _users(view, explanation.name), *values, _waits(view, explanation.name))
 
 
 def explain_line(
-    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str], *, each: bool = False
+    view: HostView, line: str, target: Target, environment: Mapping[str, str], *, each: bool = False
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
     """Return the explanation of each setting in a line that somebody copied, such as the line of GRUB or of
     the kernel, and remarks on what is unknown in it; None if the line is the name of a single thing. With
     `each`, every word was asked about; without it, words that do not concern rocmcfg are skipped."""
-    if profile_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
+    if gpu_names.gpus(line, whole=True) or line.startswith("Cijk_") or _status(line) is not None:
         return None
     explained: list[Explained] = []
     unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
         if each or "=" in word.strip("="):
             try:
-                explained.append(explain_name(view, word.rstrip(",;"), versions, environment))
+                explained.append(explain_name(view, word.rstrip(",;"), target, environment))
             except RocmcfgError as problem:  # arguments without a module mostly belong to other programs
                 name = word.partition("=")[0]
                 named = each or "." in name or names.reads_not(name) is not None
@@ -123,22 +142,43 @@ def explain_line(
     return explained, unknown
 
 
-def _subject(view: HostView, text: str) -> Explanation | None:
+def is_topic(text: str) -> bool:
+    """Return whether a text consists of a few plain words that known issues mention, so that it is a search
+    rather than a line of a log."""
+    return bool(_mentioned(text))
+
+
+def _mentioned(text: str) -> list[KnownIssue]:
+    """Return the known issues that mention each of a few plain words."""
+    from rocmcfg.advice.doctor.judging.workarounds import issues_about
+
+    words = text.split()
+    if not 0 < len(words) <= _TOPIC or not all(map(_WORD.fullmatch, words)):
+        return []
+    return [here.issue for here in issues_about(words, ())]
+
+
+def _subject(view: HostView, text: str, target: Target) -> Explanation | None:
     """Return the explanation of a name that is an id rather than a setting; None for everything else."""
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
     issues = [issue for issue in catalogue.known_issues() if issue.id == name] if "-" in name else []
     if issues:
-        from rocmcfg.advice.doctor.judging.origin import known_here
+        from rocmcfg.advice.doctor.judging.origin import Options, known_here
 
-        here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
-        return subjects.issue(issues[0], bool(here))
+        options = Options(target.gfx, next(iter(target.kernels), ""))
+        here = known_here(issues, collect_facts(view, name_system=False), catalogue.load(), options)
+        return subjects.issue(issues[0], bool(here), target.gfx)
+    if (fix := catalogue.load().fixes.get(name)) is not None:
+        machine = _machine(collect_facts(view, name_system=False), target, catalogue.load())
+        has = {kernel.release: has_fix(fix, kernel, machine.gpus) for kernel in machine.kernels}
+        return subjects.fix(fix, has, catalogue.known_issues())
     if (code := _status(text)) is not None:
         return subjects.status(*code, catalogue.known_issues())
     is_profile = name in profiles.names(view)
     models = [model for model in catalogue.gpu_models() if model.gfx == name]
-    models = models or ([] if is_profile else profile_names.gpus(text, whole=True))
+    models = models or ([] if is_profile else gpu_names.gpus(text, whole=True))
     if len({model.gfx for model in models}) == 1:
         fitting = profiles.for_gpus(view, (Gpu(models[0].gfx, "", "pci", integrated=models[0].apu),))
         return subjects.gpu(models, fitting, catalogue.known_issues())
@@ -156,8 +196,17 @@ def _status(text: str) -> tuple[str, Mapping[str, Any]] | None:
     words = text.strip().lower()
     returned = _RETURNED.fullmatch(words)
     number = int(returned[1], 0) if returned else None
-    codes = catalogue.status_codes() if returned or words.startswith(("hsa_status_", "hiperror")) else {}
+    codes = catalogue.status_codes() if returned or _looks_like_a_status(words) else {}
     return next((row for row in codes.items() if row[0].lower() == words or row[1]["number"] == number), None)
+
+
+def _unknown(text: str, near: Sequence[str]) -> RocmcfgError:
+    hint = f"did you mean {', '.join(near)}?" if near else ""
+    return fail("RC6001", f"nothing is known about {cut(text)!r}", hint=hint)
+
+
+def _looks_like_a_status(text: str) -> bool:
+    return text.lower().startswith(("hsa_status_", "hiperror"))
 
 
 def _kernel_name(text: str) -> Explained:
@@ -173,6 +222,11 @@ def _kernel_name(text: str) -> Explained:
             remarks.append(f"a fault in it matches a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
     return Explained(Explanation(decoded.name, "kernel", summary, tuple(remarks)))
+
+
+def _machine(facts: Facts, target: Target, knowledge: Catalogue) -> Machine:
+    gpus = tuple(named_gpu(gfx, catalogue.gpu_models()) for gfx in target.gfx)
+    return Machine(_kernels(facts, target.kernels, knowledge), gpus or facts.gpus, facts.pytorch)
 
 
 def _kernels(facts: Facts, versions: Sequence[str], knowledge: Catalogue) -> tuple[Kernel, ...]:

@@ -19,7 +19,7 @@ from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.source import decode, is_binary
 from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.change.planning.owned import MARK
-from rocmcfg.facts.gpus import read_gpus
+from rocmcfg.facts.gpus import named_gpu, read_gpus
 from rocmcfg.facts.kernels import named_kernel, read_kernels
 from rocmcfg.files import environment, modprobe
 from rocmcfg.host.files import open_callers_log, read_at_most
@@ -31,7 +31,7 @@ from rocmcfg.knowledge.catalogue import gpu_models
 from rocmcfg.loaders import detection, registry
 from rocmcfg.model.catalogue import Hardware
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info, warning
-from rocmcfg.model.facts import Driver, Facts, Gpu, Machine
+from rocmcfg.model.facts import Driver, Facts, Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.spelling import Spelling, parse
@@ -109,7 +109,7 @@ def lint(
     """Judge `files`, which are paths of the caller's, or `-` for standard input; without any, the host's own
     files. `gfx`, `kernels` and `rocm` replace this host's GPUs, kernels and ROCm. Raise RocmcfgError if one
     of them does not exist."""
-    gpus = tuple(_gpu(name) for name in gfx)
+    gpus = tuple(named_gpu(name, gpu_models()) for name in gfx)
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else [*_of_host(view, problems), *_of_caller(view)]
@@ -389,8 +389,3 @@ def _entries(view: HostView) -> Iterator[str]:
 def _command(proposed: Iterable[str]) -> str:
     settings = dict.fromkeys(one for one in proposed if one and isinstance(parse(one), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {shlex.quote(one)}" for one in settings)]) if settings else ""
-
-
-def _gpu(name: str) -> Gpu:
-    models = [model for model in gpu_models() if model.gfx == name]
-    return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))

@@ -177,7 +177,7 @@ def test_whatever_is_missing_is_said_once_and_nothing_is_changed(
         "bare": "rocmcfg is not installed on bare. Run the role rocmcfg.amdgpu.install before this one",
         "old": "0.0.1",
         "odd": "schema_version 2",
-        "snakeless": "snakeless has no Python, which Ansible's modules and rocmcfg need",
+        "snakeless": "snakeless showed no Python, which Ansible's modules and rocmcfg need",
         "humble": "become: true",
         "unknown": "no-such-setting",
     }.items():

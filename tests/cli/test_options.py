@@ -158,7 +158,7 @@ def test_a_usage_error_has_an_id_and_a_way_out_as_every_other_error(line: str, s
     assert (as_json.code, as_json.ids, as_json.err) == (2, ["RC0001"], "")
     (diagnostic,) = as_json.document["diagnostics"]
     assert diagnostic["summary"]
-    assert "rocmcfg" in diagnostic["hint"]
+    assert re.search("rocmcfg|did you mean", diagnostic["hint"])
 
 
 def split(line: str) -> tuple[str, list[str]]:
@@ -194,3 +194,13 @@ def test_a_command_declares_what_its_function_takes(name: str) -> None:
     required = {key: ["x"] for key, option in command.declared().items() if option.required}
     assert ["printer", *app.parameters(command.load(), required)] == list(parameters)
     assert command.load().__doc__
+
+
+def test_an_option_of_another_command_is_named_with_its_commands() -> None:
+    found = rocmcfg("plan", "--uncoditional")
+    assert (found.code, "did you mean --unconditional?" in found.err) == (2, True)
+    found = rocmcfg("verify", "--trial")
+    assert found.code == 2
+    assert "No such option: --trial" in found.err
+    assert "--trial is an option of plan, apply" in found.err
+    assert "Possible options" not in found.err

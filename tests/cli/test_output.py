@@ -437,3 +437,55 @@ def test_a_file_is_a_profile_too(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     assert rocmcfg("apply", "--profile", path, "--root", root, "--yes").code == 0
     assert rocmcfg("status", "--root", root).code == 0
+
+
+def test_the_last_cell_of_a_row_is_wrapped_where_that_leaves_room_for_the_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    long = "/etc/default/grub.d/some-very-long-name-of-a-file.cfg and another place"
+    from rocmcfg.cli.printer import Printer
+
+    Printer("status").table(("SETTING", "NEXT", "FROM"), [("amdgpu.noretry", "0", long), ("a", "1", "b")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("amdgpu.noretry  0     /etc/default/grub.d/")
+    assert lines[2].strip()
+    assert lines[2].startswith(" " * 22)
+    assert lines[3].split() == ["a", "1", "b"]
+    assert too_wide("\n".join(lines)) == []
+
+
+def test_the_question_names_what_is_applied(tmp_path: Path) -> None:
+    from rocmcfg.cli.plan_view import question
+    from rocmcfg.host.local import LocalHost
+    from rocmcfg.model.request import Request
+    from rocmcfg.workflow.planning import plan
+
+    planned = plan(LocalHost(str(debian_grub_host(tmp_path))), Request(("gfx1201",)))
+    asked = question(planned, tries=False)
+    assert asked.startswith("Apply amdgpu.cwsr_enable=0, ")
+    assert asked.endswith(" more?")
+    assert question(planned, tries=True).endswith(" at the next boot?")
+
+
+def test_issues_of_a_gpu_come_before_those_of_any(tmp_path: Path) -> None:
+    said = rocmcfg("issues", "--gfx", "7900xtx").out
+    specific, _, any_gpu = said.partition("\nOf any GPU\n")
+    assert "rdna3-mes-unmap-mode1" in specific
+    assert "ray-rocr-visible-devices" in any_gpu
+    assert "Only reported: users say so" in specific
+
+
+def test_a_number_of_a_profile_needs_no_remark(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1151")
+    said = rocmcfg("plan", "--set", "gtt_gib=16", "--root", root)
+    assert "RC2058" not in said.err + said.out
+
+
+def test_a_program_in_a_container_is_not_told_to_apply_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocmcfg.facts.system.read_container", lambda _: "/.dockerenv")
+    monkeypatch.setattr(os, "execve", lambda *_: None)
+    said = rocmcfg("run", "-p", "gfx1201", "--", "true").err
+    assert "RC2033" in said
+    assert "--trial" not in said

@@ -499,3 +499,41 @@ def test_another_root_knows_nothing_of_the_callers_virtual_environment(
     wheel = {"venv/lib/python3.12/site-packages/torch/version.py": version_py("2.9.1+rocm6.4", "6.4.1")}
     root = debian_grub_host(tmp_path, rocm="7.1.0", extra=wheel)
     assert len(rocmcfg("env", "-p", "gfx1201", "--root", root, "--json").document["variables"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[cmdline]\namdgpu.noretry = 0\n", "write [module.amdgpu] in place of [cmdline]"),
+        ("[amdgpu]\nnoretry = 0\n", "did you mean [module.amdgpu]?"),
+        ("[module.amdgpu.noretry]\nvalue = 0\nbecuase = 'x'\n", "did you mean because?"),
+        ("[module.amdgpu.noretry]\nvalue = 0\nwhen = { krnel = '>6' }\n", "did you mean kernel?"),
+        ("[parameters.x]\nsummary = 'x'\nunti = 'GiB'\n", "did you mean unit?"),
+        ('gfx = "gfx1100"\n', 'write gfx = ["gfx1100"]'),
+        ('gfx = ["7900xtx"]\n', 'write "gfx1100"'),
+        ('name = "mine"\n', "a profile has the name of its file"),
+        ("notes = [x]\n", "put a text into quotes"),
+        ('notes = ["x]\n', "close the quotes in the line where they begin"),
+        ("notes = []\nnotes = []\n", "keep one of the two"),
+        (
+            "[module.amdgpu.noretry]\nvalue = 0\nconfidence = 'sure'\n",
+            "must be 'confirmed', 'reported' or 'asked for'",
+        ),
+    ],
+)
+def test_a_mistake_in_a_profile_says_how_to_write_it(tmp_path: Path, text: str, hint: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('schema = 1\nsummary = "x"\n' + text)
+    found = rocmcfg("profile", "validate", file)
+    assert found.code == 1
+    assert hint in unfolded(found.err)
+    assert found.err.count("error[") == 1, "one mistake is said once"
+
+
+def test_a_profile_that_is_refused_here_can_be_read(tmp_path: Path) -> None:
+    laptop = debian_grub_host(tmp_path / "laptop", gfx=None)
+    container = debian_grub_host(tmp_path / "container", gfx=None, container="docker")
+    for root in (laptop, container):
+        said = unfolded(rocmcfg("plan", "7900xtx", "--root", root).err)
+        assert "rocmcfg profile show gfx1100" in said
+        assert rocmcfg("profile", "show", "gfx1100", "--root", root).code == 0

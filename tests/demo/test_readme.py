@@ -34,14 +34,26 @@ def test_generated_parts_are_up_to_date() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_readme_is_short_and_begins_with_the_two_commands() -> None:
+def test_the_readme_is_short_and_says_first_what_it_is_and_for_whom() -> None:
     lines = README.splitlines()
-    assert len(lines) <= 250
+    assert len(lines) <= 240
     assert [line for line in lines if len(line) > 120] == []
-    screen = "\n".join(lines[:24])
-    assert "make demo" in screen
-    assert "make test" in screen
+    screen = "\n".join(lines[:10])
+    assert lines[2].startswith("rocmcfg sets the amdgpu kernel parameters and environment variables")
+    assert "You need it if" in screen
     assert "never ran it on an AMD GPU" in screen
+    first = README.partition("\n## Install\n")[0]
+    assert "make demo" in first
+    assert "make test" in first
+
+
+def test_what_a_newcomer_reads_takes_two_minutes() -> None:
+    """480 words at 240 a minute: up to the first plan, without the outputs and the way to install."""
+    before = README.partition("\n## Try without risk\n")[0]
+    read = re.sub(
+        r"\n## Install\n.*?(?=\n## )|^```.*?^```|<!--.*?-->|\]\([^)]*\)", "", before, flags=re.M | re.S
+    )
+    assert len(read.split()) <= 480
 
 
 def test_every_command_of_the_pages_is_run(run_by_the_generator: ModuleType) -> None:
@@ -49,15 +61,17 @@ def test_every_command_of_the_pages_is_run(run_by_the_generator: ModuleType) -> 
     marked = re.compile(r"^<!-- (?:not run: .+|tested: [a-z ]+) -->$")
     for name in ("README.md", *run_by_the_generator.names()):
         text = (REPOSITORY / name).read_text()
-        fences = re.findall(r"^(.*)\n```(\w*)\n((?s:.*?))^```$", text, re.M)
-        for before, kind, body in fences:
+        fences = re.findall(r"^ *(.*)\n( *)```(\w*)\n((?s:.*?))^\2```$", text, re.M)
+        assert len(fences) == len(re.findall("^ *```", text, re.M)) / 2
+        for before, _, kind, body in fences:
             if re.search(r"(?:^|\n)(?:\$ )?(?:sudo )?rocmcfg ", body):
                 assert kind in ("sh", "console"), (name, body)
             if kind in ("sh", "console") and not marked.match(before):
                 assert re.search(r"rocmcfg |make ", body), (name, body)
     blocks = list(run_by_the_generator.blocks(README))
     assert len([block for block in blocks if block.runs]) > 6
-    assert len([block for block in blocks if not block.runs]) == 2  # `make demo`, `make test`; the package
+    # without root; `make demo`, `make test`; the package
+    assert len([block for block in blocks if not block.runs]) == 3
 
 
 @pytest.fixture
@@ -91,6 +105,14 @@ def test_a_picture_is_one_file_that_brings_its_colours(name: str) -> None:
         assert contrast(str(ink), str(paper.get("fill"))) >= 4.5, ink
 
 
+def test_a_picture_leaves_out_whole_items() -> None:
+    picture = ElementTree.parse(REPOSITORY / "docs/pictures/plan.svg").getroot()
+    texts = [element for element in picture.iter() if element.tag.endswith("text")]
+    (cut,) = (at for at, one in enumerate(texts) if "lines]" in (one.text or ""))
+    assert texts[cut + 1].get("x") == "16.0", "a sentence begins there"
+    assert re.match(r"[A-Z0-9]", texts[cut + 1].text or "")
+
+
 def contrast(one: str, other: str) -> float:
     """Of two colours #rrggbb, as WCAG 2 has it; 4.5 is enough for text."""
     light, dark = sorted(map(_luminance, (one, other)), reverse=True)
@@ -103,13 +125,17 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_every_profile_and_exit_code_is_in_the_readme() -> None:
+def test_every_profile_and_exit_code_is_in_the_tables() -> None:
     from rocmcfg.model.diagnostic import ExitCode
 
+    table = (REPOSITORY / "docs/profiles.md").read_text().partition("\n## debug-")[0]
     for profile in (REPOSITORY / "profiles").glob("*.toml"):
-        assert re.search(rf"\b{profile.stem}\b", README), profile.name
+        assert re.search(rf"\b{profile.stem}\b", table), profile.name
+    codes = (REPOSITORY / "docs/exit-codes.md").read_text()
     for code in ExitCode:
-        assert f"\n| {int(code)} |" in README, code
+        assert f"\n| {int(code)} |" in codes, code
+    for page in ("docs/profiles.md", "docs/exit-codes.md"):
+        assert page in README
 
 
 def test_every_command_that_the_pages_name_exists() -> None:
@@ -152,3 +178,12 @@ def test_every_link_to_a_file_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_a_block_of_a_list_is_run_and_stays_in_its_item(run_by_the_generator: ModuleType) -> None:
+    block = "   <!-- last 1 -->\n   ```console\n   $ rocmcfg profile list\n   old\n   ```\n"
+    page = f"1. Look:\n\n{block}\n2. Go on.\n"
+    lines = run_by_the_generator.executed("page", page).splitlines()
+    assert lines[2:6] == ["   <!-- last 1 -->", "   ```console", "   $ rocmcfg profile list", "   […]"]
+    assert lines[6].startswith("   ")
+    assert lines[7:] == ["   ```", "", "2. Go on."]

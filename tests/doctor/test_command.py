@@ -698,3 +698,11 @@ def test_an_error_that_nobody_knows_is_told_with_what_its_number_means(tmp_path:
     line = "HSA_STATUS_ERROR_OUT_OF_RESOURCES: nothing known. code: 0x1008"
     told = rocmcfg("doctor", line, "--root", debian_grub_host(tmp_path)).out
     assert "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime got no memory" in " ".join(told.split())
+
+
+def test_the_program_of_a_timeout_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    head = "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* "
+    timeout = "ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3"
+    log.write_text(f"{head}{timeout}\n{head}Process information: process X pid 1\n")
+    assert "Process information" not in rocmcfg("doctor", log, "--gfx", "7900xtx").out

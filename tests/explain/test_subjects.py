@@ -85,3 +85,43 @@ def test_several_names_are_explained_one_by_one(tmp_path: Path) -> None:
     assert found.code == 0
     assert "amdgpu.runpm" in found.out
     assert "env.HSA_ENABLE_SDMA" in found.out
+
+
+def test_a_gpu_of_another_host_can_be_named(root: Path) -> None:
+    line = "quiet TORCH_BLAS_PREFER_HIPBLASLT=1"
+    for asked in ("env.TORCH_BLAS_PREFER_HIPBLASLT=1", line):
+        said = unfolded(rocmcfg("explain", asked, "--gfx", "7900xtx", "--root", root).out)
+        assert "undoes the cure" not in said
+        said = unfolded(rocmcfg("explain", asked, "--gfx", "9070xt", "--root", root).out)
+        assert "undoes the cure of rdna4-hipblaslt-gltr-overread on gfx1201" in said
+    said = rocmcfg("explain", "rdna4-expert-sched-cwsr", "--gfx", "gfx1100", "--root", root).out
+    assert "a machine with gfx1100 does not match" in said
+    said = rocmcfg("explain", "sg_display", "--gfx", "gfx1100", "--root", root).out
+    assert "not on gfx1100" in said
+
+
+def test_a_fix_of_the_kernel_says_which_kernels_have_it(root: Path) -> None:
+    for name, fix in catalogue.load().fixes.items():
+        found = rocmcfg("explain", name, "--root", root)
+        assert (found.code, found.err) == (0, ""), name
+        assert fix.releases in unfolded(found.out)
+    said = rocmcfg("explain", "cwsr-expert-scheduling", "--root", root).out
+    assert "kernel 6.14.0-37-generic does not have it" in said
+    assert "rdna4-expert-sched-cwsr" in said
+    newer = rocmcfg("explain", "cwsr-expert-scheduling", "--kernel", "6.19", "--root", root).out
+    assert "kernel 6.19 has it" in newer
+
+
+@pytest.mark.parametrize("words", ["hipblaslt", "SDMA", "GPU reset", "ring gfx timeout"])
+def test_what_issues_finds_is_no_dead_end(root: Path, words: str) -> None:
+    listed = [row["issue"] for row in rocmcfg("issues", *words.split(), "--json").document["issues"]]
+    found = rocmcfg("explain", words, "--root", root)
+    assert (found.code, found.err) == (0, "")
+    shown = [id for id in listed if id in found.out]
+    assert shown == listed[:8]
+    assert (f"rocmcfg issues {words}" in found.out) is (len(listed) > 8)
+
+
+def test_a_misspelt_setting_is_no_topic(root: Path) -> None:
+    for text in ("hipblaslt=1", "cwsr_enabel", "gfxof", "env.hipblaslt", "HSA_ENABLE_SDMMA"):
+        assert "error[RC6001]" in rocmcfg("explain", text, "--root", root).err

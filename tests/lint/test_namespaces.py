@@ -70,7 +70,6 @@ def test_a_name_that_its_library_does_not_read_is_told(name: str, kind: str) -> 
         "MIOPEN_VERSION",
         "ROCBLAS_PATH",
         "HSA_XXX",
-        "HIP_MY_OWN_THING",
         "ROCM_SOMETHING",
         "TORCH_INDEX",
         "AMD_DEBUG",
@@ -96,7 +95,7 @@ def test_plan_explain_and_lint_say_the_same(tmp_path: Path) -> None:
     planned = rocmcfg("plan", "--set", "env.MIOPEN_USER_DB=/x", "--root", root)
     assert "warning[RC2050]: nothing reads MIOPEN_USER_DB" in planned.err
     assert "MIOPEN_USER_DB_PATH" in unfolded(planned.err)
-    assert "MIOPEN_USER_DB_PATH" in rocmcfg("explain", "MIOPEN_USER_DB", "--root", root).err
+    assert "MIOPEN_USER_DB_PATH" in rocmcfg("explain", "MIOPEN_USER_DB", "--root", root).out
     assert "reads it" in rocmcfg("explain", "MIOPEN_FIND_MODE_FUSION", "--root", root).out
     file = tmp_path / "mine.toml"
     file.write_text(
@@ -117,3 +116,39 @@ def test_each_namespace_says_what_was_read() -> None:
         described = [v for v in known.values() if v.name.startswith(space.prefix) and space.closed]
         lacking = {v.name for v in described if not v.unknown and not v.build_only} - space.names
         assert lacking <= NEWER, lacking - NEWER
+
+
+def found(file: str, text: str) -> list[tuple[str, str, str]]:
+    findings = judged(file, text, machine("gfx1201")).findings
+    return [(f.text.partition("=")[0], f.remark.kind, f.remark.severity.value) for f in findings]
+
+
+@pytest.mark.parametrize("name", ["ROC_ENABLE_NO_SUCH_GPU", "GPU_MAX_NOTHING_PERCENT", "HIP_MY_OWN_THING"])
+def test_a_name_that_begins_like_one_of_rocm_is_called_unknown_and_not_accused(name: str) -> None:
+    assert found("a.env", f"{name}=1\n") == [(name, "unknown", "info")]
+    said = rocmcfg("explain", name)
+    assert (said.code, said.err) == (0, "")
+    assert f"Nothing is known to read {name}." in unfolded(said.out)
+
+
+def test_a_variable_that_its_own_text_reads_is_not_called_unknown() -> None:
+    for use in ('echo "$GPU_COUNT"', 'echo "${GPU_COUNT}"', "python -c 'os.environ[\"GPU_COUNT\"]'"):
+        assert found("a.sh", f"export GPU_COUNT=4\n{use}\n") == []
+    assert found("a.sh", "export GPU_COUNT=4\n") == [("GPU_COUNT", "unknown", "info")]
+    assert found("a.sh", "GPU_ARCHS=gfx1201 GPU_FLAG_X=1 cmake -B build .\n") == []
+    assert found("a.env", "HIP_PATH_OF_MINE=/opt\nGPU_MODELS_DIR=/srv\n") == []
+
+
+def test_a_name_that_a_library_does_not_read_is_explained_as_such() -> None:
+    said = unfolded(rocmcfg("explain", "HSA_NO_SUCH_THING=1").out)
+    assert "Nothing reads HSA_NO_SUCH_THING. ROCr or HIP has no such name" in said
+
+
+def test_a_parameter_of_a_misspelt_module_leads_to_the_right_one_everywhere() -> None:
+    for file, text in (
+        ("grub", 'GRUB_CMDLINE_LINUX_DEFAULT="quiet andgpu.gttsize=4096"\n'),
+        ("notes.md", "Set andgpu.gttsize=4096 in GRUB.\n"),
+        ("host.toml", 'arguments = "quiet andgpu.gttsize=4096"\n'),
+    ):
+        assert ("andgpu.gttsize", "misspelt", "warning") in found(file, text), file
+    assert "did you mean amdgpu.gttsize=4096?" in rocmcfg("explain", "andgpu.gttsize=4096").err

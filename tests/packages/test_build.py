@@ -19,8 +19,10 @@ import rocmcfg
 REPOSITORY = Path(__file__).parents[2]
 # What the wheel puts below the prefix, and where it comes from.
 SHARED = {
-    "share/man/man1/rocmcfg.1": "packaging/man/rocmcfg.1",
-    "share/man/man5/rocmcfg-profile.5": "packaging/man/rocmcfg-profile.5",
+    **{
+        f"share/man/{page.parent.name}/{page.name}": f"packaging/man/{page.parent.name}/{page.name}"
+        for page in sorted((REPOSITORY / "packaging/man").glob("man?/*"))
+    },
     "share/bash-completion/completions/rocmcfg": "packaging/completions/rocmcfg.bash",
     "share/zsh/site-functions/_rocmcfg": "packaging/completions/_rocmcfg",
     "share/fish/vendor_completions.d/rocmcfg.fish": "packaging/completions/rocmcfg.fish",

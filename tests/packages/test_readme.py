@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tarfile
 from pathlib import Path
 
 from tests.support.shared import fetched
+from tests.support.tools import require_tool
 from tests.vm import wheelhouse
 
 from . import readme, roots
@@ -79,3 +81,46 @@ def _checkout(into: Path) -> None:
 def _written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
+
+
+def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_package(
+    tmp_path: Path,
+) -> None:
+    checkout, home = tmp_path / "checkout", tmp_path / "home"
+    home.mkdir()
+    _checkout(checkout)
+    *make, doctor, lint, explain = readme.commands("without root")
+    assert [line.split()[1] for line in (doctor, lint, explain)] == ["doctor", "lint", "explain"]
+    as_somebody = []
+    if os.geteuid() == 0:  # who reads the README is somebody else
+        as_somebody = [
+            require_tool("setpriv", "util-linux"),
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+        ]
+        for path in (tmp_path, *tmp_path.rglob("*")):
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+        for path in (*tmp_path.parents[:2],):
+            path.chmod(path.stat().st_mode | 0o011)
+    python = f"{sys.base_prefix}/bin:{os.environ.get('PATH', os.defpath)}"
+    environment = {
+        "HOME": str(home),
+        "PATH": python,
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "TMPDIR": str(home),
+    }
+
+    def run(line: str) -> list[str]:
+        return [*as_somebody, "sh", "-ec", f"cd {checkout}; {line}"]
+
+    for line in make:
+        fetched(run(line), "what rocmcfg needs", env=environment)
+    said = fetched(
+        run(f"{lint}; {explain}; {doctor.replace(' doctor', ' doctor docs/demo/fault.log')}"),
+        "",
+        env=environment,
+    )
+    assert "amdgpu.noretry=0" in said
+    assert "amdgpu.ppfeaturemask" in said
+    assert "rdna4-" in said

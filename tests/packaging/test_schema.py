@@ -48,7 +48,7 @@ def test_a_new_profile_names_the_schema_where_that_is_installed(tmp_path: Path) 
     path = tmp_path / "etc/rocmcfg/profiles/mine.toml"
     (tmp_path / "etc").mkdir()
     assert rocmcfg("profile", "new", "mine", "--root", tmp_path).code == 0
-    assert path.read_text().startswith("# Every key: man rocmcfg-profile\nschema = 1\n")
+    assert path.read_text().startswith("# Every key: man 5 rocmcfg-profile\nschema = 1\n")
     path.unlink()
     (tmp_path / "usr/share/rocmcfg").mkdir(parents=True)
     (tmp_path / "usr/share/rocmcfg/profile.schema.json").write_bytes(SCHEMA.read_bytes())

@@ -65,6 +65,10 @@ def test_every_file_is_where_the_distribution_looks_for_it(installed: Path) -> N
         usr/lib/systemd/system/rocmcfg-recover.service usr/lib/systemd/system/rocmcfg-trial.service
     """
     assert [path for path in expected.split() if not (installed / path).is_file()] == []
+    pages = {f"{page.parent.name}/{page.name}.gz" for page in (REPOSITORY / "packaging/man").glob("man?/*")}
+    manual = installed / "usr/share/man"
+    assert {path.relative_to(manual).as_posix() for path in manual.rglob("*.gz")} == pages
+    assert "man1/rocmcfg-apply.1.gz" in pages
     assert not [path for path in installed.rglob("*") if path.suffix == ".pyc"]
 
 

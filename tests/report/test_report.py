@@ -204,7 +204,7 @@ def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> Non
 
 
 _EMPTY: dict[str, Any] = {
-    **dict.fromkeys(("parameters", "arguments", "variables", "matches", "checks"), ()),
+    **dict.fromkeys(("parameters", "arguments", "variables", "matches", "trackers", "checks"), ()),
     **dict.fromkeys(("version", "applied", "trouble", "elsewhere"), ""),
     "devices": {},
     "packages": {},
@@ -229,3 +229,34 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
 def test_a_packed_file_unpacks() -> None:
     with tarfile.open(fileobj=io.BytesIO(pack({"x": "y"}))) as archive:
         assert archive.getnames() == ["rocmcfg-report/x"]
+
+
+PAGE_FAULT = """\
+amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:153 vmid:8 pasid:32791)
+amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f6459a00000 from client 10
+amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x0080113B
+amdgpu 0000:03:00.0: amdgpu: \t Faulty UTCL2 client ID: DCEDMC (0x0)
+"""
+
+
+def test_a_report_links_the_known_issue_and_shows_where_the_fault_was(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "fault.log"
+    log.write_text(FAULTS + PAGE_FAULT)
+    said = rocmcfg("report", "--log", log, "--root", root).out
+    matches = said.partition("## Known issues that match")[2]
+    assert "- **rdna4-hipblaslt-gltr-overread**" in matches
+    link = "https://github.com/ROCm/rocm-libraries/issues/7992"
+    assert f"  - <{link}>\n" in matches
+    assert f"<!-- Post it at {link}" in matches, (
+        "seen in the terminal, and not on the page where it is posted"
+    )
+    assert "in page starting at address 0x00007f6459a00000 from client 10" in matches
+    assert "Faulty UTCL2 client ID: DCEDMC" in matches
+
+
+def test_a_report_of_no_known_issue_says_where_to_post_it(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "fault.log"
+    log.write_text("amdgpu 0000:03:00.0: amdgpu: Something new failed\n")
+    said = rocmcfg("report", "--log", log, "--root", root).out
+    for place in ("https://github.com/ROCm/ROCm/issues", "https://gitlab.freedesktop.org/drm/amd/-/issues"):
+        assert place in said

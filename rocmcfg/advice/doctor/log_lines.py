@@ -8,6 +8,7 @@ from typing import Literal
 
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
+from rocmcfg.advice.doctor.reading.probes import Role
 from rocmcfg.advice.doctor.reading.scan import Hits, Scanner
 from rocmcfg.judging.judge import of_the_name
 from rocmcfg.knowledge.kernel_names import KernelName, decode
@@ -46,17 +47,19 @@ def unknown(
 ) -> tuple[LogLines, ...]:
     """Return the errors of driver and libraries that no issue explains, in the order of the log. `ours` is
     False for a log that names another vendor's software: errors that such software prints, too, are then left
-    out, unless the log also has an error that only AMD's software prints."""
+    out, unless the log also has an error that only AMD's software prints. A line that only says more about an
+    error is none."""
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
     groups = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
-    return tuple(groups[position] for position in sorted(groups) if position not in covered)
+    details = {position for hit in hits if hit.probe.role == "detail" for position in hit.positions}
+    return tuple(groups[position] for position in sorted(groups) if position not in details.union(covered))
 
 
-def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
-    """Return the hangs and resets of a GPU, in the order of the log, whether or not an issue explains
+def of_role(role: Role, hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
+    """Return the lines that probes of a role found, in the order of the log, whether or not an issue explains
     them."""
-    groups = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
+    groups = _lines([hit for hit in hits if hit.probe.role == role], scanner)
     return tuple(groups[position] for position in sorted(groups))
 
 

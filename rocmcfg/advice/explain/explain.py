@@ -22,6 +22,7 @@ from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.judging.words import Words, words
+from rocmcfg.judging.words.advice import sentence
 from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import RocmcfgError, cut, fail
@@ -94,17 +95,18 @@ def _with_verdicts(explanation: Explanation, question: Question) -> Explanation:
     setting = question.asked
     of_the_name = OF_THE_NAME if setting.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
-    wordings = {about: _words(question, about) for about in (About.OCTAL, About.FEATURE_TAINTS, About.LOSES)}
-    taints = wordings[About.FEATURE_TAINTS] if setting.kind is Kind.PARAMETER else ()
-    octal = (wording.summary for wording in wordings[About.OCTAL])
-    rest = (wording.summary for wording in (*taints, *wordings[About.LOSES]))
+    taints = _words(question, About.FEATURE_TAINTS) if setting.kind is Kind.PARAMETER else ()
+    octal = (wording.summary for wording in _words(question, About.OCTAL))
+    undone = (f"{wording.summary}. {wording.why}" for wording in _words(question, About.UNDOES))
+    others = (f"{wording.summary}." for wording in (*_words(question, About.LOSES), *taints))
     refusals = (v for v in question.verdicts if _refuses(v, setting))
     refused = next((_worded(v, question).summary for v in refusals), "")
     return explanation._replace(
-        remarks=(*octal, *explanation.remarks, *rest),
+        remarks=(*octal, *explanation.remarks),
         instead=str(instead) if instead is not None else explanation.instead,
         meaning="" if refused else explanation.meaning,
         verdict=refused,
+        harms=(*undone, *others),
     )
 
 
@@ -164,21 +166,31 @@ def _misnamed(question: Question) -> Explanation:
     setting, machine, catalogue = question.asked, question.machine, question.catalogue
     meant = setting if setting.kind is not Kind.PARAMETER else as_parameter(setting) or setting
     verdict = next(of_the_name(meant, machine, catalogue), None)
-    if (
-        verdict is None
-        or verdict.about is not About.MISNAMED
-        or not (verdict.why or setting.kind is Kind.KARG)
-    ):
+    misnamed = verdict is not None and verdict.about is About.MISNAMED
+    if verdict is None or not misnamed or not (verdict.why or setting.kind is Kind.KARG):
         if meant != setting:
-            kernel, login = (Spelling(kind, setting.name, setting.value) for kind in (Kind.KARG, Kind.ENV))
+            login = Spelling(Kind.ENV, setting.name, setting.value)
             of_logins = next(of_the_name(login, machine, catalogue), None)
-            verdict = next(of_the_name(kernel, machine, catalogue), of_logins)
-        raise _unknown(question, verdict)
+            kernel = next(of_the_name(login._replace(kind=Kind.KARG), machine, catalogue), None)
+            verdict, meant = kernel or of_logins, setting if kernel else login
+        if not _is_read_by_nothing(meant, verdict):
+            raise _unknown(question, verdict)
+    assert verdict is not None
     worded = words(verdict, meant, catalogue, machine)
-    summary = worded.why if verdict.why else worded.summary
+    summary = worded.why if misnamed and verdict.why else f"{sentence(worded.summary)} {worded.why}".strip()
     issues = mentions(question, [meant.id, meant.name])
     return Explanation(
         _written(setting), "misnomer", summary, instead=str(verdict.instead or ""), issues=issues
+    )
+
+
+def _is_read_by_nothing(setting: Spelling, verdict: Verdict | None) -> bool:
+    """Return whether a variable looks like one of ROCm, and neither it nor a similar name is known."""
+    return (
+        verdict is not None
+        and verdict.about is About.UNKNOWN
+        and setting.kind is Kind.ENV
+        and verdict.instead is None
     )
 
 
@@ -232,8 +244,7 @@ def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
         (parameter.bounds, f"values with a meaning: {low} to {high}"),
     )
     fixes = [
-        f"the fix {fix.name} was added in kernel {fix.releases}; "
-        "other series below {}.{} never got it".format(*fix.mainline.series)
+        f"the fix {fix.name} was added in kernel {fix.history}"
         for fix in question.catalogue.fixes.values()
         if any(fix.name in note for note in parameter.notes)
     ]

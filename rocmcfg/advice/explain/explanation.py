@@ -14,7 +14,8 @@ from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
-ExplanationKind = Literal[_Setting, "kernel", "issue", "gpu", "profile", "number", "diagnostic", "status"]
+_Subject = Literal["kernel", "issue", "fix", "gpu", "profile", "number", "diagnostic", "status", "topic"]
+ExplanationKind = Literal[_Setting, _Subject]
 Role = Literal["helps", "does_not_help", "unset"]
 
 
@@ -95,9 +96,10 @@ class Explanation(NamedTuple):
     it, the catalogue does not), kernel (a GEMM kernel of ROCm), or one of `subjects`, which `details`
     describe. `instead` is set for a name that is not what it seems.
 
-    `meaning` is the effect of the value; `verdict` says why the value is refused or has no meaning. `unset`
-    is what happens without the setting. `acts_on` names the hardware on which it has an effect; `acts_here`
-    says whether this host has such hardware. `compared` is the mask whose bits are listed, `default` the mask
+    `meaning` is the effect of the value; `verdict` says why the value is refused or has no meaning, and
+    `harms` what else speaks against it on this machine, such as a cure that it undoes. `unset` is what
+    happens without the setting. `acts_on` names the hardware on which it has an effect; `acts_here` says
+    whether this host has such hardware. `compared` is the mask whose bits are listed, `default` the mask
     with which they are compared, and `unnamed` the bits without a name in which both differ."""
 
     name: str
@@ -110,6 +112,7 @@ class Explanation(NamedTuple):
     unset: str = ""
     meaning: str = ""
     verdict: str = ""
+    harms: tuple[str, ...] = ()
     meanings: tuple[Meaning, ...] = ()
     acts_on: str = ""
     acts_here: bool | None = None

@@ -7,17 +7,22 @@ from typing import Any
 
 from rocmcfg.advice.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
+from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue, cause
 from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.regex import search
 
+_SHOWN = 8  # known issues that mention a topic
 
-def issue(entry: KnownIssue, here: bool) -> Explanation:
-    """Explain a known issue. `here`: this host's GPU, kernel and ROCm match it."""
+
+def issue(entry: KnownIssue, here: bool, gfx: Sequence[str] = ()) -> Explanation:
+    """Explain a known issue. `here`: the GPU, kernel and ROCm match it, those of this host or of a machine
+    with the GPUs `gfx`."""
+    machine = f"a machine with {' and '.join(gfx)}" if gfx else "this host"
     cure = entry.workaround
     no_cure = [] if cure.settings or cure.unset or cure.steps else ["no parameter cures this"]
     rows = [
-        ("here", ["this host matches" if here else "this host does not match, or rocmcfg cannot tell"]),
+        ("here", [f"{machine} matches" if here else f"{machine} does not match, or rocmcfg cannot tell"]),
         ("GPUs", [", ".join(entry.gfx)] if entry.gfx else []),
         ("kernel", [*([entry.kernel.text] if entry.kernel else []), *entry.kernels_by_fix]),
         ("ROCm", [entry.rocm.text] if entry.rocm else []),
@@ -31,6 +36,26 @@ def issue(entry: KnownIssue, here: bool) -> Explanation:
     ]
     summary = f"{entry.title} ({cause(entry.kind, entry.confidence)})\n{entry.summary}"
     return Explanation(entry.id, "issue", summary, details=_details(rows), sources=entry.evidence)
+
+
+def fix(entry: Fix, here: Mapping[str, bool | None], issues: Iterable[KnownIssue]) -> Explanation:
+    """Explain a fix of the kernel. `here` says which kernels of the machine have it; None is unknown."""
+    about = [fault.id for fault in issues if fault.lacks_fix == entry.name]
+    has = {True: "has it", False: "does not have it", None: "does not show whether it has it"}
+    rows = [
+        ("here", [f"kernel {release} {has[there]}" for release, there in here.items()]),
+        ("kernels", [entry.history]),
+        ("issues", [", ".join(about)] if about else []),
+    ]
+    return Explanation(entry.name, "fix", entry.summary, details=_details(rows), sources=entry.evidence)
+
+
+def topic(text: str, issues: Sequence[KnownIssue]) -> Explanation:
+    """Explain a text that is the name of nothing, but that known issues mention."""
+    rows = [(entry.id, [entry.title]) for entry in issues[:_SHOWN]]
+    rows += [("and more", [f"rocmcfg issues {text}"])] if len(issues) > _SHOWN else []
+    summary = "Not the name of a setting. Known issues that mention it:"
+    return Explanation(text, "topic", summary, details=_details(rows))
 
 
 def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[KnownIssue]) -> Explanation:

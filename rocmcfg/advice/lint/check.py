@@ -3,10 +3,11 @@ Then decide the fate of each setting, whether it is kept, changed or removed, an
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from rocmcfg.advice.lint import kinds, readers, superseded
-from rocmcfg.advice.lint.assignment import Reading, What
+from rocmcfg.advice.lint.assignment import Assignment, Reading, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, keep_together, proposed, write_once
@@ -44,6 +45,7 @@ def check(
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(read_as, whole(text), reading, file)
         unread = readers.mentions(read_as, whole(text), reading)
+        reading.assignments = [each for each in reading.assignments if not _is_the_texts_own(each, text)]
     checked = Checked(file, read_as, Source(text), reading)
     checked.unread = [(name, checked.source.place(start)[0]) for name, start in unread]
     for start, stop, slip in reading.slips:
@@ -79,6 +81,15 @@ def check(
         keep_together(checked, readers.programs(read_as, whole(text)))
     checked.settle()
     return checked
+
+
+def _is_the_texts_own(each: Assignment, text: str) -> bool:
+    """Return whether an assignment is of a variable that is not ROCm's, although it begins like one: the text
+    reads it itself, or compiles software nearby."""
+    if each.what is not What.VARIABLE or not names.is_stray(each.name):
+        return False
+    read = rf"\$[({{]?{each.name}\b|\$env:{each.name}\b|(?:environ|getenv|env)\W{{1,6}}{each.name}\b"
+    return each.where.builds or re.search(read, text) is not None
 
 
 def mended(checked: Checked, knowledge: Knowledge) -> str:

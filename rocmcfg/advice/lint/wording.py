@@ -246,7 +246,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
             return _as_sure("RC7102", wording)
         case About.UNKNOWN:
             near = verdict.names if kind is Kind.PARAMETER else verdict.instead
-            return warning("RC7102", summary) if near else warning("RC7101", summary)
+            return warning("RC7102", summary) if near else _as_sure("RC7101", wording)
         case About.MISNAMED:
             written = wording.instead is not None and wording.instead.kind is not Kind.FEATURE
             nothing = kind is Kind.ENV or (kind is Kind.PARAMETER and not written)

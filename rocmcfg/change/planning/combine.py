@@ -42,7 +42,7 @@ def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iter
                 location=profile.location,
                 detail=f"found: {gpus}" if gpus else "no AMD GPU was found",
                 hint="choose the profile of your GPU (`rocmcfg profile list`), or apply it anyway with "
-                "--any-gpu",
+                f"--any-gpu; to read it: rocmcfg profile show {profile.name}",
             )
 
 

@@ -42,5 +42,7 @@ def understood(
     if alone and not wanted and all(text.startswith("profile.") for text in settings):
         wanted = ["auto"]
     return request._replace(profiles=tuple(dict.fromkeys(wanted)), set=tuple(settings)), [
-        info("RC2058", f"{old} is read as {new}") for old, new in readings if old != new
+        info("RC2058", f"{old} is read as {new}")
+        for old, new in readings
+        if new not in (old, f"profile.{old}")
     ]

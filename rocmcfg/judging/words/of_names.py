@@ -25,7 +25,7 @@ _IGNORED = "The driver loads anyway and logs `unknown parameter … ignored`."
 def unknown_module(verdict: Verdict, case: Case) -> Words:
     setting, on = case.asked, ", ".join(verdict.kernels)
     if verdict.instead is not None:
-        module = setting.name.strip('"').partition(".")[0]
+        module = setting.module or setting.name.strip('"').partition(".")[0]
         summary = f"there is no module {module}; nothing reads the argument"
         return change(summary, f"The parameter belongs to {verdict.names[0]}.", verdict.instead)
     see = f"see modinfo {setting.module}"

@@ -22,6 +22,9 @@ class Options(NamedTuple):
     rocm: Version | None = None
 
 
+_THIS_HOST = Options()
+
+
 class Origin(NamedTuple):
     """The machine that wrote a log. `host` is None if the logs are certainly from another machine, so this
     host reveals nothing about it. `gfx` are its GPU targets, `possible` the targets that it may have if only
@@ -231,18 +234,24 @@ def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:
 
 
 def known_here(
-    issues: Iterable[KnownIssue], host: Facts, catalogue: Catalogue, *, of_any_rocm: bool = False
+    issues: Iterable[KnownIssue],
+    host: Facts,
+    catalogue: Catalogue,
+    options: Options = _THIS_HOST,
+    *,
+    of_any_rocm: bool = False,
 ) -> tuple[KnownIssue, ...]:
-    """Return the faults that are known on this host's GPUs, running kernel and ROCm, and not fixed there.
+    """Return the faults that are known on the GPUs, running kernel and ROCm of this host, or of the machine
+    that the options describe, and not fixed there.
 
     An issue with an unknown condition is left out, because it would be shown to nearly everybody. With
     `of_any_rocm`, the ROCm release may be unknown.
     """
-    where = origin(Options(), LogFacts(), host)
+    where = origin(options, LogFacts(), host)
     open_to = {"rocm"} if of_any_rocm and not host.knows_rocm else set()
     stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
     return tuple(
-        issue for issue in stated if host.gfx and is_certain(issue, where, 0, catalogue, open_to=open_to)
+        issue for issue in stated if where.gfx and is_certain(issue, where, 0, catalogue, open_to=open_to)
     )
 
 

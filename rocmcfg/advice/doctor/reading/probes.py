@@ -21,10 +21,10 @@ from rocmcfg.model.regex import bounded as bounded_time
 from rocmcfg.model.shape import NamedTuple
 
 DIGITS = b"0123456789"
-Role = Literal["signature", "fact", "error", "reset"]
+Role = Literal["signature", "fact", "error", "detail", "reset"]
 # A pattern that matched this often, or this many bytes of lines, is no longer searched for: a storm of faults
 # shows nothing new, and this limits the time for it. Its count is then shown as "or more".
-ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
+ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "detail": 500, "reset": 500}
 ENOUGH_BYTES = 1 << 20
 READY = "advice/doctor/required"  # in compiled.tsv
 _KEPT = 2  # bytes of a text that are always kept
@@ -134,7 +134,9 @@ def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """Return the probes for every log; with `resets` also those for GPU resets."""
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
     errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
-    return facts + errors + [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
+    details = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details]
+    more = [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
+    return [*facts, *errors, *details, *more]
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:

@@ -137,7 +137,7 @@ def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
 def _holds_arguments(text: str) -> bool:
     """Say whether some words hold a kernel command line: one of them is a module's parameter with a value."""
     return "=" in text and any(
-        names.split_parameter(part)
+        names.split_parameter(part) or names.misspelt_parameter(part)
         for word, _ in tokens(text)
         if not word.endswith("=")
         for part in word.split("=")[:-1]

@@ -144,7 +144,7 @@ def _is_argument(word: str, *, alone: bool) -> bool:
     name, equals, value = word.partition("=")
     if not _OF_PATTERNS.isdisjoint(value):
         return False
-    if names.split_parameter(name):
+    if names.split_parameter(name) or names.misspelt_parameter(name):
         return bool(equals and value)
     if names.argument(name) is None or (alone and not ("." in name or "_" in name or name in _ALONE)):
         return False

@@ -123,7 +123,9 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             # it is unknown whether two variables are for the same program
             alone = where._replace(once=line.at(start))
             out.add(What.VARIABLE, line.cut(start, stop), where=alone, quotes="\"'", opaque=opaque)
-        elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
+        elif names.misspelt_parameter(name) or (
+            name in catalogue.load().arguments and where.trust is not Trust.FILE
+        ):
             out.add(What.ARGUMENT, line.cut(start, stop), where=where)
         else:  # somebody's variable, perhaps with ours inside
             at = match.start(2)
