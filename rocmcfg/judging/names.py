@@ -118,7 +118,7 @@ def misspelt_parameter(name: str) -> str:
     """Return the parameter that `name` means if its module is misspelt, as in `andgpu.gttsize`; empty for any
     other name."""
     module, dot, parameter = canonical(name).strip('"').partition(".")
-    near = near_module(module) if dot and parameter else ""
+    near = near_module(module) if dot and parameter and module.isidentifier() else ""
     return f"{near}.{parameter}" if near and f"{near}.{parameter}" in catalogue.load().parameters else ""
 
 

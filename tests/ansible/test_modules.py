@@ -186,7 +186,7 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
         (tmp_path / "go").touch()
         first.wait()
     assert second["failed"]
-    assert "another rocmcfg is at work on this host" in second["msg"]
+    assert "another rocmcfg is running on this host" in second["msg"]
     assert "wait until it finishes" in second["msg"]
 
 

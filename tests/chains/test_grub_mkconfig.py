@@ -159,7 +159,7 @@ def test_a_file_of_defaults_that_is_gone_is_asked_for(tmp_path: Path) -> None:
     assert "and /etc/default/grub is missing" in " ".join(rocmcfg("plan", *settings).err.split())
     said = rocmcfg("verify", "--root", root, "--json").document["diagnostics"]
     (gone,) = [d for d in said if d["id"] == "RC5001"]
-    assert gone["hint"].startswith("put it back, from its package or a copy; then `rocmcfg apply --root")
+    assert gone["hint"].startswith("restore it from its package or a copy; then `rocmcfg apply --root")
     (root / DEFAULTS).write_text("GRUB_TIMEOUT=1\n")
     assert rocmcfg("apply", *settings, "--yes").code == 0, "as both hints say"
     assert "amdgpu.runpm=0" in (root / DEFAULTS).read_text()

@@ -95,7 +95,7 @@ def test_a_container_has_no_kernel_to_configure(tmp_path: Path, engine: str) -> 
     root = debian_grub_host(tmp_path, container=engine)
     before = tree(root)
     said = problem(apply(root, *RUNPM), "RC3010", 1)
-    assert "`rocmcfg env`" in said
+    assert "`rocmcfg env" in said
     assert tree(root) == before
     assert "Container" in rocmcfg("status", "--root", root).out
 

@@ -293,7 +293,7 @@ def test_a_local_profile_that_others_can_change_is_not_followed(root: Path, weak
     named = "etc/rocmcfg"
     if weak == "file":
         place.chmod(0o666)
-        named = "etc/rocmcfg/profiles/mine.toml can be written by all, mode 0666"
+        named = "etc/rocmcfg/profiles/mine.toml can be written by everybody, mode 0666"
     elif weak == "folder":
         os.chown(place.parent, NOBODY, 0)
         named = "etc/rocmcfg/profiles belongs to user 65534, mode 0755"

@@ -385,7 +385,7 @@ def test_without_room_for_a_copy_of_the_images_there_is_no_way_back(tmp_path: Pa
     root, liar = chain.make(tmp_path), Liar(chain, tmp_path)
     image = chain.files(root)[0]
     planned = rocmcfg("plan", *chain.act[1:-1], "--root", root, host=_Full)
-    assert "warning[RC3208]: there is no way back to today's images" in says(planned, 0)
+    assert "warning[RC3208]: today's images cannot be restored" in says(planned, 0)
     host = type("Host", (_Full,), {"tools": liar.lies("removes", 0)})
     said = says(rocmcfg(*chain.act, "--root", root, host=host), 5)
     assert (

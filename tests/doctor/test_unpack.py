@@ -78,7 +78,7 @@ def test_a_cut_log_is_searched_to_its_last_line() -> None:
     scanner = Scanner([])
     log = scanner.read("a.log", unpacked(io.BytesIO(packed), "a.log"))
     assert log.size > 100_000
-    assert "cut short" in log.problem
+    assert "truncated" in log.problem
 
 
 ZEROS = 8 << 20

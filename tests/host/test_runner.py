@@ -100,7 +100,7 @@ def test_a_folder_of_path_that_may_not_be_entered_makes_no_program_forbidden(tmp
     path = {"PATH": f"{closed}:/no/such/folder:/etc/passwd:/usr/bin:/bin"}
     assert as_nobody([sys.executable, "-c", script], path).out == "None False None 0\n"
     ran = as_nobody(command("run", "--set", "env.HSA_XNACK=1", "--", "no-such-program"), path)
-    assert "no folder of PATH holds it" in problem(ran, "RC2031", 1)
+    assert "it is in no folder of PATH" in problem(ran, "RC2031", 1)
 
 
 def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:

@@ -195,7 +195,7 @@ def test_grub_puts_the_default_variable_last_wherever_it_stands(
         ("iomu=pt", "misspelt", "iommu=pt"),
         ("amdgpuu.runpm=0", "misspelt", "amdgpu.runpm=0"),
         ("cwsr_enable=0", "misspelt", "amdgpu.cwsr_enable=0"),
-        ("iommu=passthrough", "illegal_value", ""),
+        ("iommu=passthrough", "illegal_value", None),
     ],
 )
 def test_an_argument_of_the_kernel(argument: str, kind: str, replacement: str | None) -> None:

@@ -252,7 +252,7 @@ def test_what_fails_to_look_is_a_reason_and_no_pass(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(confirming, "objections", broken)
     host, clock = begin(tmp_path, Terms(60))
-    assert refused(host, clock) == ("another rocmcfg is at work on this host",)
+    assert refused(host, clock) == ("another rocmcfg is running on this host",)
 
 
 def test_withheld_once_it_can_be_looked_at_again(tmp_path: Path) -> None:
