@@ -1,0 +1,6 @@
+# Cray-MPICH GPU-aware communication + HIP/HMM for the MI300A APU.
+export MPICH_GPU_SUPPORT_ENABLED=1
+export GTL_HSA_VSMSG_CUTOFF_SIZE=4096
+export FI_CXI_ATS=0
+export HSA_XNACK=1
+export MPICH_SMP_SINGLE_COPY_MODE=NONE
