@@ -258,7 +258,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.BUILD_ONLY:
             return warning("RC7106", summary)
         case About.DEPRECATED:
-            return _as_sure("RC7107", wording)
+            return info("RC7107", summary) if wording.instead is None else _as_sure("RC7107", wording)
         case About.ILLEGAL if kind is Kind.PARAMETER and verdict.holds:
             return error("RC7103", summary)
         case About.ILLEGAL:

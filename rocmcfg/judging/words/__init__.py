@@ -46,7 +46,11 @@ def words(  # noqa: PLR0912  # a branch for each member
             return absent(verdict, case)
         case About.BUILD_ONLY:
             summary = f"{case.name} is read only when software is compiled, never when it runs"
-            return take_out(case, summary, verdict.why)
+            return unneeded(case, summary, verdict.why)
+        case About.DEPRECATED if verdict.instead is not None and verdict.instead.value is None:
+            # the value counts otherwise under the new name, so that nobody else can write it
+            why, cure = sentence(verdict.why), f"see {verdict.instead}"
+            return Words(f"{case.name} is deprecated", why, Advice.CHANGE, cure)
         case About.DEPRECATED:
             return changed(verdict, case, f"{case.name} is deprecated", sentence(verdict.why))
         case About.ILLEGAL:
