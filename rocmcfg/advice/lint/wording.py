@@ -224,7 +224,8 @@ def _worded(verdict: Verdict, case: _Case) -> Remark:
         instead = instead._replace(value=None)
     if instead is not None and not case.found.dotted and _counts_otherwise(verdict, case):
         instead, advice = None, Advice.TAKE_OUT  # another module's, which has no place in the line
-    if advice is Advice.NOTE and wording.cure:
+    for_the_author = advice is Advice.NOTE or (advice is Advice.CHANGE and instead is None)
+    if for_the_author and wording.cure:
         cure = wording.cure
         why = f"{why} {cure[:1].upper()}{cure[1:]}{'' if cure.endswith('?') else '.'}".strip()
     return _framed(verdict, setting.kind, wording)._replace(why=why, instead=instead, advice=advice)
