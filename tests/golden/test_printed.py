@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -69,6 +70,8 @@ def _wrong(stage: Stage, typed: Typed, one: Printed, before: dict[str, object]) 
     if takes_root(parts) and not {"--root", "--help"} & {*parts} and not one.elsewhere:
         return "it is of another host: --root is missing"
     command = words(one.command, root=root[0])
+    if "--chroot" in shlex.split(command) and os.geteuid() != 0:
+        return ""  # only root may enter a host
     if one.label == "Undo" and typed.line.split()[1] != "apply":
         return ""  # of a plan, which has done nothing yet
     steps = [command]

@@ -387,6 +387,7 @@ def test_arguments_of_recovery_entries_are_remarked_on_and_come_back(tmp_path: P
 
 
 def test_a_trial_that_is_not_confirmed_is_in_the_way(tmp_path: Path) -> None:
+    require_tool("grub-editenv", "grub-common")
     root = debian(tmp_path)
     usecases.attempt(QuickHost(str(root)), set=("amdgpu.gpu_recovery=1",))
     with pytest.raises(RocmcfgError) as refused:

@@ -32,13 +32,6 @@ def programs(view: HostView) -> dict[str, Activation]:
     return view.once(("programs",), lambda: _programs(view))
 
 
-def generators(view: HostView) -> frozenset[str]:
-    """Return the names of the programs that write menus, entries or images. Somebody may have started one of
-    them before rocmcfg, and it would write what it has read before."""
-    steps = (step for step in programs(view).values() if step.outputs or step.images or step.writes_at)
-    return frozenset(program for step in steps for program in step.programs)
-
-
 def _programs(view: HostView) -> dict[str, Activation]:
     steps = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()
