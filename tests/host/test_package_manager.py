@@ -233,9 +233,7 @@ def test_a_generator_that_somebody_runs_is_waited_for(
 
 
 def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:
-    script = (
-        "from rocmcfg.host import package_manager as p; print(p.generator_at_work('/', ['make-a-menu']))"
-    )
+    script = "from rocmcfg.host import package_manager as p; print(p.generator_at_work('/', ['make-a-menu']))"
     said = tmp_path / "said"
     with _running(tmp_path / "make-a-menu", within=f'{sys.executable} -c "{script}" >{said}'):
         pass
