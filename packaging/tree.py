@@ -318,8 +318,11 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
         "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
     }
-    found = sorted((REPOSITORY / "packaging/man").glob("man?/*"))
-    named = {"man/man1/rocmcfg.1", *(page.relative_to(REPOSITORY / "packaging").as_posix() for page in found)}
+    manual_pages = sorted((REPOSITORY / "packaging/man").glob("man?/*"))
+    named = {
+        "man/man1/rocmcfg.1",
+        *(page.relative_to(REPOSITORY / "packaging").as_posix() for page in manual_pages),
+    }
     pages = {name: f"usr/share/{name}.gz" for name in sorted(named)}
     schema = REPOSITORY / "rocmcfg/knowledge/profile.schema.json"
     yield "usr/share/rocmcfg/profile.schema.json", schema.read_bytes()

@@ -17,5 +17,5 @@ def page() -> str:
     block = re.compile(r"(^ *<!-- generated: stock values -->\n).*?(^ *<!-- end -->)", re.S | re.M)
     if len(block.findall(text)) != 1:
         sys.exit("README.md needs the markers of the stock values exactly once")
-    text = block.sub(lambda found: f"{found[1]}{knowledge.stock_values()}\n{found[2]}", text)
+    text = block.sub(lambda match: f"{match[1]}{knowledge.stock_values()}\n{match[2]}", text)
     return pages.executed("README.md", text)

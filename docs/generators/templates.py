@@ -32,8 +32,8 @@ _INDENT = "    "
 def folders() -> list[str]:
     """Return the folders whose templates are compiled, as paths of the repository."""
     package = Path(PACKAGE)
-    found = {path.parent.relative_to(package.parent).as_posix() for path in package.rglob("templates/*.j2")}
-    return sorted(folder for folder in found if not folder.startswith(_JINJA))
+    folders = {path.parent.relative_to(package.parent).as_posix() for path in package.rglob("templates/*.j2")}
+    return sorted(folder for folder in folders if not folder.startswith(_JINJA))
 
 
 def page(folder: str) -> str:
@@ -47,8 +47,8 @@ def page(folder: str) -> str:
 def names(folder: str) -> list[str]:
     """Return the templates of a folder that get a function, as `jinja` names them."""
     package = Path(PACKAGE)
-    found = (package.parent / folder).glob("*.j2")
-    return sorted(path.relative_to(package).as_posix() for path in found if path.name[0] != "_")
+    files = (package.parent / folder).glob("*.j2")
+    return sorted(path.relative_to(package).as_posix() for path in files if path.name[0] != "_")
 
 
 def function_of(name: str) -> str:
@@ -80,72 +80,72 @@ class _Function:
         self._name = name
         self._parameters: set[str] = set()
         lines = [*self._block(_parsed(name).body, frozenset())]
-        parameters = "".join(f", {one}: Any" for one in sorted(self._parameters))
+        parameters = "".join(f", {name}: Any" for name in sorted(self._parameters))
         head = f"def {function_of(name)}({'*' if parameters else ''}{parameters}) -> str:"
         body = ["out: list[str] = []", *lines, 'return "".join(out)']
         self.text = "\n".join([head, *(f"{_INDENT}{line}" for line in body), ""])
 
-    def _block(self, body: list[nodes.Node], known: frozenset[str]) -> Iterator[str]:
-        """Yield the lines of these nodes. `known` are the names that are set in front of them."""
+    def _block(self, body: list[nodes.Node], assigned: frozenset[str]) -> Iterator[str]:
+        """Yield the lines of these nodes. `assigned` are the names that are set in front of them."""
         for node in body:
             if isinstance(node, nodes.Output):
-                pieces = [self._piece(piece, known) for piece in node.nodes]
+                pieces = [self._piece(piece, assigned) for piece in node.nodes]
                 yield f"out += [{', '.join(pieces)}]"
             elif isinstance(node, nodes.If):
-                yield f"if {self._value(node.test, known)}:"
-                yield from self._inner(node.body, known)
+                yield f"if {self._value(node.test, assigned)}:"
+                yield from self._inner(node.body, assigned)
                 for other in node.elif_:
-                    yield f"elif {self._value(other.test, known)}:"
-                    yield from self._inner(other.body, known)
+                    yield f"elif {self._value(other.test, assigned)}:"
+                    yield from self._inner(other.body, assigned)
                 if node.else_:
                     yield "else:"
-                    yield from self._inner(node.else_, known)
+                    yield from self._inner(node.else_, assigned)
             elif isinstance(node, nodes.For) and isinstance(node.target, nodes.Name):
                 if node.else_ or node.test or node.recursive:
                     raise self._unknown(node)
-                yield f"for {node.target.name} in {self._value(node.iter, known)}:"
-                yield from self._inner(node.body, known | {node.target.name})
+                yield f"for {node.target.name} in {self._value(node.iter, assigned)}:"
+                yield from self._inner(node.body, assigned | {node.target.name})
             elif isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Name):
-                yield f"{node.target.name} = {self._value(node.node, known)}"
-                known |= {node.target.name}
+                yield f"{node.target.name} = {self._value(node.node, assigned)}"
+                assigned |= {node.target.name}
             elif isinstance(node, nodes.Include) and isinstance(node.template, nodes.Const):
-                yield from self._block(_parsed(node.template.value).body, known)
+                yield from self._block(_parsed(node.template.value).body, assigned)
             else:
                 raise self._unknown(node)
 
-    def _inner(self, body: list[nodes.Node], known: frozenset[str]) -> Iterator[str]:
+    def _inner(self, body: list[nodes.Node], assigned: frozenset[str]) -> Iterator[str]:
         for node in body:
             if isinstance(
                 node, nodes.Assign
             ):  # a `for` would forget what is set there, and an `if` would not
                 raise self._unknown(node)
-        lines = [*self._block(body, known)] or ["pass"]
+        lines = [*self._block(body, assigned)] or ["pass"]
         return (f"{_INDENT}{line}" for line in lines)
 
-    def _piece(self, node: nodes.Node, known: frozenset[str]) -> str:
+    def _piece(self, node: nodes.Node, assigned: frozenset[str]) -> str:
         if isinstance(node, nodes.TemplateData):
             return repr(node.data)
-        return f"str({self._value(node, known)})"
+        return f"str({self._value(node, assigned)})"
 
-    def _value(self, node: nodes.Node, known: frozenset[str]) -> str:
+    def _value(self, node: nodes.Node, assigned: frozenset[str]) -> str:
         if isinstance(node, nodes.Const):
             return repr(node.value)
         if isinstance(node, nodes.Name) and node.name != "out":
-            if node.name not in known:
+            if node.name not in assigned:
                 self._parameters.add(node.name)
             return node.name
         if isinstance(node, nodes.Getattr):
-            return f"{self._value(node.node, known)}.{node.attr}"
+            return f"{self._value(node.node, assigned)}.{node.attr}"
         if isinstance(node, nodes.Or):
-            return f"({self._value(node.left, known)} or {self._value(node.right, known)})"
+            return f"({self._value(node.left, assigned)} or {self._value(node.right, assigned)})"
         if isinstance(node, nodes.Not):
-            return f"not {self._value(node.node, known)}"
+            return f"not {self._value(node.node, assigned)}"
         if isinstance(node, nodes.Test) and node.name == "none":
-            return f"{self._value(node.node, known)} is None"
+            return f"{self._value(node.node, assigned)} is None"
         if isinstance(node, nodes.Filter) and node.name in filters.__all__ and not node.args:
             assert node.node is not None
             self.filters.add(node.name)
-            return f"{node.name}({self._value(node.node, known)})"
+            return f"{node.name}({self._value(node.node, assigned)})"
         raise self._unknown(node)
 
     def _unknown(self, node: nodes.Node) -> ValueError:

@@ -144,8 +144,8 @@ def _facts(what: Explanation, gpus: str) -> list[str]:
 def _show_value(printer: Printer, what: Explanation) -> None:
     if what.verdict or what.meaning or what.harms:
         printer.heading("The value")
-        said = f"{what.verdict}." if what.verdict else what.meaning
-        for text in filter(None, (said, *what.harms)):
+        verdict = f"{what.verdict}." if what.verdict else what.meaning
+        for text in filter(None, (verdict, *what.harms)):
             printer.wrapped(text)
     if what.instead:
         printer.line()

@@ -65,7 +65,10 @@ def _show(printer: Printer, taken: TakenOver, *, diff: bool) -> None:
 
     made = taken.planned.plan
     printer.pairs(plan_view.host_rows(taken.planned.facts), indent="")
-    moved = [(f"{found.parameter}={found.value}", f"from {found.source}") for found in taken.moved]
+    moved = [
+        (f"{occurrence.parameter}={occurrence.value}", f"from {occurrence.source}")
+        for occurrence in taken.moved
+    ]
     printer.section(f"Moves to {taken.profile}", moved)
     _show_left(printer, taken.left)
     plan_view.show_command_line(printer, made.command_line)
@@ -80,9 +83,9 @@ def _show(printer: Printer, taken: TakenOver, *, diff: bool) -> None:
 def _show_left(printer: Printer, left: Sequence[Occurrence]) -> None:
     if left:
         printer.heading("Stays where it is")
-    for found in left:
-        printer.said(f"  {found.text}  ({found.source})")
-        printer.wrapped(found.reason, indent="      ")
+    for occurrence in left:
+        printer.said(f"  {occurrence.text}  ({occurrence.source})")
+        printer.wrapped(occurrence.reason, indent="      ")
 
 
 def _say(printer: Printer, taken: TakenOver) -> None:

@@ -117,25 +117,25 @@ def lint(
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
-            said = f"{each.file} has more findings: {each.left_out} are not shown"
-            problems.append(info("RC7002", said, location=each.file))
+            summary = f"{each.file} has more findings: {each.left_out} are not shown"
+            problems.append(info("RC7002", summary, location=each.file))
     for each in checked if files else ():
         if each.unread:
             problems.append(_unread(each))
     if files and checked and not any(each.assignments or each.unread for each in checked):
-        said = f"no setting was found in {', '.join(each.file for each in checked)}"
+        summary = f"no setting was found in {', '.join(each.file for each in checked)}"
         hint = "specify a file that sets parameters or variables, or paste the line itself"
-        problems.append(warning("RC7005", said, hint=hint))
+        problems.append(warning("RC7005", summary, hint=hint))
     # the running command line has what a file has
-    told = {finding.text for finding in findings} | {text for each in checked for text in _told(each)}
+    remarked = {finding.text for finding in findings} | {text for each in checked for text in _remarked(each)}
     pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text), _is_plain(each)) for each, text in pairs]
-    every = ((each.shown(one), one) for each in checked for one in each.assignments)
+    every = ((each.shown(assignment), assignment) for each in checked for assignment in each.assignments)
     # a setting whose value is unknown was judged only by its name
-    fine = {text: spelled(one) for text, one in every if text not in told and not one.opaque}
-    judged = [(each.kind, one) for each, _ in pairs for one in verdicts(each)]
-    parsed = {one.setting: parse(one.setting) for _, one in judged if one.setting}
-    become = {text: one for text, one in parsed.items() if isinstance(one, Spelling)}
+    fine = {text: spelled(made) for text, made in every if text not in remarked and not made.opaque}
+    judged = [(each.kind, verdict) for each, _ in pairs for verdict in verdicts(each)]
+    parsed = {verdict.setting: parse(verdict.setting) for _, verdict in judged if verdict.setting}
+    become = {text: value for text, value in parsed.items() if isinstance(value, Spelling)}
     purposes = _purposes({**fine, **become}, knowledge)
     return Linted(
         tuple(findings),
@@ -153,7 +153,7 @@ def lint(
     )
 
 
-def _told(checked: Checked) -> Iterator[str]:
+def _remarked(checked: Checked) -> Iterator[str]:
     """Yield the settings of which something is said, as they are shown."""
     places = {(finding.start, finding.stop) for finding in checked.findings}
     for each in checked.assignments:
@@ -229,19 +229,19 @@ def _open_issues(
 
 
 def _check(
-    view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, rocm: Version | None, *, own: bool
+    view: HostView, texts: Sequence[tuple[str, str]], stated: Machine, rocm: Version | None, *, own: bool
 ) -> tuple[list[Checked], Knowledge]:
     """Judge the texts. modinfo is asked only if the catalogue finds a fault: it knows less than the module
     itself."""
-    knowledge, judged = _knowledge(view, asked, rocm, own=own, ask_modinfo=False), Judged()
+    knowledge, judged = _knowledge(view, stated, rocm, own=own, ask_modinfo=False), Judged()
     checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if (
-        not asked.kernels
+        not stated.kernels
         and view.runs_tools
         and knowledge.machine.kernels
         and any(f.remark.id in _ASK_MODINFO for each in checked for f in each.findings)
     ):
-        knowledge, judged = _knowledge(view, asked, rocm, own=own, ask_modinfo=True), Judged()
+        knowledge, judged = _knowledge(view, stated, rocm, own=own, ask_modinfo=True), Judged()
         checked = [check(path, text, knowledge, judged=judged) for path, text in texts]
     if own:
         superseded.compare_files(checked, knowledge)
@@ -249,32 +249,32 @@ def _check(
 
 
 def _knowledge(
-    view: HostView, asked: Machine, rocm: Version | None, *, own: bool, ask_modinfo: bool
+    view: HostView, stated: Machine, rocm: Version | None, *, own: bool, ask_modinfo: bool
 ) -> Knowledge:
     known = catalogue.load()
-    gpus = asked.gpus or read_gpus(view, known.gpus)
-    kernels = asked.kernels or tuple(
+    gpus = stated.gpus or read_gpus(view, known.gpus)
+    kernels = stated.kernels or tuple(
         kernel
         for kernel in read_kernels(view, known.modules() if ask_modinfo else ())
         if kernel.driver is not Driver.ABSENT
     )
     machine = Machine(kernels, gpus)
     issues = catalogue.known_issues() if kernels and machine.named else ()
-    stated = bool(asked.gpus or asked.kernels)
+    is_stated = bool(stated.gpus or stated.kernels)
     knowledge = Knowledge(known, machine, issues)
-    if own or not stated:  # a proposal changes the host's own mask
+    if own or not is_stated:  # a proposal changes the host's own mask
         knowledge = knowledge._replace(base=_base(view))
     if not machine.named:
         return knowledge
     facts = collect_facts(view, rocm=format_version(rocm) if rocm else None, name_system=False)
-    if stated:
+    if is_stated:
         facts = facts._replace(kernels=kernels, gpus=gpus, rocm=rocm, pytorch=())
     with suppress(RocmcfgError):  # a local profile that is broken is told by the commands that use it
         fitting = profiles.load(view, profiles.for_gpus(view, machine.named))
         settings = (setting for profile in fitting for setting in profile.settings)
         needed = tuple(s for s in settings if decide(s.when, facts, known).holds is not False)
         knowledge = knowledge._replace(of_profiles=needed)
-    open_issues = _open_issues(facts, machine, rocm, stated=stated)
+    open_issues = _open_issues(facts, machine, rocm, stated=is_stated)
     return knowledge._replace(open_issues=open_issues, knows_rocm=facts.knows_rocm)
 
 

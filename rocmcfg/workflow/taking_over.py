@@ -65,10 +65,10 @@ def plan_take_over(view: HostView, name: str, request: Request) -> TakenOver:
         raise _nothing_to_move(taken)
     content = taking_over.profile(taken, known_here)
     created = FileChange(path, None, content, "the profile that they move into")
-    asked = on_top(view, request._replace(profiles=(name,)))
+    with_profile = on_top(view, request._replace(profiles=(name,)))
     files = (*taken.files, created)
     without = Snapshot(view, taking_over.instead(files))
-    planned = plan(without, asked)
+    planned = plan(without, with_profile)
     before = _values(view, facts)
     made = planned.plan
     line = made.command_line.after if made.command_line is not None else ()
@@ -87,7 +87,9 @@ def _nothing_to_move(taken: TakenOut) -> RocmcfgError:
     if not taken.left:
         summary = "there is nothing to take over: no file of yours sets a parameter of amdgpu"
         return fail("RC2070", summary, hint="`rocmcfg status` shows what is set on this host")
-    lines = "\n".join(f"{found.text} ({found.source}): {found.reason}" for found in taken.left)
+    lines = "\n".join(
+        f"{occurrence.text} ({occurrence.source}): {occurrence.reason}" for occurrence in taken.left
+    )
     summary = "nothing can be taken over: each setting has to stay where it is"
     hint = "simplify these lines, then run the command again; or replace them with a profile of your own"
     return RocmcfgError(error("RC2073", summary, detail=lines, location=taken.left[0].source, hint=hint))
@@ -108,9 +110,9 @@ def _steps(
     due: list[Activation] = []
     problems: list[Diagnostic] = []
     loader = facts.boot.loader
-    if loader is not None and any(not found.in_modprobe for found in taken.moved):
+    if loader is not None and any(not occurrence.in_modprobe for occurrence in taken.moved):
         due += registry.backend(loader.name).activations(view, "the boot menu is generated from these files")
-    if any(found.in_modprobe for found in taken.moved):
+    if any(occurrence.in_modprobe for occurrence in taken.moved):
         entries = registry.entries(view, loader.name) if loader is not None else ()
         known_here = Known(facts, catalogue.load(), receipt_or_none(view))
         steps, problems = images(view, entries, {modprobe.PATH}, known_here)

@@ -77,8 +77,8 @@ def profile(entry: Profile) -> Explanation:
 
 
 def number(entry: ProfileParameter, profile: str) -> Explanation:
-    given = f"profile.{entry.name}={(entry.unit or 'number').upper()}"
-    details = _details([("see", [f"rocmcfg plan --profile {profile} --set {given}"])])
+    setting = f"profile.{entry.name}={(entry.unit or 'number').upper()}"
+    details = _details([("see", [f"rocmcfg plan --profile {profile} --set {setting}"])])
     return Explanation(f"profile.{entry.name}", "number", entry.summary, unit=entry.unit, details=details)
 
 

@@ -66,22 +66,22 @@ def take_out(view: HostView, facts: Facts, catalogue: Catalogue, receipt: Receip
     counts can be changed, and if that value may be in a profile."""
     configured = read_configured(view, facts)
     every = [*_in_modprobe(view, catalogue), *_on_the_line(view, facts, configured.boot, catalogue)]
-    counts = (n for n, found in enumerate(every) if not (found.in_modprobe and configured.builtin))
+    counts = (n for n, occurrence in enumerate(every) if not (occurrence.in_modprobe and configured.builtin))
     winners = {every[n].parameter: n for n in counts}
     stays = {id: _refused(every[n], facts, catalogue, receipt) for id, n in winners.items()}
     every, stays = _settled(every, stays, winners)
-    moved = tuple(found for found in every if _goes(found, stays))
+    moved = tuple(occurrence for occurrence in every if _goes(occurrence, stays))
     left = tuple(
-        found._replace(reason=found.reason or stays.get(found.parameter, _BUILT_IN))
-        for found in every
-        if not _goes(found, stays)
+        occurrence._replace(reason=occurrence.reason or stays.get(occurrence.parameter, _BUILT_IN))
+        for occurrence in every
+        if not _goes(occurrence, stays)
     )
     values = {id: str(every[n].value) for id, n in winners.items() if not stays[id]}
     return TakenOut(moved, left, values, tuple(_changes(view, facts, moved)))
 
 
-def _goes(found: Occurrence, stays: Mapping[str, str]) -> bool:
-    return not found.reason and not stays.get(found.parameter, _BUILT_IN)
+def _goes(occurrence: Occurrence, stays: Mapping[str, str]) -> bool:
+    return not occurrence.reason and not stays.get(occurrence.parameter, _BUILT_IN)
 
 
 def _settled(
@@ -92,29 +92,31 @@ def _settled(
     while True:
         stays = {id: reason or every[winners[id]].reason for id, reason in stays.items()}
         held = {
-            found.source: found.parameter for found in every if found.in_modprobe and not _goes(found, stays)
+            occurrence.source: occurrence.parameter
+            for occurrence in every
+            if occurrence.in_modprobe and not _goes(occurrence, stays)
         }
         settled = [
-            found._replace(reason=f"its line also sets {held[found.source]}, which stays")
-            if found.in_modprobe and found.source in held and _goes(found, stays)
-            else found
-            for found in every
+            occurrence._replace(reason=f"its line also sets {held[occurrence.source]}, which stays")
+            if occurrence.in_modprobe and occurrence.source in held and _goes(occurrence, stays)
+            else occurrence
+            for occurrence in every
         ]
         if settled == every:
             return settled, stays
         every = settled
 
 
-def _refused(found: Occurrence, facts: Facts, catalogue: Catalogue, receipt: Receipt | None) -> str:
+def _refused(occurrence: Occurrence, facts: Facts, catalogue: Catalogue, receipt: Receipt | None) -> str:
     """Say why a parameter with this value may not be in a profile; empty if it may."""
-    spelling = parameter(found.parameter, found.value)
-    if found.value is None or not SAFE_VALUE.match(found.value) or not well_named(spelling):
+    spelling = parameter(occurrence.parameter, occurrence.value)
+    if occurrence.value is None or not SAFE_VALUE.match(occurrence.value) or not well_named(spelling):
         return "it has no value that a profile can hold"
     for setting in receipt.settings if receipt is not None else ():
-        if setting.parameter == found.parameter and not same(setting.text, found.value):
+        if setting.parameter == occurrence.parameter and not same(setting.text, occurrence.value):
             return f"rocmcfg applies {setting.karg} already"
     for verdict in judge(spelling, facts.machine, catalogue):
-        diagnostic = worded(verdict, spelling, found.source, catalogue, facts.machine)
+        diagnostic = worded(verdict, spelling, occurrence.source, catalogue, facts.machine)
         if diagnostic is not None and diagnostic.severity is Severity.ERROR:
             return f"a plan refuses it: {diagnostic.summary}"
     return ""
@@ -166,19 +168,19 @@ def _of_the_file(view: HostView, path: str) -> str:
 
 
 def _changes(view: HostView, facts: Facts, moved: Sequence[Occurrence]) -> Iterator[FileChange]:
-    for path in dict.fromkeys(found.path for found in moved):
+    for path in dict.fromkeys(occurrence.path for occurrence in moved):
         before = view.state(path)
         assert before is not None  # its lines were read
         content, parts = before.content, list[Moved]()
-        here = [found for found in moved if found.path == path]
+        here = [occurrence for occurrence in moved if occurrence.path == path]
         if here[0].in_modprobe:
-            content, part = modprobe.moved_out(content, {found.line for found in here})
+            content, part = modprobe.moved_out(content, {occurrence.line for occurrence in here})
             parts = [part]
         else:
             assert facts.boot.loader is not None
             chain = registry.backend(facts.boot.loader.name)
-            for line in sorted({found.line for found in here}):
-                words = {found.text for found in here if found.line == line}
+            for line in sorted({occurrence.line for occurrence in here}):
+                words = {occurrence.text for occurrence in here if occurrence.line == line}
                 content, part = chain.moved_out(content, line, words)
                 parts.append(part)
         yield FileChange(path, before, content, _STEP, before.mode, Edit(b"", b"", joined(parts)))
@@ -189,7 +191,7 @@ def _changes(view: HostView, facts: Facts, moved: Sequence[Occurrence]) -> Itera
 
 def profile(taken: TakenOut, catalogue: Catalogue) -> bytes:
     """Return the text of the profile: each value as its owner wrote it, and where it was."""
-    where = {found.parameter: found.path for found in taken.moved}
+    where = {occurrence.parameter: occurrence.path for occurrence in taken.moved}
     *first, last = sorted(set(where.values()))
     summary = (
         f"Settings taken over from {', '.join(first)} and {last}"

@@ -146,21 +146,21 @@ def of_severity(found, severity):
 def failure(found, code):
     """Results of a task that rocmcfg refused or could not finish: `msg` and what a playbook may need."""
     errors = of_severity(found, "error") or found["diagnostics"]
-    said = " | ".join(sentence(d) for d in errors) or "it gives no reason (exit code {0})".format(code)
+    message = " | ".join(sentence(d) for d in errors) or "it gives no reason (exit code {0})".format(code)
     ids = [d.get("id") for d in errors]
     if code == ROLLED_BACK:
-        said = "It failed, and the host was rolled back completely: " + said
+        message = "It failed, and the host was rolled back completely: " + message
     elif code == RECOVERY_REQUIRED:
-        said = (
+        message = (
             "A transaction on this host is neither finished nor undone. Run `rocmcfg recover` there "
-            "before anything else: " + said
+            "before anything else: " + message
         )
     elif "RC3023" in ids:
-        said += " In a playbook: become: true"
+        message += " In a playbook: become: true"
     elif code == 2 and any("No such option" in d.get("summary", "") for d in errors):
-        said = "This rocmcfg is older than the collection; upgrade it: " + said
+        message = "This rocmcfg is older than the collection; upgrade it: " + message
     return {
-        "msg": "rocmcfg: " + said,
+        "msg": "rocmcfg: " + message,
         "diagnostics": found["diagnostics"],
         "rc": code,
         "rolled_back": code == ROLLED_BACK,
@@ -369,8 +369,8 @@ def verdict(found, pending_ok, named):
     if status == "nothing_applied":
         return False, "nothing is applied on this host, so there is nothing to verify"
     if status == "pending":
-        said = "configured, but not yet in effect: {0}".format("; ".join(wrong))
-        return pending_ok, said
+        message = "configured, but not yet in effect: {0}".format("; ".join(wrong))
+        return pending_ok, message
     # no check, only an error: the record of what was applied is lost or damaged
     return False, "not in effect: {0}".format("; ".join(wrong or map(sentence, of_severity(found, "error"))))
 

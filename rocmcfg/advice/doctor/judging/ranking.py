@@ -213,8 +213,8 @@ def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
     if version is None:
         return [Reason("firmware", None, f"the loaded {name} firmware is unknown")]
     bad, counted = row.is_bad(version), version & row.counted
-    known = "is the version" if bad else "is not the version"
-    return [Reason("firmware", bad, f"{name} firmware {counted:#x} {known} that is known to fail")]
+    relation = "is the version" if bad else "is not the version"
+    return [Reason("firmware", bad, f"{name} firmware {counted:#x} {relation} that is known to fail")]
 
 
 def alike(

@@ -102,8 +102,8 @@ def read_arguments(piece: Span, out: Reading, where: Where) -> None:
     for pattern in _ARGUMENT:
         for match in pattern.finditer(piece.text):
             name, clear = match["name"], pattern is not _ARGUMENT[0]
-            known = names.argument(name) is not None and (clear or "_" in name)
-            if (names.split_parameter(name) or known) and match.start("name") not in taken:
+            catalogued = names.argument(name) is not None and (clear or "_" in name)
+            if (names.split_parameter(name) or catalogued) and match.start("name") not in taken:
                 taken.add(match.start("name"))
                 _argument(piece, match, out, where._replace(once=piece.at(match.start())))
     for match in _KMOD_OPTION.finditer(piece.text):
