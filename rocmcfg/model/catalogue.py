@@ -221,7 +221,8 @@ class KernelArgument(NamedTuple):
 
     `values` are the legal words (empty: see `pattern`, a regular expression for the whole value; both empty:
     any text). `words_join`: several words may be joined by commas. `flag`: also legal without a value.
-    `meanings` explains single words.
+    `distinct`: a plain word, without a dot or an underscore, that is an argument of the kernel and nothing
+    else. `meanings` explains single words.
     """
 
     name: str
@@ -230,6 +231,7 @@ class KernelArgument(NamedTuple):
     pattern: str = ""
     words_join: bool = False
     flag: bool = False
+    distinct: bool = False
     default: str = ""
     meanings: Mapping[str, str] = _NOTHING
     notes: tuple[str, ...] = ()

@@ -14,10 +14,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
-_SWITCHES = {
-    **dict.fromkeys(("1", "true", "on", "yes", "y"), True),
-    **dict.fromkeys(("0", "false", "off", "no", "n"), False),
-}
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+_SWITCHES = {**_TRUTHS, "1": True, "on": True, "y": True, "0": False, "off": False, "n": False}
 
 
 class ParamType(str, Enum):
@@ -145,8 +143,8 @@ def octal(text: str | None) -> int | None:
 
 def truth(text: str | None) -> bool | None:
     """Return whether a value switches something on: a word, or a number above 0; None if it is neither."""
-    if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
-        return text.strip().lower() in ("true", "yes")
+    if text is not None and text.strip().lower() in _TRUTHS:
+        return _TRUTHS[text.strip().lower()]
     number = as_number(text)
     return None if number is None else number > 0
 
@@ -203,7 +201,7 @@ class Spelling(NamedTuple):
 
 
 def switched(value: str | None) -> bool | None:
-    """Say whether a value switches something on; None for one that is neither on nor off."""
+    """Return whether a value is a plain switch that is on; None if it is no switch, such as the number 5."""
     return None if value is None else _SWITCHES.get(value.lower())
 
 

@@ -36,9 +36,7 @@ _TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title bef
 # Expansions of a shell: a blank in them separates no arguments, and the output of a command is unknown.
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _ARGUMENT = regex(r"[\w.:/@%{}$+-]+|[\w.,:/@%{}$()\[\]+-]+=\S*")
-_ALONE = frozenset({"iommu", "nomodeset", "mitigations"})  # plain words that are arguments and nothing else
 _OF_PATTERNS = frozenset("[(\\^*")  # signs of what looks for a value
-_BARE = frozenset({"nomodeset"})  # and that need no value
 _NOTHING = regex(r"/(?:false|true)\b")  # in place of a module
 _SOURCE = ("modprobe.d(5)",)
 _NEXT_ARG = ("kernel lib/cmdline.c (next_arg)",)
@@ -146,9 +144,10 @@ def _is_argument(word: str, *, alone: bool) -> bool:
         return False
     if names.split_parameter(name) or names.misspelt_parameter(name):
         return bool(equals and value)
-    if names.argument(name) is None or (alone and not ("." in name or "_" in name or name in _ALONE)):
+    argument = names.argument(name)
+    if argument is None or (alone and not ("." in name or "_" in name or argument.distinct)):
         return False
-    return bool(value) or (not equals and name in _BARE)
+    return bool(value) or (not equals and argument.distinct and argument.flag)
 
 
 def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
