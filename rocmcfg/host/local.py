@@ -7,7 +7,7 @@ import os
 import pwd
 import re
 import syslog
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -195,26 +195,29 @@ class LocalHost(LocalView):
             finally:
                 self._lock = None
 
-    def wait_for_package_manager(self, progress: Callable[[str], None]) -> None:
-        """Wait until neither a package manager nor a program that writes menus or images is running here.
-        Raises PackageManagerAtWork if it takes too long.
+    def wait_for_package_manager(
+        self, progress: Callable[[str], None], generators: Collection[str] = ()
+    ) -> None:
+        """Wait until neither a package manager nor a program of the names `generators` is running here. Raises
+        PackageManagerAtWork if it takes too long.
         The lock must not be held meanwhile: a hook of the package manager may need it."""
         from rocmcfg.host import package_manager
 
-        package_manager.wait(self._package_manager, progress)
+        package_manager.wait(lambda: self._package_manager(generators), progress)
 
-    def require_no_package_manager(self) -> None:
-        """Raise PackageManagerAtWork where a package manager, or a program that writes menus or images, is
+    def require_no_package_manager(self, generators: Collection[str] = ()) -> None:
+        """Raise PackageManagerAtWork where a package manager, or a program of the names `generators`, is
         running here."""
         from rocmcfg.host import package_manager
 
-        if (manager := self._package_manager()) is not None:
+        if (manager := self._package_manager(generators)) is not None:
             raise package_manager.PackageManagerAtWork(manager)
 
-    def _package_manager(self) -> AtWork | None:
+    def _package_manager(self, generators: Collection[str]) -> AtWork | None:
         from rocmcfg.host import package_manager
 
-        return package_manager.at_work(self._place) or package_manager.generator_at_work(self.root)
+        manager = package_manager.at_work(self._place)
+        return manager or package_manager.generator_at_work(self.root, generators)
 
     def require_lock(self) -> None:
         """Raise Locked where we do not, or no longer, hold the lock."""

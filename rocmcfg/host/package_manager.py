@@ -33,12 +33,6 @@ _RECORD_LOCKS = {
 _OPEN_FILES = {"/var/lib/pacman/db.lck": "pacman", "/lib/apk/db/lock": "apk"}
 # Variables that dpkg sets for the scripts of packages (dpkg(1), "Internal environment"), and a frontend for
 # dpkg.
-# Programs that write menus, entries or images, which somebody may have started before rocmcfg, and which hold
-# no lock: they would write what they have read before.
-GENERATORS = (
-    *("update-grub", "grub-mkconfig", "grub2-mkconfig", "update-initramfs", "mkinitramfs", "dracut"),
-    *("mkinitcpio", "kernel-install", "proxmox-boot-tool", "sdbootutil", "sdboot-manage", "limine-update"),
-)
 _INSIDE = ("DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED")
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
@@ -84,11 +78,11 @@ def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | 
     return None
 
 
-def generator_at_work(root: str, programs: Collection[str] = ()) -> AtWork | None:
+def generator_at_work(root: str, programs: Collection[str]) -> AtWork | None:
     """Return the one of these programs that somebody else runs on the host at `root`; None where none runs,
     and inside of one of them, as in a hook of it. A program counts by its name and its root directory, so
     that one of a container is no business of the host."""
-    names = {name[:_COMM]: name for name in programs or GENERATORS}
+    names = {name[:_COMM]: name for name in programs}
     with suppress(OSError):
         wanted, ancestors = os.stat(root), {*_ancestors()}
         for entry in filter(str.isdigit, os.listdir("/proc")):

@@ -99,6 +99,11 @@ def inputs(name: str) -> set[str]:
     return {*paths(name), *(boot_trial.FILES if boot_trial is not None else ())}
 
 
+def generators() -> frozenset[str]:
+    """Return the names of the programs that write a menu or entries, of all loaders."""
+    return frozenset(program for chain in backends() for program in chain.GENERATORS)
+
+
 def may_be_source(path: str) -> bool:
     """Return whether arguments of the owner's can be moved out of a file of this name, with some loader."""
     return any(matches(path, pattern) for chain in backends() for pattern in chain.SOURCES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.change.planning.refusals import judged_on, request_without
 from rocmcfg.change.transaction import undo_script
 from rocmcfg.change.transaction.lost_records import record_due
+from rocmcfg.change.transaction.programs import generators
 from rocmcfg.change.trial import record as trial
 from rocmcfg.facts.kernels import read_kernels
 from rocmcfg.host.view import Host, Locked
@@ -56,7 +57,7 @@ def apply(
     make = planned_now or of_request
 
     require_trusted(host)  # before the lock is written there
-    host.wait_for_package_manager(progress)
+    host.wait_for_package_manager(progress, generators())
     with host.lock():
         require_finished(host)
         if confirms is None:
@@ -76,7 +77,7 @@ def apply(
         if not confirm(planned):
             return None
         # it may have started while the user read the plan
-        host.require_no_package_manager()
+        host.require_no_package_manager(generators())
         now = make() if asks else planned
         changed = [
             error(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rocmcfg.change.planning.refusals import refused
 from rocmcfg.change.planning.resolve import modules_of
 from rocmcfg.change.transaction import noting, programs, recovery
-from rocmcfg.change.transaction.programs import Progress
+from rocmcfg.change.transaction.programs import Progress, generators
 from rocmcfg.change.transaction.undo import (
     Undo,
     carry_out,
@@ -33,7 +33,7 @@ def rollback(
 ) -> Undo | None:
     """Undo the last transaction, or all after `to`. Return None if the user declined."""
     journal.require_sight(host)
-    host.wait_for_package_manager(progress)
+    host.wait_for_package_manager(progress, generators())
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
         if not force:
@@ -43,7 +43,7 @@ def rollback(
         if not force:  # a kernel may have been installed while the user was asked
             _require_kernels_take(host, planned)
         # it may have started while the user read the plan
-        host.require_no_package_manager()
+        host.require_no_package_manager(generators())
         with interrupts.held():
             ends.note_rejected(host, planned.journals)
             done = carry_out(host, planned, progress, logged_as="rolled back", force=force)
@@ -87,7 +87,7 @@ def reject(
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
     if not standing.anything_left(host):
         return _nothing_undone(host)
-    host.wait_for_package_manager(progress)
+    host.wait_for_package_manager(progress, generators())
     with host.lock():
         journal.require_finished(host)
         made = standing.plan_without(host, force=force)

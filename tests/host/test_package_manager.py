@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.change.transaction.programs import programs
+from rocmcfg.change.transaction.programs import generators
 from rocmcfg.host import package_manager
 from rocmcfg.host.local import LocalHost
 from tests.support.hosts import debian_grub_host
@@ -217,17 +217,14 @@ GENERATORS = ("make-a-menu", "make-all-the-images")
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-def test_a_generator_that_somebody_runs_is_waited_for(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str) -> None:
     """It has read the files of before, and would write its menu after the one of an apply."""
     with _running(tmp_path / name) as program:
         assert package_manager.generator_at_work("/", GENERATORS) == (name, "", program.pid)
         assert package_manager.generator_at_work("/", ("another-program",)) is None
         assert package_manager.generator_at_work(str(tmp_path), GENERATORS) is None, "it is not of that host"
-        monkeypatch.setattr(package_manager, "GENERATORS", GENERATORS)
         with pytest.raises(package_manager.PackageManagerAtWork) as raised:
-            LocalHost("/").require_no_package_manager()
+            LocalHost("/").require_no_package_manager(GENERATORS)
         assert raised.value.diagnostics[0].detail == f"it is process {program.pid}"
     assert package_manager.generator_at_work("/", GENERATORS) is None
 
@@ -240,8 +237,24 @@ def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:
     assert said.read_text() == "None\n"
 
 
-def test_the_programs_of_this_hosts_loader_and_initramfs_are_looked_for(host: Path) -> None:
-    made = (step for step in programs(LocalHost(str(host))).values() if step.outputs or step.images)
-    names = {program for step in made for program in step.programs}
-    assert {"update-grub", "update-initramfs"} <= names
-    assert names - {"mv", "env-update"} <= {*package_manager.GENERATORS}
+# Programs that the cases run, and that write no menu, entry or image by themselves.
+_OTHERS = {
+    "rocmcfg",
+    "env",
+    "mv",
+    "env-update",
+    "bootctl",
+    "sbctl",
+    "sbsign",
+    "grub-editenv",
+    "grub2-editenv",
+}
+_KEEPERS = {"rpm-ostree", "bootc"}  # they keep arguments; rpm-ostree's daemon has that name, idle too
+
+
+def test_each_generator_that_the_cases_run_is_declared_by_its_loader() -> None:
+    files = (SOURCE / "tests/cases").rglob("tools.txt")
+    lines = (line for path in files for line in path.read_text().splitlines())
+    ran = {line.split()[0] for line in lines if line and not line.startswith(("$", "#", "!"))}
+    assert {"update-grub", "dracut"} <= ran
+    assert ran - _OTHERS - _KEEPERS <= generators()

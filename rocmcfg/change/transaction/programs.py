@@ -32,6 +32,12 @@ def programs(view: HostView) -> dict[str, Activation]:
     return view.once(("programs",), lambda: _programs(view))
 
 
+def generators() -> frozenset[str]:
+    """Return the names of the programs that write menus, entries or images. If the user started one of them
+    before rocmcfg, it would write what it has read before."""
+    return registry.generators() | {generator.TOOL for generator in initramfs.backends()}
+
+
 def _programs(view: HostView) -> dict[str, Activation]:
     steps = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries: tuple[Entry, ...] = ()

@@ -69,6 +69,7 @@ class _Grub(defaults.DefaultsChain):
     OWNED: ClassVar[Owned] = {DROP_IN: None}
     PACKAGE = "grub2-common"
     TITLE = "GRUB (Debian, Ubuntu)"
+    GENERATORS = ("update-grub", "grub-mkconfig")  # the first executes the second
     MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
     LOSER = "a drop-in"
     CURE = f"rename it so that it sorts before {_NAME}"

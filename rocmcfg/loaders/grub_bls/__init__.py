@@ -106,6 +106,7 @@ class _GrubBls(EntryChain):
         DEFAULTS: appended_assignment,
     }
     TITLE = "GRUB with BLS entries (Fedora, RHEL)"
+    GENERATORS = ("grub2-mkconfig", "kernel-install", "grubby")
     MANUAL = (
         'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
         f"and append the same to GRUB_CMDLINE_LINUX in {DEFAULTS}, so that it lasts"

@@ -46,6 +46,7 @@ class _GrubMkconfig(defaults.DefaultsChain):
     OWNED: ClassVar[Owned] = {DEFAULTS: appended_assignment}
     PACKAGE = "grub"
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
+    GENERATORS = ("grub-mkconfig", "grub2-mkconfig")
     MANUAL = ""  # names the menu and the program of this host
     LOSER = "a line"
     CURE = "move it above the lines of rocmcfg"

@@ -43,6 +43,7 @@ class _Kernelstub(KeptChain):
     DECISIVE = True
     MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "kernelstub (Pop!_OS)"
+    GENERATORS = (NAME,)
     SPECIAL = (*specials.ENTRY, *specials.KERNEL)
     TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'

@@ -67,6 +67,7 @@ class _ProxmoxBootTool(Chain):
     PACKAGE = "proxmox-kernel-helper"
     SPECIAL = GRUB.SPECIAL  # either loader gets them
     TITLE = "Proxmox VE (proxmox-boot-tool)"
+    GENERATORS = (TOOL,)
     NO_TRIAL = "its partitions are mounted only while it runs, and it keeps them identical"
     MANUAL = (
         f"append to the one line of {CMDLINE} (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT "

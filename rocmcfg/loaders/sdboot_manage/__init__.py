@@ -52,6 +52,7 @@ class _SdbootManage(EntryChain):
     PROGRAM = "/usr/bin/sdboot-manage"
     OWNED: ClassVar[Owned] = {CARRIER: None, DROP_IN: None, _CONFIG: appended_assignment}
     TITLE = "systemd-boot with sdboot-manage"
+    GENERATORS = ("sdboot-manage", "kernel-install")
     TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'
     LOADER = "systemd-boot"

@@ -52,6 +52,7 @@ class _Sdbootutil(Chain):
     OWNED: ClassVar[Owned] = {CARRIER: None}
     MOUNT_POINTS = loader_entries.PARTITIONS
     TITLE = "sdbootutil (openSUSE with BLS entries)"
+    GENERATORS = (TOOL,)
     SPECIAL = (*specials.GRUB, *specials.KERNEL)  # GRUB may read its entries, today or later
     TRIAL = SecondEntry()
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"

@@ -43,7 +43,8 @@ class Chain(BootReader, ABC):
     others, even where their files exist. `INSTEAD_OF` names loaders that are not chosen where this one is,
     although the same evidence points to both. `PACKAGE` is the package of the program that generates the
     menu, if it does not have the program's name; `MOUNT_POINTS` are the mount points of the partitions with
-    the menu. `SOURCES` are patterns of the files out of which the owner's arguments can be moved."""
+    the menu. `SOURCES` are patterns of the files out of which the owner's arguments can be moved.
+    `GENERATORS` are the names of the programs that write this loader's menu or entries, whoever runs them."""
 
     OWNED: ClassVar[Owned] = {CARRIER: None}
     SPECIAL: tuple[Special, ...]
@@ -59,6 +60,7 @@ class Chain(BootReader, ABC):
     PACKAGE = ""
     MOUNT_POINTS: tuple[str, ...] = ("/boot",)
     SOURCES: tuple[str, ...] = ()
+    GENERATORS: tuple[str, ...] = ()
 
     def evidence(self, view: HostView, proof: tuple[str, ...]) -> tuple[str, ...]:
         """Return the evidence that this host has this loader, including the firmware's `proof` of the boot;
@@ -162,6 +164,7 @@ class EntryChain(Chain):
     roles of entries that are left alone. `NO_ENTRY` is the hint where no entry is for this system."""
 
     ASSIGNED: tuple[str, str] = ("", "")
+    GENERATORS: tuple[str, ...] = ("kernel-install",)
     RULES = SYSTEMD_BOOT
     MOUNT_POINTS: tuple[str, ...] = loader_entries.PARTITIONS
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
