@@ -198,9 +198,9 @@ class LocalHost(LocalView):
     def wait_for_package_manager(
         self, progress: Callable[[str], None], generators: Collection[str] = ()
     ) -> None:
-        """Wait until neither a package manager nor a program of the names `generators` is running here. Raises
-        PackageManagerAtWork if it takes too long.
-        The lock must not be held meanwhile: a hook of the package manager may need it."""
+        """Wait until neither a package manager nor a program of the names `generators` is running here.
+        Raises PackageManagerAtWork if it takes too long. The lock must not be held meanwhile: a hook of the
+        package manager may need it."""
         from rocmcfg.host import package_manager
 
         package_manager.wait(lambda: self._package_manager(generators), progress)
