@@ -89,10 +89,14 @@ class Act:
     killed: bool = False
 
 
+VARIABLES = ("apply", "--set", "env.HSA_ENABLE_SDMA=0", "--yes")
 ACTS = (
     Act("apply", (FIRST,), SECOND, "Applied as"),
     Act("rollback", (FIRST, SECOND), ("rollback", "--yes"), "Rolled back:"),
     Act("recover", (FIRST,), ("recover",), "Rolled back:", killed=True),
+    # No program runs, so no file system is synced whole. Files are removed, since ext4's driver, which some
+    # kernels use for ext2 too, syncs the parent of a new file itself (ext4_sync_parent in fs/ext4/fsync.c).
+    Act("rollback-variables", (VARIABLES,), ("rollback", "--yes"), "Rolled back:"),
 )
 
 
