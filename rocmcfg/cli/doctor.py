@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer, counted
+from rocmcfg.cli.printer import Misuse, Printer, counted, either
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.shape import NamedTuple
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.origin import Options
     from rocmcfg.advice.doctor.log_lines import LogLines
     from rocmcfg.model.issue import KnownIssue
-    from rocmcfg.workflow.diagnosing import Diagnosis, Found
+    from rocmcfg.workflow.diagnosing import Diagnosis, FaultSeen, Found
 
 
 STATES = {
@@ -39,7 +39,21 @@ _MEANINGS = {
     "reported": ": users say so, nothing proves the cause",
 }
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
-_UNKNOWN = 12  # unknown messages that are shown without -v
+_LINES, _FAULTS = 3, 4  # lines of a fault, and further faults, that are shown without -v
+_PARTIES = {
+    "program": "the program",
+    "library": "a library",
+    "driver": "the driver",
+    "firmware": "the firmware",
+    "host": "the set-up of the host",
+    "hardware": "the hardware",
+}
+_CONTINUES = {
+    "yes": "Work goes on.",
+    "no": "Work on this GPU does not go on until it is cured.",
+    "after-reset": "Work goes on after a reset of the GPU.",
+    "after-reboot": "Work goes on after a reboot.",
+}
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
 _TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before it runs
 _LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
@@ -201,7 +215,7 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     rest = [candidate for candidate in diagnosis.found if not candidate.match.told]
     near = [candidate for candidate in rest if printer.verbose or _is_candidate(candidate.match)]
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in diagnosis.logs if log.size)
-    if not named and not near and not diagnosis.unknown:
+    if not named and not near and not diagnosis.faults:
         _tell_nothing(printer, diagnosis, read)
         return
     if printer.verbose:
@@ -224,9 +238,11 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     for candidate in near:
         printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
-    _show_unknown(printer, diagnosis, asks=asks, named=bool(named))
+    _show_faults(printer, diagnosis, asks=asks, named=bool(named))
     if not printer.verbose:
-        first = [f"rocmcfg explain {candidate.match.issue.id}" for candidate in (*named, *near)][:1]
+        ids = [candidate.match.issue.id for candidate in (*named, *near)]
+        ids += [seen.match.fault.id for seen in diagnosis.faults]
+        first = [f"rocmcfg explain {id}" for id in ids[:1]]
         printer.said(", or ".join(["Details: -v", *first]))
     if asks and named:
         printer.line()
@@ -360,38 +376,84 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
-    if not diagnosis.unknown:
+def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
+    """Show the fault classes of the lines that no named issue explains: the first as an answer, unless an
+    issue is the answer, and the others by their titles. Nothing is reported before the GPU that doctor `asks`
+    for is known."""
+    faults = [seen for seen in diagnosis.faults if not seen.explained]
+    if not faults:
         return
     if named and not printer.verbose:
-        others = len(diagnosis.unknown) - 1
-        more = f", and {counted(others, 'other message')}" if others else ""
-        first = _line(diagnosis.unknown[0], diagnosis, whole=False)
-        printer.said(f"Not explained by any known issue: {first}{more}")
+        more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
+        fault, line = faults[0].match.fault, _line(faults[0].evidence[0], diagnosis, whole=False)
+        printer.said(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
         return
-    from rocmcfg.knowledge import catalogue
-
-    printer.heading("Not explained while the GPU is unknown" if asks else "Not explained by any known issue")
-    shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
-    for line in shown:
-        printer.wrapped(_line(line, diagnosis, printer.verbose))
-        words = {*re.findall(r"\w+", line.text)}
-        for name, row in catalogue.status_codes().items():
-            if "means" in row and (name in words or row.get("prints", "\n") in line.text):
-                printer.wrapped(f"{name}: {row['means']}", indent="      ")
-                break
-    if len(diagnosis.unknown) > len(shown):
-        printer.line(f"  and {counted(len(diagnosis.unknown) - len(shown), 'other message')}: -v")
-    if not (asks or named):
+    shown = faults if printer.verbose else faults[:1]
+    for seen in shown:
+        _answer_fault(printer, diagnosis, seen)
+    rest = faults[len(shown) :]
+    for seen in rest[:_FAULTS]:
+        printer.said(f"Also: {_titled(seen, diagnosis)}")
+    if rest[_FAULTS:]:
+        printer.line(f"Also {counted(len(rest) - _FAULTS, 'other fault')}: -v")
+    if not (asks or named) and diagnosis.collect:
         printer.line()
-        printer.line("To report it, collect:")
+        printer.line(f"To report it at {_tracker(faults[0])}, collect:")
         for what in diagnosis.collect:
             printer.pairs([("-", what)])
 
 
+def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> None:
+    from rocmcfg.knowledge.faults import layers
+
+    fault = seen.match.fault
+    printer.heading(f"{fault.id}: {fault.title} ({layers()[fault.layer].title})")
+    lines = seen.evidence if printer.verbose else seen.evidence[:_LINES]
+    for line in lines:
+        printer.wrapped(_line(line, diagnosis, printer.verbose))
+        if status := _status(line.text):
+            printer.wrapped(status, indent="      ")
+    if seen.evidence[len(lines) :]:
+        printer.line(f"  and {counted(len(seen.evidence) - len(lines), 'other message')}: -v")
+    printer.said(fault.meaning)
+    printer.said(f"Next: {fault.step}")
+    parties = either([_PARTIES[party] for party in fault.blame])
+    printer.said(f"Probably at fault: {parties}. {_CONTINUES[fault.continues]}")
+    for id in seen.match.causes:
+        printer.said(f"It can be a consequence of {id}.")
+    if fault.issues:
+        printer.said(f"Known issues with such lines: {', '.join(fault.issues)}")
+
+
+def _status(text: str) -> str:
+    """Return what the status of ROCr or HIP in a line means; empty where it has none with a meaning."""
+    from rocmcfg.knowledge import catalogue
+
+    words = {*re.findall(r"\w+", text)}
+    for name, row in catalogue.status_codes().items():
+        if "means" in row and (name in words or row.get("prints", "\n") in text):
+            return f"{name}: {row['means']}"
+    return ""
+
+
+def _titled(seen: FaultSeen, diagnosis: Diagnosis) -> str:
+    fault = seen.match.fault
+    causes = f"; it can be a consequence of {' and '.join(seen.match.causes)}" if seen.match.causes else ""
+    return f"{fault.id}, {fault.title} ({_place(seen.evidence[0], diagnosis)}){causes}"
+
+
+def _tracker(seen: FaultSeen) -> str:
+    from rocmcfg.knowledge.faults import layers
+
+    return layers()[seen.match.fault.layer].tracker
+
+
 def _line(line: LogLines, diagnosis: Diagnosis, whole: bool) -> str:
     times = f"{line.times}{' or more' if line.more else ''} × " if line.times > 1 else ""
-    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
-    where = f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"
     text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
-    return f"{times}{text} ({where})"
+    return f"{times}{text} ({_place(line, diagnosis)})"
+
+
+def _place(line: LogLines, diagnosis: Diagnosis) -> str:
+    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
+    return f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"

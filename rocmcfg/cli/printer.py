@@ -134,6 +134,12 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+def either(names: Sequence[str]) -> str:
+    """Return names as an enumeration: a; a or b; a, b or c."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 _FOR_A_HOST = regex(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|env|explain|history|issues|knowledge|lint|plan|profile"
     r"|recover|reject|render|report|rollback|status|verify)(?: [^`]*)?)`"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rocmcfg.advice.doctor import log_lines
 from rocmcfg.advice.doctor.judging import origin, workarounds
+from rocmcfg.advice.doctor.judging.faults import FaultMatch, fault_matches
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import Options, Origin
 from rocmcfg.advice.doctor.judging.overriders import Overriders
@@ -21,6 +22,7 @@ from rocmcfg.facts.system import read_hardware
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue, diagnosis
+from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
@@ -68,15 +70,29 @@ class Found(NamedTuple):
         return self.cure if self.cure.settings or self.cure.unset or self.cure.steps else None
 
 
-@published("logs", "facts=machine", "matches=found", "unknown", "collect", "knowledge_version")
+@published(
+    "match.fault: id layer title severity blame continues action meaning step issues",
+    "consequence_of=match.causes evidence",
+)
+class FaultSeen(NamedTuple):
+    """A fault class that the logs show, with its lines. `explained`: a known issue explains all of them."""
+
+    match: FaultMatch
+    evidence: tuple[LogLines, ...]
+    explained: bool
+
+
+@published("logs", "facts=machine", "matches=found", "faults", "unknown", "collect", "knowledge_version")
 class Diagnosis(NamedTuple):
-    """The result of a diagnosis. `found` is sorted, best first; `unknown` are driver errors that no issue
-    explains, and `collect` lists what a maintainer needs for those. `resets` are looked for only in the log
-    of a single boot; `details` are lines that say more about errors, and are none themselves."""
+    """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
+    faults that no issue explains, and `collect` lists what a maintainer needs for the first of those.
+    `resets` are looked for only in the log of a single boot; `details` are lines that say more about errors,
+    and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin
     found: tuple[Found, ...]
+    faults: tuple[FaultSeen, ...]
     unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -147,7 +163,8 @@ def diagnose(
     from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
-    scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
+    classes = fault_table.faults()
+    scanner = Scanner(probes.of_all(of_logs, every, classes.values(), resets=this_boot))
     if paths:
         problems = read_named(scanner, paths, progress)
     else:
@@ -185,14 +202,37 @@ def diagnose(
     if where.host is not None:
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
-    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors)
+    faults = _faults_seen(scanner, covered(ranked), ours=not log.is_another_vendors)
+    unknown = tuple(lines for fault in faults if not fault.explained for lines in fault.evidence)
     return Diagnosis(
         tuple(scanner.logs),
         where,
         tuple(found),
+        faults,
         unknown,
-        of_logs.collect if unknown else (),
+        _to_collect(faults),
         tuple(problems),
         log_lines.of_role("reset", scanner.hits, scanner),
         log_lines.of_role("detail", scanner.hits, scanner),
     )
+
+
+def _faults_seen(scanner: Scanner, explained: Collection[int], *, ours: bool) -> tuple[FaultSeen, ...]:
+    """Return the fault classes of the logs. Lines that a named issue explains are left out of a class that
+    has others too."""
+    classes = fault_table.faults()
+    every = fault_matches(classes, scanner.hits, ours=ours)
+    rest = {match.fault.id: match for match in fault_matches(classes, scanner.hits, explained, ours=ours)}
+    seen = (
+        FaultSeen(chosen, log_lines.of_fault(chosen, scanner), match.fault.id not in rest)
+        for match in every
+        for chosen in (rest.get(match.fault.id, match),)
+    )
+    return tuple(seen)
+
+
+def _to_collect(faults: Sequence[FaultSeen]) -> tuple[str, ...]:
+    """Return what a report of the first fault needs that no issue explains, with the commands."""
+    first = next((seen.match.fault for seen in faults if not seen.explained), None)
+    every = fault_table.collectibles()
+    return tuple(f"{every[key].what}: {every[key].command}" for key in first.collect) if first else ()
