@@ -150,7 +150,7 @@ def test_a_programs_line_alone_is_not_said_to_be_explained_by_nothing(tmp_path: 
     assert "no known issue" not in said
     assert "To report it" not in said
     known = rocmcfg("doctor", line, "--gfx", "gfx1100", "--root", root).out
-    assert "Not explained by any known issue" in known
+    assert "To report it at" in known
 
 
 def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path) -> None:
@@ -608,7 +608,7 @@ def test_an_answer_says_that_the_log_has_more_than_it_explains(host: Path, tmp_p
     log.write_text("".join(f"[ 1.0] amdgpu 0000:03:00.0: amdgpu: {line}\n" for line in lines))
     said = unfolded(rocmcfg("doctor", log, "--gfx", "gfx1201", "--root", host).out)
     assert "Likely: RDNA 4" in said
-    assert "Not explained by that: MES(1) failed to respond to msg=REMOVE_QUEUE (line 3): AMD-5" in said
+    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3): AMD-5" in said
 
 
 @pytest.mark.parametrize("silent", [True, False])
