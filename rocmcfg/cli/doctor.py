@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer, counted, either
+from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
 from rocmcfg.model.shape import NamedTuple
@@ -40,20 +40,8 @@ _MEANINGS = {
 }
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
 _LINES, _FAULTS = 3, 4  # lines of a fault, and further faults, that are shown without -v
-_PARTIES = {
-    "program": "the program",
-    "library": "a library",
-    "driver": "the driver",
-    "firmware": "the firmware",
-    "host": "the set-up of the host",
-    "hardware": "the hardware",
-}
-_CONTINUES = {
-    "yes": "Work goes on.",
-    "no": "Work on this GPU does not go on until it is cured.",
-    "after-reset": "Work goes on after a reset of the GPU.",
-    "after-reboot": "Work goes on after a reboot.",
-}
+_QUERY = 80  # characters of a line that a search for it has
+_TELLS_CALLS = "debug-faults"  # with this profile HIP names each call that fails
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
 _TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before it runs
 _LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
@@ -253,12 +241,43 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
 
 
 def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
+    """Say what was searched for without a result, show the lines that look like a failure, and say what to
+    look at next."""
     if read:
-        printer.wrapped(f"No known issue and no driver error in {read}.", indent="")
-    if read and diagnosis.shows_no_machine:
-        printer.said("It does not look like a kernel log: it shows no GPU and no start of a kernel.")
-        printer.to_copy("To get one:", _KERNELS_LOG)
+        from rocmcfg.knowledge import catalogue, faults
+
+        issues, classes = len(catalogue.known_issues()), len(faults.faults())
+        searched = f"{counted(issues, 'known issue')} and {counted(classes, 'fault class', 'es')}"
+        printer.wrapped(f"None of the {searched} that rocmcfg knows has a line in {read}.", indent="")
+        _tell_kind(printer, diagnosis)
     printer.problems(diagnosis.diagnostics)
+
+
+def _tell_kind(printer: Printer, diagnosis: Diagnosis) -> None:
+    troubles = diagnosis.troubles
+    if troubles:
+        printer.heading("Lines that look like a failure, but that rocmcfg does not know")
+        for line in troubles[:_LINES]:
+            printer.wrapped(_line(line, diagnosis, printer.verbose))
+        if troubles[_LINES:]:
+            printer.line(f"  and {counted(len(troubles) - _LINES, 'other line')}")
+        printer.to_copy("Search for others with the first:", _search(troubles[0].text))
+    if not diagnosis.kinds:
+        printer.said("rocmcfg does not recognize what kind of log it is.")
+        printer.to_copy("To get the kernel's log:", _KERNELS_LOG)
+        return
+    kind = diagnosis.kinds[0]
+    printer.said(f"It is {kind.title}. {kind.next}")
+    if troubles and kind.of_program:
+        printer.to_copy("To find the call that fails:", f"rocmcfg run -p {_TELLS_CALLS} -- PROGRAM")
+
+
+def _search(text: str) -> str:
+    """Return the address of a search of ROCm's trackers for the longest part of a line without numbers, which
+    differ from machine to machine."""
+    parts = re.split(r"\S*[0-9]\S*", text)
+    words = re.findall(r"[A-Za-z_]+", max(parts, key=len)[:_QUERY])
+    return f"https://github.com/search?type=issues&q=org:ROCm+{'+'.join(words)}"
 
 
 def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
@@ -404,6 +423,7 @@ def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: b
 
 
 def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> None:
+    from rocmcfg.judging.words.of_faults import blamed, outlook
     from rocmcfg.knowledge.faults import layers
 
     fault = seen.match.fault
@@ -417,8 +437,7 @@ def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> No
         printer.line(f"  and {counted(len(seen.evidence) - len(lines), 'other message')}: -v")
     printer.said(fault.meaning)
     printer.said(f"Next: {fault.step}")
-    parties = either([_PARTIES[party] for party in fault.blame])
-    printer.said(f"Probably at fault: {parties}. {_CONTINUES[fault.continues]}")
+    printer.said(f"Probably at fault: {blamed(fault)}. {outlook(fault)}")
     for id in seen.match.causes:
         printer.said(f"It can be a consequence of {id}.")
     if fault.issues:

@@ -26,16 +26,32 @@ class FactPattern(NamedTuple):
     weight: int = 1
 
 
+class LogKind(NamedTuple):
+    """A kind of log. `next` is a sentence on what to look at where a log of this kind shows no fault.
+    `troubles`: its lines that look like a failure are worth showing then. `of_program`: a program that calls
+    HIP printed it."""
+
+    name: str
+    title: str
+    patterns: tuple[str, ...]
+    next: str
+    troubles: bool = True
+    of_program: bool = False
+
+
 class LogKnowledge(NamedTuple):
     """Knowledge about logs. `families` maps the driver's name of a generation to gfx patterns. A kernel
-    command line has one of `boot_words`. `details` are patterns of lines that say more about an error.
-    `resets` are patterns for a trial boot: each is evidence against it, whatever its result."""
+    command line has one of `boot_words`. `details` are patterns of lines that say more about an error,
+    `troubles` of lines that look like a failure, whoever printed them. `resets` are patterns for a trial
+    boot: each is evidence against it, whatever its result."""
 
     facts: tuple[FactPattern, ...]
     details: tuple[str, ...]
     resets: tuple[str, ...]
     families: Mapping[str, tuple[str, ...]]
     boot_words: tuple[str, ...]
+    kinds: tuple[LogKind, ...]
+    troubles: tuple[str, ...]
 
 
 @functools.cache
@@ -48,6 +64,7 @@ def log_knowledge() -> LogKnowledge:
         resets=tuple(row["pattern"] for row in document["reset"]),
         families={name: tuple(patterns) for name, patterns in document["family"].items()},
         boot_words=tuple(document["cmdline"]["boot_words"]),
+        troubles=tuple(document["trouble"]["patterns"]),
     )
 
 

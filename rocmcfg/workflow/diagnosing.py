@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rocmcfg.advice.doctor import log_lines
@@ -14,7 +15,6 @@ from rocmcfg.advice.doctor.judging.ranking import alike, covered, rank
 from rocmcfg.advice.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.advice.doctor.log_lines import LogLines
 from rocmcfg.advice.doctor.reading import log_facts, probes
-from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.advice.doctor.reading.logs import read_host, read_named
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.advice.doctor.reading.segments import LogRead
@@ -23,6 +23,7 @@ from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue, diagnosis
 from rocmcfg.knowledge import faults as fault_table
+from rocmcfg.knowledge.diagnosis import LogKind, LogKnowledge
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
@@ -82,12 +83,15 @@ class FaultSeen(NamedTuple):
     explained: bool
 
 
-@published("logs", "facts=machine", "matches=found", "faults", "unknown", "collect", "knowledge_version")
+@published(
+    "logs kinds=kinds.name facts=machine matches=found faults unknown troubles collect knowledge_version"
+)
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
     faults that no issue explains, and `collect` lists what a maintainer needs for the first of those.
-    `resets` are looked for only in the log of a single boot; `details` are lines that say more about errors,
-    and are none themselves."""
+    `kinds` are the kinds of logs that were read. `troubles` are lines that look like a failure, if neither an
+    issue nor a fault class has any. `resets` are looked for only in the log of a single boot; `details` are
+    lines that say more about errors, and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin
@@ -96,17 +100,14 @@ class Diagnosis(NamedTuple):
     unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    kinds: tuple[LogKind, ...] = ()
+    troubles: tuple[LogLines, ...] = ()
     resets: tuple[LogLines, ...] = ()
     details: tuple[LogLines, ...] = ()
 
     @property
     def knowledge_version(self) -> str:
         return catalogue.version()
-
-    @property
-    def shows_no_machine(self) -> bool:
-        """Return whether no log mentions a machine, its kernel or its ROCm."""
-        return self.where.log == LogFacts()
 
     @property
     def machine(self) -> LogMachine:
@@ -203,6 +204,8 @@ def diagnose(
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
     faults = _faults_seen(scanner, covered(ranked), ours=not log.is_another_vendors)
+    kinds = _kinds(scanner, of_logs)
+    is_quiet = any(not kind.troubles for kind in kinds[:1])
     unknown = tuple(lines for fault in faults if not fault.explained for lines in fault.evidence)
     return Diagnosis(
         tuple(scanner.logs),
@@ -212,9 +215,21 @@ def diagnose(
         unknown,
         _to_collect(faults),
         tuple(problems),
+        kinds,
+        () if found or faults or is_quiet else log_lines.of_role("trouble", scanner.hits, scanner),
         log_lines.of_role("reset", scanner.hits, scanner),
         log_lines.of_role("detail", scanner.hits, scanner),
     )
+
+
+def _kinds(scanner: Scanner, knowledge: LogKnowledge) -> tuple[LogKind, ...]:
+    """Return the kinds of logs that were read, the one with the most lines first."""
+    lines: Counter[str] = Counter()
+    for hit in scanner.hits:
+        if hit.probe.role == "kind":
+            lines[hit.probe.kind] += len(hit.positions)
+    by_name = {kind.name: kind for kind in knowledge.kinds}
+    return tuple(by_name[name] for name, count in lines.most_common() if count)
 
 
 def _faults_seen(scanner: Scanner, explained: Collection[int], *, ours: bool) -> tuple[FaultSeen, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rocmcfg.knowledge import compiled
@@ -22,10 +22,18 @@ from rocmcfg.model.regex import bounded as bounded_time
 from rocmcfg.model.shape import NamedTuple
 
 DIGITS = b"0123456789"
-Role = Literal["signature", "fact", "fault", "detail", "reset"]
+Role = Literal["signature", "fact", "fault", "detail", "reset", "kind", "trouble"]
 # A pattern that matched this often, or this many bytes of lines, is no longer searched for: a storm of faults
 # shows nothing new, and this limits the time for it. Its count is then shown as "or more".
-ENOUGH = {"signature": 20_000, "fault": 20_000, "fact": 500, "detail": 500, "reset": 500}
+ENOUGH: Mapping[Role, int] = {
+    "signature": 20_000,
+    "fault": 20_000,
+    "fact": 500,
+    "detail": 500,
+    "reset": 500,
+    "kind": 20,
+    "trouble": 500,
+}
 ENOUGH_BYTES = 1 << 20
 READY = "advice/doctor/required"  # in compiled.tsv
 _KEPT = 2  # bytes of a text that are always kept
@@ -34,8 +42,8 @@ _KEPT = 2  # bytes of a text that are always kept
 class Probe(NamedTuple):
     """One pattern. Every match contains one of `literals`, which is the empty text if none can be derived.
     `bare_literals` are the same texts without digits. The line must also contain one text of each of the
-    `others`. `issue` and `signature` are set for signatures. `shared`: another vendor's software prints such
-    a line, too."""
+    `others`. `issue` and `signature` are set for signatures, `fault` for fault classes (the id), `kind` for
+    kinds of logs (the name). `shared`: another vendor's software prints such a line, too."""
 
     role: Role
     pattern: str
@@ -46,6 +54,7 @@ class Probe(NamedTuple):
     signature: Signature | None = None
     shared: bool = False
     fault: str = ""
+    kind: str = ""
 
     @property
     def required_length(self) -> int:
@@ -142,7 +151,9 @@ def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
     details = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details]
     more = [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
-    return [*facts, *details, *more]
+    kinds = [probe("kind", pattern, kind=kind.name) for kind in knowledge.kinds for pattern in kind.patterns]
+    troubles = [probe("trouble", pattern) for pattern in knowledge.troubles]
+    return [*facts, *details, *more, *kinds, *troubles]
 
 
 def of_all(
