@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.advice.doctor.exports import EXPORTS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, counted
@@ -47,6 +48,13 @@ _TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before 
 _LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
 
 
+class ExportDocument(NamedTuple):
+    """The fault table as a text in the format of a monitor."""
+
+    format: str
+    text: str
+
+
 class ReportDocument(NamedTuple):
     """A report in Markdown. `bundle` is the file into which it was also packed."""
 
@@ -60,6 +68,7 @@ def doctor(
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.LOG,
     machine: opt.Machine = opt.Machine(),
+    detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit with 3 if a fault is found."),
     root: str = opt.ROOT,
 ) -> None:
     """Find known issues in logs, and their cure.
@@ -78,6 +87,8 @@ def doctor(
     _show(printer, diagnosis)
     if len(diagnosis.logs) < len(logs):
         raise SystemExit(int(ExitCode.ERROR))
+    if detailed_exitcode and diagnosis.shows_fault:
+        raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def issues(
@@ -93,6 +104,9 @@ def issues(
     gfx: tuple[str, ...] = opt.GFX,
     rocm: str = opt.ROCM,
     every: bool = opt.switch("--all", help="List the issues of every GPU."),
+    export: str = opt.text(
+        "--export", help="Print the fault table for a monitor instead.", choices=tuple(EXPORTS)
+    ),
     root: str = opt.ROOT,
 ) -> None:
     """List the known issues of this host.
@@ -100,6 +114,9 @@ def issues(
     Or list those of another GPU, or those that mention some words: a symptom, a
     message, a setting.
     """
+    if export:
+        _export(printer, export, others=bool(words or search or gfx or rocm or every))
+        return
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.workflow import diagnosing
 
@@ -128,6 +145,19 @@ def issues(
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
     if listed.issues:
         printer.to_copy("Details:", "rocmcfg explain ID")
+
+
+def _export(printer: Printer, format: str, *, others: bool) -> None:
+    from rocmcfg.knowledge import faults
+
+    if others:
+        raise Misuse(
+            "excludes words, --search, --gfx, --rocm and --all: the table is of every host", "--export"
+        )
+    text = EXPORTS[format](faults.faults().values(), faults.layers())
+    printer.command = "issues --export"
+    printer.document((), ExportDocument(format, text))
+    printer.result(text)
 
 
 def _listed(issue: KnownIssue) -> tuple[str, str]:

@@ -26,12 +26,13 @@ Action = Literal[
 
 class Layer(NamedTuple):
     """A layer of the system in which faults are. `number` are the hundreds of the ids of its classes;
-    `tracker` is where its faults are reported."""
+    `tracker` is where its faults are reported. `of_kernel`: the kernel prints its lines, not a program."""
 
     name: str
     number: int
     title: str
     tracker: str
+    of_kernel: bool = False
 
 
 class FaultPattern(NamedTuple):

@@ -110,6 +110,12 @@ class Diagnosis(NamedTuple):
         return catalogue.version()
 
     @property
+    def shows_fault(self) -> bool:
+        """Return whether an issue is named, or a fault class that is more than a note."""
+        named = any(candidate.match.told for candidate in self.found)
+        return named or any(seen.match.fault.severity != "note" for seen in self.faults)
+
+    @property
     def machine(self) -> LogMachine:
         where = self.where
         last = max((hit.positions[-1] for one in self.found for hit in one.match.hits), default=0)
