@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.advice.doctor.exports import EXPORTS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, counted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.origin import Options
     from rocmcfg.advice.doctor.log_lines import LogLines
     from rocmcfg.model.issue import KnownIssue
-    from rocmcfg.workflow.diagnosing import Diagnosis, Found
+    from rocmcfg.workflow.diagnosing import Diagnosis, FaultSeen, Found
 
 
 STATES = {
@@ -39,10 +40,19 @@ _MEANINGS = {
     "reported": ": users say so, nothing proves the cause",
 }
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
-_UNKNOWN = 12  # unknown messages that are shown without -v
+_LINES, _FAULTS = 3, 4  # lines of a fault, and further faults, that are shown without -v
+_QUERY = 80  # characters of a line that a search for it has
+_TELLS_CALLS = "debug-faults"  # with this profile HIP names each call that fails
 _KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
 _TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before it runs
 _LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
+
+
+class ExportDocument(NamedTuple):
+    """The fault table as a text in the format of a monitor."""
+
+    format: str
+    text: str
 
 
 class ReportDocument(NamedTuple):
@@ -58,6 +68,7 @@ def doctor(
     more: tuple[str, ...] = opt.MORE_LOGS,
     log: tuple[str, ...] = opt.LOG,
     machine: opt.Machine = opt.Machine(),
+    detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit with 3 if a fault is found."),
     root: str = opt.ROOT,
 ) -> None:
     """Find known issues in logs, and their cure.
@@ -76,6 +87,8 @@ def doctor(
     _show(printer, diagnosis)
     if len(diagnosis.logs) < len(logs):
         raise SystemExit(int(ExitCode.ERROR))
+    if detailed_exitcode and diagnosis.shows_fault:
+        raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def issues(
@@ -91,6 +104,9 @@ def issues(
     gfx: tuple[str, ...] = opt.GFX,
     rocm: str = opt.ROCM,
     every: bool = opt.switch("--all", help="List the issues of every GPU."),
+    export: str = opt.text(
+        "--export", help="Print the fault table for a monitor instead.", choices=tuple(EXPORTS)
+    ),
     root: str = opt.ROOT,
 ) -> None:
     """List the known issues of this host.
@@ -98,6 +114,9 @@ def issues(
     Or list those of another GPU, or those that mention some words: a symptom, a
     message, a setting.
     """
+    if export:
+        _export(printer, export, others=bool(words or search or gfx or rocm or every))
+        return
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.workflow import diagnosing
 
@@ -126,6 +145,19 @@ def issues(
         printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
     if listed.issues:
         printer.to_copy("Details:", "rocmcfg explain ID")
+
+
+def _export(printer: Printer, format: str, *, others: bool) -> None:
+    from rocmcfg.knowledge import faults
+
+    if others:
+        raise Misuse(
+            "excludes words, --search, --gfx, --rocm and --all: the table is of every host", "--export"
+        )
+    text = EXPORTS[format](faults.faults().values(), faults.layers())
+    printer.command = "issues --export"
+    printer.document((), ExportDocument(format, text))
+    printer.result(text)
 
 
 def _listed(issue: KnownIssue) -> tuple[str, str]:
@@ -201,7 +233,7 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     rest = [candidate for candidate in diagnosis.found if not candidate.match.told]
     near = [candidate for candidate in rest if printer.verbose or _is_candidate(candidate.match)]
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in diagnosis.logs if log.size)
-    if not named and not near and not diagnosis.unknown:
+    if not named and not near and not diagnosis.faults:
         _tell_nothing(printer, diagnosis, read)
         return
     if printer.verbose:
@@ -224,9 +256,11 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     for candidate in near:
         printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
-    _show_unknown(printer, diagnosis, asks=asks, named=bool(named))
+    _show_faults(printer, diagnosis, asks=asks, named=bool(named))
     if not printer.verbose:
-        first = [f"rocmcfg explain {candidate.match.issue.id}" for candidate in (*named, *near)][:1]
+        ids = [candidate.match.issue.id for candidate in (*named, *near)]
+        ids += [seen.match.fault.id for seen in diagnosis.faults]
+        first = [f"rocmcfg explain {id}" for id in ids[:1]]
         printer.said(", or ".join(["Details: -v", *first]))
     if asks and named:
         printer.line()
@@ -237,12 +271,43 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
 
 
 def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
+    """Say what was searched for without a result, show the lines that look like a failure, and say what to
+    look at next."""
     if read:
-        printer.wrapped(f"No known issue and no driver error in {read}.", indent="")
-    if read and diagnosis.shows_no_machine:
-        printer.said("It does not look like a kernel log: it shows no GPU and no start of a kernel.")
-        printer.to_copy("To get one:", _KERNELS_LOG)
+        from rocmcfg.knowledge import catalogue, faults
+
+        issues, classes = len(catalogue.known_issues()), len(faults.faults())
+        searched = f"{counted(issues, 'known issue')} and {counted(classes, 'fault class', 'es')}"
+        printer.wrapped(f"None of the {searched} that rocmcfg knows has a line in {read}.", indent="")
+        _tell_kind(printer, diagnosis)
     printer.problems(diagnosis.diagnostics)
+
+
+def _tell_kind(printer: Printer, diagnosis: Diagnosis) -> None:
+    troubles = diagnosis.troubles
+    if troubles:
+        printer.heading("Lines that look like a failure, but that rocmcfg does not know")
+        for line in troubles[:_LINES]:
+            printer.wrapped(_line(line, diagnosis, printer.verbose))
+        if troubles[_LINES:]:
+            printer.line(f"  and {counted(len(troubles) - _LINES, 'other line')}")
+        printer.to_copy("Search for others with the first:", _search(troubles[0].text))
+    if not diagnosis.kinds:
+        printer.said("rocmcfg does not recognize what kind of log it is.")
+        printer.to_copy("To get the kernel's log:", _KERNELS_LOG)
+        return
+    kind = diagnosis.kinds[0]
+    printer.said(f"It is {kind.title}. {kind.next}")
+    if troubles and kind.of_program:
+        printer.to_copy("To find the call that fails:", f"rocmcfg run -p {_TELLS_CALLS} -- PROGRAM")
+
+
+def _search(text: str) -> str:
+    """Return the address of a search of ROCm's trackers for the longest part of a line without numbers, which
+    differ from machine to machine."""
+    parts = re.split(r"\S*[0-9]\S*", text)
+    words = re.findall(r"[A-Za-z_]+", max(parts, key=len)[:_QUERY])
+    return f"https://github.com/search?type=issues&q=org:ROCm+{'+'.join(words)}"
 
 
 def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
@@ -360,38 +425,84 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
-    if not diagnosis.unknown:
+def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
+    """Show the fault classes of the lines that no named issue explains: the first as an answer, unless an
+    issue is the answer, and the others by their titles. Nothing is reported before the GPU that doctor `asks`
+    for is known."""
+    faults = [seen for seen in diagnosis.faults if not seen.explained]
+    if not faults:
         return
     if named and not printer.verbose:
-        others = len(diagnosis.unknown) - 1
-        more = f", and {counted(others, 'other message')}" if others else ""
-        first = _line(diagnosis.unknown[0], diagnosis, whole=False)
-        printer.said(f"Not explained by any known issue: {first}{more}")
+        more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
+        fault, line = faults[0].match.fault, _line(faults[0].evidence[0], diagnosis, whole=False)
+        printer.said(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
         return
-    from rocmcfg.knowledge import catalogue
-
-    printer.heading("Not explained while the GPU is unknown" if asks else "Not explained by any known issue")
-    shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
-    for line in shown:
-        printer.wrapped(_line(line, diagnosis, printer.verbose))
-        words = {*re.findall(r"\w+", line.text)}
-        for name, row in catalogue.status_codes().items():
-            if "means" in row and (name in words or row.get("prints", "\n") in line.text):
-                printer.wrapped(f"{name}: {row['means']}", indent="      ")
-                break
-    if len(diagnosis.unknown) > len(shown):
-        printer.line(f"  and {counted(len(diagnosis.unknown) - len(shown), 'other message')}: -v")
-    if not (asks or named):
+    shown = faults if printer.verbose else faults[:1]
+    for seen in shown:
+        _answer_fault(printer, diagnosis, seen)
+    rest = faults[len(shown) :]
+    for seen in rest[:_FAULTS]:
+        printer.said(f"Also: {_titled(seen, diagnosis)}")
+    if rest[_FAULTS:]:
+        printer.line(f"Also {counted(len(rest) - _FAULTS, 'other fault')}: -v")
+    if not (asks or named) and diagnosis.collect:
         printer.line()
-        printer.line("To report it, collect:")
+        printer.line(f"To report it at {_tracker(faults[0])}, collect:")
         for what in diagnosis.collect:
             printer.pairs([("-", what)])
 
 
+def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> None:
+    from rocmcfg.judging.words.of_faults import blamed, outlook
+    from rocmcfg.knowledge.faults import layers
+
+    fault = seen.match.fault
+    printer.heading(f"{fault.id}: {fault.title} ({layers()[fault.layer].title})")
+    lines = seen.evidence if printer.verbose else seen.evidence[:_LINES]
+    for line in lines:
+        printer.wrapped(_line(line, diagnosis, printer.verbose))
+        if status := _status(line.text):
+            printer.wrapped(status, indent="      ")
+    if seen.evidence[len(lines) :]:
+        printer.line(f"  and {counted(len(seen.evidence) - len(lines), 'other message')}: -v")
+    printer.said(fault.meaning)
+    printer.said(f"Next: {fault.step}")
+    printer.said(f"Probably at fault: {blamed(fault)}. {outlook(fault)}")
+    for id in seen.match.causes:
+        printer.said(f"It can be a consequence of {id}.")
+    if fault.issues:
+        printer.said(f"Known issues with such lines: {', '.join(fault.issues)}")
+
+
+def _status(text: str) -> str:
+    """Return what the status of ROCr or HIP in a line means; empty where it has none with a meaning."""
+    from rocmcfg.knowledge import catalogue
+
+    words = {*re.findall(r"\w+", text)}
+    for name, row in catalogue.status_codes().items():
+        if "means" in row and (name in words or row.get("prints", "\n") in text):
+            return f"{name}: {row['means']}"
+    return ""
+
+
+def _titled(seen: FaultSeen, diagnosis: Diagnosis) -> str:
+    fault = seen.match.fault
+    causes = f"; it can be a consequence of {' and '.join(seen.match.causes)}" if seen.match.causes else ""
+    return f"{fault.id}, {fault.title} ({_place(seen.evidence[0], diagnosis)}){causes}"
+
+
+def _tracker(seen: FaultSeen) -> str:
+    from rocmcfg.knowledge.faults import layers
+
+    return layers()[seen.match.fault.layer].tracker
+
+
 def _line(line: LogLines, diagnosis: Diagnosis, whole: bool) -> str:
     times = f"{line.times}{' or more' if line.more else ''} × " if line.times > 1 else ""
-    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
-    where = f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"
     text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
-    return f"{times}{text} ({where})"
+    return f"{times}{text} ({_place(line, diagnosis)})"
+
+
+def _place(line: LogLines, diagnosis: Diagnosis) -> str:
+    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
+    return f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
-from rocmcfg.cli.doctor import ReportDocument
+from rocmcfg.cli.doctor import ExportDocument, ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
@@ -69,6 +69,7 @@ _NOUNS: dict[str, type] = {
     "lint": Linted,
     "doctor": Diagnosis,
     "issues": IssuesHere,
+    "issues --export": ExportDocument,
     "knowledge check": sharing.Checked,
     "knowledge new": Drafted,
     "knowledge export": sharing.Exported,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rocmcfg.advice.doctor import log_lines
 from rocmcfg.advice.doctor.judging import origin, workarounds
+from rocmcfg.advice.doctor.judging.faults import FaultMatch, fault_matches
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import Options, Origin
 from rocmcfg.advice.doctor.judging.overriders import Overriders
@@ -13,7 +15,6 @@ from rocmcfg.advice.doctor.judging.ranking import alike, covered, rank
 from rocmcfg.advice.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.advice.doctor.log_lines import LogLines
 from rocmcfg.advice.doctor.reading import log_facts, probes
-from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.advice.doctor.reading.logs import read_host, read_named
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.advice.doctor.reading.segments import LogRead
@@ -21,6 +22,8 @@ from rocmcfg.facts.system import read_hardware
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue, diagnosis
+from rocmcfg.knowledge import faults as fault_table
+from rocmcfg.knowledge.diagnosis import LogKind, LogKnowledge
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts
@@ -68,18 +71,37 @@ class Found(NamedTuple):
         return self.cure if self.cure.settings or self.cure.unset or self.cure.steps else None
 
 
-@published("logs", "facts=machine", "matches=found", "unknown", "collect", "knowledge_version")
+@published(
+    "match.fault: id layer title severity blame continues action meaning step issues",
+    "consequence_of=match.causes evidence",
+)
+class FaultSeen(NamedTuple):
+    """A fault class that the logs show, with its lines. `explained`: a known issue explains all of them."""
+
+    match: FaultMatch
+    evidence: tuple[LogLines, ...]
+    explained: bool
+
+
+@published(
+    "logs kinds=kinds.name facts=machine matches=found faults unknown troubles collect knowledge_version"
+)
 class Diagnosis(NamedTuple):
-    """The result of a diagnosis. `found` is sorted, best first; `unknown` are driver errors that no issue
-    explains, and `collect` lists what a maintainer needs for those. `resets` are looked for only in the log
-    of a single boot; `details` are lines that say more about errors, and are none themselves."""
+    """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
+    faults that no issue explains, and `collect` lists what a maintainer needs for the first of those.
+    `kinds` are the kinds of logs that were read. `troubles` are lines that look like a failure, if neither an
+    issue nor a fault class has any. `resets` are looked for only in the log of a single boot; `details` are
+    lines that say more about errors, and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin
     found: tuple[Found, ...]
+    faults: tuple[FaultSeen, ...]
     unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    kinds: tuple[LogKind, ...] = ()
+    troubles: tuple[LogLines, ...] = ()
     resets: tuple[LogLines, ...] = ()
     details: tuple[LogLines, ...] = ()
 
@@ -88,9 +110,10 @@ class Diagnosis(NamedTuple):
         return catalogue.version()
 
     @property
-    def shows_no_machine(self) -> bool:
-        """Return whether no log mentions a machine, its kernel or its ROCm."""
-        return self.where.log == LogFacts()
+    def shows_fault(self) -> bool:
+        """Return whether an issue is named, or a fault class that is more than a note."""
+        named = any(candidate.match.told for candidate in self.found)
+        return named or any(seen.match.fault.severity != "note" for seen in self.faults)
 
     @property
     def machine(self) -> LogMachine:
@@ -147,7 +170,8 @@ def diagnose(
     from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
-    scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
+    classes = fault_table.faults()
+    scanner = Scanner(probes.of_all(of_logs, every, classes.values(), resets=this_boot))
     if paths:
         problems = read_named(scanner, paths, progress)
     else:
@@ -185,14 +209,51 @@ def diagnose(
     if where.host is not None:
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
-    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors)
+    faults = _faults_seen(scanner, covered(ranked), ours=not log.is_another_vendors)
+    kinds = _kinds(scanner, of_logs)
+    is_quiet = any(not kind.troubles for kind in kinds[:1])
+    unknown = tuple(lines for fault in faults if not fault.explained for lines in fault.evidence)
     return Diagnosis(
         tuple(scanner.logs),
         where,
         tuple(found),
+        faults,
         unknown,
-        of_logs.collect if unknown else (),
+        _to_collect(faults),
         tuple(problems),
+        kinds,
+        () if found or faults or is_quiet else log_lines.of_role("trouble", scanner.hits, scanner),
         log_lines.of_role("reset", scanner.hits, scanner),
         log_lines.of_role("detail", scanner.hits, scanner),
     )
+
+
+def _kinds(scanner: Scanner, knowledge: LogKnowledge) -> tuple[LogKind, ...]:
+    """Return the kinds of logs that were read, the one with the most lines first."""
+    lines: Counter[str] = Counter()
+    for hit in scanner.hits:
+        if hit.probe.role == "kind":
+            lines[hit.probe.kind] += len(hit.positions)
+    by_name = {kind.name: kind for kind in knowledge.kinds}
+    return tuple(by_name[name] for name, count in lines.most_common() if count)
+
+
+def _faults_seen(scanner: Scanner, explained: Collection[int], *, ours: bool) -> tuple[FaultSeen, ...]:
+    """Return the fault classes of the logs. Lines that a named issue explains are left out of a class that
+    has others too."""
+    classes = fault_table.faults()
+    every = fault_matches(classes, scanner.hits, ours=ours)
+    rest = {match.fault.id: match for match in fault_matches(classes, scanner.hits, explained, ours=ours)}
+    seen = (
+        FaultSeen(chosen, log_lines.of_fault(chosen, scanner), match.fault.id not in rest)
+        for match in every
+        for chosen in (rest.get(match.fault.id, match),)
+    )
+    return tuple(seen)
+
+
+def _to_collect(faults: Sequence[FaultSeen]) -> tuple[str, ...]:
+    """Return what a report of the first fault needs that no issue explains, with the commands."""
+    first = next((seen.match.fault for seen in faults if not seen.explained), None)
+    every = fault_table.collectibles()
+    return tuple(f"{every[key].what}: {every[key].command}" for key in first.collect) if first else ()

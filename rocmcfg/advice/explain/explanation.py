@@ -14,7 +14,9 @@ from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
-_Subject = Literal["kernel", "issue", "fix", "gpu", "profile", "number", "diagnostic", "status", "topic"]
+_Subject = Literal[
+    "kernel", "issue", "fault", "fix", "gpu", "profile", "number", "diagnostic", "status", "topic"
+]
 ExplanationKind = Literal[_Setting, _Subject]
 Role = Literal["helps", "does_not_help", "unset"]
 
