@@ -274,11 +274,7 @@ def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
     """Say what was searched for without a result, show the lines that look like a failure, and say what to
     look at next."""
     if read:
-        from rocmcfg.knowledge import catalogue, faults
-
-        issues, classes = len(catalogue.known_issues()), len(faults.faults())
-        searched = f"{counted(issues, 'known issue')} and {counted(classes, 'fault class', 'es')}"
-        printer.wrapped(f"None of the {searched} that rocmcfg knows has a line in {read}.", indent="")
+        printer.wrapped(f"No line of a known issue or a fault class in {read}.", indent="")
         _tell_kind(printer, diagnosis)
     printer.problems(diagnosis.diagnostics)
 

@@ -130,8 +130,8 @@ class Misuse(Exception):
         return error("RC0001", str(self), hint=self.hint or hint)
 
 
-def counted(count: int, what: str, plural: str = "s") -> str:
-    return f"{count} {what}{'' if count == 1 else plural}"
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 _FOR_A_HOST = regex(

@@ -16,11 +16,12 @@ FOLDER = Path(compiled.PACKAGE, faults.FOLDER)
 FILES = sorted(
     path.stem for path in FOLDER.glob("*.toml") if path.name not in (faults.LAYERS, faults.COLLECT)
 )
+PROBES = probes.of_faults(faults.faults().values())
 HEALTHY = sorted((FOLDER.parent / "healthy").glob("*.log"))
 
 
 def shown(log: str) -> tuple[FaultMatch, ...]:
-    scanner = Scanner(probes.of_faults(faults.faults().values()), use_grep=False)
+    scanner = Scanner(PROBES, use_grep=False)
     scanner.read("a.log", io.BytesIO(log.encode()))
     return fault_matches(faults.faults(), scanner.hits)
 

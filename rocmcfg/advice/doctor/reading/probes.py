@@ -191,23 +191,22 @@ def _telling(texts: frozenset[str]) -> tuple[int, int]:
     return min(map(len, texts)), -len(texts)
 
 
-def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
-    return max(_sets(parsed), key=_telling, default=None)
+def _required(tree: regex_tree.Tree) -> frozenset[str] | None:
+    return max(_sets(tree), key=_telling, default=None)
 
 
-def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
+def _sets(tree: regex_tree.Tree) -> list[frozenset[str]]:
     """Return the texts that a sequence requires, part by part."""
     sets: list[frozenset[str]] = []
     run = ""
-    for operator, argument in parsed:
-        name = str(operator)
-        if name == "LITERAL" and argument < 128:
-            run += chr(argument)
+    for node in tree:
+        if isinstance(node, regex_tree.Literal) and node.character.isascii():
+            run += node.character
             continue
         if run:
             sets.append(frozenset((run,)))
             run = ""
-        inner = _of_part(name, argument)
+        inner = _of_part(node)
         if inner:
             sets.append(inner)
     if run:
@@ -215,13 +214,11 @@ def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
     return sets
 
 
-def _of_part(name: str, argument: Any) -> frozenset[str] | None:
-    if name == "SUBPATTERN":
-        return _required(argument[-1])
-    if name in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] > 0:
-        return _required(argument[2])
-    if name == "BRANCH":
-        branches = [_required(branch) for branch in argument[1]]
+def _of_part(node: regex_tree.Node) -> frozenset[str] | None:
+    if isinstance(node, regex_tree.Group) or (isinstance(node, regex_tree.Repeat) and node.least > 0):
+        return _required(node.body)
+    if isinstance(node, regex_tree.Branch):
+        branches = [_required(branch) for branch in node.branches]
         if all(branches):
             return frozenset(text for branch in branches for text in branch or ())
     return None
