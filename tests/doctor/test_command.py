@@ -126,12 +126,10 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx=None)
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
-    first, asks, asked, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
-    assert (first, asks) == (
-        "The GPU is unknown. For a better answer, name it:",
-        f"  rocmcfg doctor {log} \\",
-    )
-    assert unfolded(asked).startswith("--gfx GFX --kernel KERNEL --rocm ROCM")
+    answer = unfolded(rocmcfg("doctor", log, "--root", root).out)
+    assert f"The GPU is unknown. For a better answer, name it: rocmcfg doctor {log}" in answer
+    assert "--gfx GFX --kernel KERNEL --rocm ROCM" in answer
+    assert answer.startswith("AMD-1007: "), "the class of the fault is known without the GPU"
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
     assert "The GPU is unknown" not in told
     log.write_text("Unable to open /dev/kfd read-write: Permission denied\n")  # whatever the GPU is
@@ -347,7 +345,6 @@ def test_what_other_vendors_print_and_what_is_no_failure_is_no_error_of_ours(
         "torch.distributed.DistBackendError: NCCL error in NCCLUtils.hpp:268, unhandled cuda error\n"
         "node:1:2 [0] transport/p2p.cc:239 NCCL WARN Cuda failure 'invalid argument'\n"
         "nvidia 0000:01:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer\n"
-        "torch.OutOfMemoryError: HIP error: out of memory\n"
         ":3:hip_error.cpp :36 : 1 us: hipGetLastError: Returned hipSuccess : \n"
         ":3:hip_event.cpp :36 : 1 us: hipEventQuery: Returned hipErrorNotReady : \n"
         "MIOpen(HIP): Warning [IsEnoughWorkspace] Solver <GemmFwdRest>, workspace required: 4096\n"
@@ -723,7 +720,7 @@ def test_the_fault_of_a_program_and_of_the_kernel_are_one(tmp_path: Path, line: 
 def test_the_fault_that_is_left_where_another_is_mended_is_named_as_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(FAULT)
     said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.2").out
-    assert "these come closest\n  rdna4-hipblaslt-gltr-overread" in said
+    assert "Known issues that come closest; none is certain enough\n  rdna4-hipblaslt-gltr-overread" in said
     assert "rocmcfg run -p debug-gemm" in said
     assert "apply" not in said
 
