@@ -118,7 +118,7 @@ def issues(
     printer.section("Of any GPU", [_listed(each.issue) for each in of_any])
     printer.line()
     if any(here.state == "possible" for here in listed.issues):
-        printer.said("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
+        printer.paragraph("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
     if not listed.issues:
         mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
         printer.line(f"No known issue{' affects this host' if of_host else mentioned}.")
@@ -207,9 +207,9 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
     elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
-        printer.said(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
-    asks = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
-    if asks and not named:
+        printer.paragraph(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
+    gpu_unknown = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
+    if gpu_unknown and not named:
         _ask_for_the_gpu(printer, diagnosis)
     for candidate in named if printer.verbose else named[:1]:
         _answer(printer, candidate)
@@ -218,17 +218,17 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
         issue, command = candidate.match.issue, candidate.cure.command.split()
         too = command and {*command} <= {*named[0].cure.command.split()}
         covered = "; the permanent fix covers it too" if too else ""
-        printer.said(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
+        printer.paragraph(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
     if near:
         printer.heading("Less likely" if named else "No issue is certain enough; these come closest")
     for candidate in near:
-        printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
+        printer.paragraph(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
-    _show_unknown(printer, diagnosis, asks=asks, named=bool(named))
+    _show_unknown(printer, diagnosis, gpu_unknown=gpu_unknown, named=bool(named))
     if not printer.verbose:
         first = [f"rocmcfg explain {candidate.match.issue.id}" for candidate in (*named, *near)][:1]
-        printer.said(", or ".join(["Details: -v", *first]))
-    if asks and named:
+        printer.paragraph(", or ".join(["Details: -v", *first]))
+    if gpu_unknown and named:
         printer.line()
         _ask_for_the_gpu(printer, diagnosis)
     if diagnosis.diagnostics:
@@ -240,7 +240,7 @@ def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
     if read:
         printer.wrapped(f"No known issue and no driver error in {read}.", indent="")
     if read and diagnosis.shows_no_machine:
-        printer.said("It does not look like a kernel log: it shows no GPU and no start of a kernel.")
+        printer.paragraph("It does not look like a kernel log: it shows no GPU and no start of a kernel.")
         printer.to_copy("To get one:", _KERNELS_LOG)
     printer.problems(diagnosis.diagnostics)
 
@@ -251,7 +251,7 @@ def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
     log = " ".join(files) or ("LINE" if diagnosis.logs[0].name == "the line" else "")
     command = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
     printer.to_copy(" ", f"{command}{printer.root_option}")
-    printer.said(
+    printer.paragraph(
         "  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: see `uname -r`; ROCM: e.g. 7.1"
     )
     if not diagnosis.where.log.kernels:
@@ -273,45 +273,49 @@ def _answer(printer: Printer, finding: Found) -> None:
     match = finding.match
     printer.heading(f"{_sure(match)}: {match.issue.title} ({match.issue.id})")
     for setting, place in match.in_force:
-        printer.said(f"Tried: {setting} was in force ({place}) and did not help")
+        printer.paragraph(f"Tried: {setting} was in force ({place}) and did not help")
     for setting, state in match.applied:
-        printer.said(f"Done: {setting}: {state}")
+        printer.paragraph(f"Done: {setting}: {state}")
     if any("in force now" in state for _, state in match.applied):
-        printer.said("Then: if it fails again, run rocmcfg doctor, which reads the log of this boot")
+        printer.paragraph("Then: if it fails again, run rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, finding)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
-        printer.said(f"Costs: {match.issue.cost}")
+        printer.paragraph(f"Costs: {match.issue.cost}")
 
 
 def _tell_fix(printer: Printer, finding: Found) -> None:
     match, cure = finding.match, finding.cure
     if finding.alike:
         too = " and ".join(issue.id for issue in finding.alike)
-        printer.said(f"This line has another known cause: {too}.")
+        printer.paragraph(f"This line has another known cause: {too}.")
         _tell_apart(printer, (match.issue, *finding.alike))
     for lost in cure.overridden:
         name = str(lost.setting).partition("=")[0].removeprefix("env.")
         sets = f"sets {name} to {lost.value}" if lost.value else f"sets {name} to nothing"
         if lost.applied:
-            printer.said(f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied")
+            printer.paragraph(
+                f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied"
+            )
         else:
-            printer.said(f"First: delete the line at {lost.place}, which {sets} and would override the fix")
+            printer.paragraph(
+                f"First: delete the line at {lost.place}, which {sets} and would override the fix"
+            )
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
         printer.to_copy("Permanent fix:   " if cure.once else "Permanent fix:", cure.command)
     # with --set the command only adds the cure to what is applied already
     if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
-        printer.said("  It also sets what else this GPU needs; it shows all changes and asks first.")
+        printer.paragraph("  It also sets what else this GPU needs; it shows all changes and asks first.")
     for name in cure.unset:
-        printer.said(f"Fix: unset {name}")
+        printer.paragraph(f"Fix: unset {name}")
     if not match.issue.workaround.settings and not cure.unset:
         printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
     elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
         printer.line("No other cure is known.")
     whole = printer.verbose or not cure.command
     for step in cure.steps if whole else cure.steps[:1]:  # the first step may have to go with the command
-        printer.said(f"  - {step}" if whole else f"Also: {step}")
+        printer.paragraph(f"  - {step}" if whole else f"Also: {step}")
 
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
@@ -324,7 +328,7 @@ def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
         printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee gemm.log")
         printer.to_copy(" ", f"rocmcfg doctor gemm.log{printer.root_option}")
         if others:
-            printer.said(f"  If that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
+            printer.paragraph(f"  If that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
 
 
 def _is_candidate(match: Match) -> bool:
@@ -360,18 +364,20 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
+def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool, named: bool) -> None:
     if not diagnosis.unknown:
         return
     if named and not printer.verbose:
         others = len(diagnosis.unknown) - 1
         more = f", and {counted(others, 'other message')}" if others else ""
         first = _line(diagnosis.unknown[0], diagnosis, whole=False)
-        printer.said(f"Not explained by any known issue: {first}{more}")
+        printer.paragraph(f"Not explained by any known issue: {first}{more}")
         return
     from rocmcfg.knowledge import catalogue
 
-    printer.heading("Not explained while the GPU is unknown" if asks else "Not explained by any known issue")
+    printer.heading(
+        "Not explained while the GPU is unknown" if gpu_unknown else "Not explained by any known issue"
+    )
     shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, diagnosis, printer.verbose))
@@ -382,11 +388,11 @@ def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: 
                 break
     if len(diagnosis.unknown) > len(shown):
         printer.line(f"  and {counted(len(diagnosis.unknown) - len(shown), 'other message')}: -v")
-    if not (asks or named):
+    if not (gpu_unknown or named):
         printer.line()
         printer.line("To report it, collect:")
-        for what in diagnosis.collect:
-            printer.pairs([("-", what)])
+        for item in diagnosis.collect:
+            printer.pairs([("-", item)])
 
 
 def _line(line: LogLines, diagnosis: Diagnosis, whole: bool) -> str:
