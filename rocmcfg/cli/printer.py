@@ -130,8 +130,8 @@ class Misuse(Exception):
         return error("RC0001", str(self), hint=self.hint or hint)
 
 
-def counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 _FOR_A_HOST = regex(
@@ -271,7 +271,7 @@ class Printer:
             else:
                 self.line("\n".join(wrap(paragraph, indent, indent)))
 
-    def said(self, text: str) -> None:
+    def paragraph(self, text: str) -> None:
         """Print a paragraph whose further lines are indented."""
         indent = " " * (len(text) - len(text.lstrip()))
         self.line("\n".join(wrap(text.lstrip(), indent, indent + "  ")))
