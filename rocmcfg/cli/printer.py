@@ -32,7 +32,9 @@ _MEANS = {
         ("in effect", "rewritten by driver", "try now, no root", "permanent fix", "next"), "good"
     ),
     **dict.fromkeys(("pending", "pending reboot", "pending activation", "costs", "cost"), "warning"),
-    **dict.fromkeys(("drift", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"),
+    **dict.fromkeys(
+        ("drift", "not set", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"
+    ),
 }
 # rocmcfg's own colours carry a random word, which distinguishes them from colours in a text.
 _OURS = os.urandom(8).hex()

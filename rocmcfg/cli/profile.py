@@ -96,7 +96,9 @@ def _show_list(printer: Printer, listed: Sequence[Profile], facts: Facts) -> Non
         for parameter in profile.parameters:
             printer.paragraph(f"{profile.name} needs a number from you: {_number_to_give(parameter)}")
     printer.line()
-    printer.paragraph("rocmcfg profile show NAME explains each setting. NAME may also be the name of a GPU.")
+    printer.paragraph(
+        "`rocmcfg profile show NAME` explains each setting. NAME may also be the name of a GPU."
+    )
 
 
 def show(

@@ -289,4 +289,6 @@ def _verdict(report: VerificationReport, option: str) -> str:
         if report.program_due:
             return "\n".join([how_many, *_to_run(report, option)])
         return f"{how_many} Next: reboot, then run `rocmcfg verify{option}` again."
+    if all(c.status is CheckStatus.NOT_SET for c in wrong):
+        return f"Not set on this host: {len(wrong)} of {total} settings."
     return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."
