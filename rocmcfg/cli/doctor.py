@@ -241,8 +241,32 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
         printer.said(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
     asks = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
-    if asks and not named:
+    if named:
+        _show_named(printer, diagnosis, named)
+    else:
+        _show_faults(printer, diagnosis, asks=asks)
+    if near:
+        printer.heading("Less likely" if named else "Known issues that come closest; none is certain enough")
+    for candidate in near:
+        printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
+    _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
+    if named:
+        _show_unexplained(printer, diagnosis, asks=asks)
+    if not printer.verbose:
+        ids = [candidate.match.issue.id for candidate in named]
+        ids += [seen.match.fault.id for seen in diagnosis.faults]
+        ids += [candidate.match.issue.id for candidate in near]
+        printer.said(f"Details: -v, or rocmcfg explain {ids[0]}")
+    if asks:
+        printer.line()
         _ask_for_the_gpu(printer, diagnosis)
+    if diagnosis.diagnostics:
+        printer.line()
+    printer.problems(diagnosis.diagnostics)
+
+
+def _show_named(printer: Printer, diagnosis: Diagnosis, named: Sequence[Found]) -> None:
+    """Show the issues that the log shows: the first with its cure, and the others by their titles."""
     for candidate in named if printer.verbose else named[:1]:
         _answer(printer, candidate)
         _show_evidence(printer, diagnosis, candidate)
@@ -251,23 +275,6 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
         too = command and {*command} <= {*named[0].cure.command.split()}
         covered = "; the permanent fix covers it too" if too else ""
         printer.said(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
-    if near:
-        printer.heading("Less likely" if named else "No issue is certain enough; these come closest")
-    for candidate in near:
-        printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
-    _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
-    _show_faults(printer, diagnosis, asks=asks, named=bool(named))
-    if not printer.verbose:
-        ids = [candidate.match.issue.id for candidate in (*named, *near)]
-        ids += [seen.match.fault.id for seen in diagnosis.faults]
-        first = [f"rocmcfg explain {id}" for id in ids[:1]]
-        printer.said(", or ".join(["Details: -v", *first]))
-    if asks and named:
-        printer.line()
-        _ask_for_the_gpu(printer, diagnosis)
-    if diagnosis.diagnostics:
-        printer.line()
-    printer.problems(diagnosis.diagnostics)
 
 
 def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
@@ -421,18 +428,22 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: bool) -> None:
-    """Show the fault classes of the lines that no named issue explains: the first as an answer, unless an
-    issue is the answer, and the others by their titles. Nothing is reported before the GPU that doctor `asks`
-    for is known."""
-    faults = [seen for seen in diagnosis.faults if not seen.explained]
-    if not faults:
-        return
-    if named and not printer.verbose:
-        more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
+def _show_unexplained(printer: Printer, diagnosis: Diagnosis, *, asks: bool) -> None:
+    """Show the fault classes of the lines that no named issue explains: their number and the first line, or
+    all of them with --verbose."""
+    faults = diagnosis.unexplained
+    if printer.verbose:
+        _show_faults(printer, diagnosis, asks=asks)
+    elif faults:
         fault, line = faults[0].match.fault, _line(faults[0].evidence[0], diagnosis, whole=False)
+        more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
         printer.said(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
-        return
+
+
+def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool) -> None:
+    """Show the fault classes of the lines that no named issue explains: the first as an answer, and the
+    others by their titles. Nothing is reported before the GPU that doctor `asks` for is known."""
+    faults = diagnosis.unexplained
     shown = faults if printer.verbose else faults[:1]
     for seen in shown:
         _answer_fault(printer, diagnosis, seen)
@@ -441,7 +452,7 @@ def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool, named: b
         printer.said(f"Also: {_titled(seen, diagnosis)}")
     if rest[_FAULTS:]:
         printer.line(f"Also {counted(len(rest) - _FAULTS, 'other fault')}: -v")
-    if not (asks or named) and diagnosis.collect:
+    if faults and diagnosis.collect and not asks:
         printer.line()
         printer.line(f"To report it at {_tracker(faults[0])}, collect:")
         for what in diagnosis.collect:

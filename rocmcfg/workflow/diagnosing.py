@@ -88,7 +88,7 @@ class FaultSeen(NamedTuple):
 )
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
-    faults that no issue explains, and `collect` lists what a maintainer needs for the first of those.
+    faults, without mere notes, that no issue explains, and `collect` lists what a maintainer needs for the first of those.
     `kinds` are the kinds of logs that were read. `troubles` are lines that look like a failure, if neither an
     issue nor a fault class has any. `resets` are looked for only in the log of a single boot; `details` are
     lines that say more about errors, and are none themselves."""
@@ -108,6 +108,11 @@ class Diagnosis(NamedTuple):
     @property
     def knowledge_version(self) -> str:
         return catalogue.version()
+
+    @property
+    def unexplained(self) -> tuple[FaultSeen, ...]:
+        """Return the fault classes with a line that no named issue explains, best first."""
+        return tuple(seen for seen in self.faults if not seen.explained)
 
     @property
     def shows_fault(self) -> bool:
@@ -212,7 +217,8 @@ def diagnose(
     faults = _faults_seen(scanner, covered(ranked), ours=not log.is_another_vendors)
     kinds = _kinds(scanner, of_logs)
     is_quiet = any(not kind.troubles for kind in kinds[:1])
-    unknown = tuple(lines for fault in faults if not fault.explained for lines in fault.evidence)
+    unexplained = (seen for seen in faults if not seen.explained and seen.match.fault.severity != "note")
+    unknown = tuple(lines for seen in unexplained for lines in seen.evidence)
     return Diagnosis(
         tuple(scanner.logs),
         where,
