@@ -277,7 +277,7 @@ def _access(
     """Return how far a program gets on its way to the GPU. A log that names no layer of it is about something
     else."""
     shown = {}
-    if where.host is not None:
+    if where.host is not None and not where.doubts:
         shown = access_facts.read(view, where.host, variables, environment)
     access = walk(access_layers(), shown, in_log, own_log=own_logs)
     return access if own_logs or walk(access_layers(), {}, in_log).answer is not None else None
@@ -291,7 +291,8 @@ def _harmful(where: Origin, running: Running, known: Catalogue) -> tuple[Harmful
     version = parse_kernel(release)
     kernels = (Kernel(release, version, Driver.MODULE),) if version else ()
     of_log = harmful(where.log.kargs_at(_END) or (), Machine(kernels, gpus), known)
-    of_host = harmful(running.kargs, where.host.machine, known) if where.host is not None else ()
+    own = where.host is not None and not where.doubts
+    of_host = harmful(running.kargs, where.host.machine, known) if own and where.host else ()
     return tuple({each.argument: each for each in (*of_host, *of_log)}.values())
 
 

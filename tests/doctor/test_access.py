@@ -226,6 +226,19 @@ def test_a_container_without_the_device(tmp_path: Path, monkeypatch: pytest.Monk
     assert answer.cause.id == "no-device-in-container"
 
 
+@pytest.mark.parametrize("is_offered", [True, False])
+def test_wsl_has_no_device_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_offered: bool
+) -> None:
+    release = {"proc/sys/kernel/osrelease": "6.6.87.2-microsoft-standard-WSL2\n"}
+    dxg: dict[str, File] = {"dev/dxg": ""} if is_offered else {}
+    root = debian_grub_host(tmp_path, gfx=None, extra={**release, **dxg})
+    monkeypatch.setattr(LocalView, "offline", False)
+    monkeypatch.setattr(LocalView, "runs_tools", False)
+    walked = access(root)
+    assert (walked.answer.cause.id if walked.answer else None) == (None if is_offered else "wsl")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "count", "hides"),
     [
@@ -295,6 +308,15 @@ def test_a_log_of_another_machine_is_not_refined_by_this_host(tmp_path: Path) ->
     answer = done.document["access"]["answer"]
     assert (answer["source"], answer["id"]) == ("the log", "no-hip-device")
     assert "blacklist" not in rocmcfg("doctor", log, "--root", root).out
+
+
+def test_a_log_that_may_be_another_machines_is_not_refined_either(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, loaded=False, booted_with="nomodeset")
+    log = tmp_path / "program.log"
+    log.write_text(f"Aug 05 08:56:27 server kernel: amdgpu: x\n{NO_DEVICE}\n")
+    document = rocmcfg("doctor", log, "--root", root, "--json").document
+    assert document["access"]["answer"]["source"] == "the log"
+    assert document["harmful"] == []
 
 
 def test_the_way_is_printed_without_a_log(tmp_path: Path) -> None:

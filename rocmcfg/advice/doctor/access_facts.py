@@ -51,15 +51,21 @@ def read(
 
 
 def _pci(view: HostView, facts: Facts) -> Iterator[tuple[str, Evidence]]:
-    in_wsl = "microsoft" in facts.running.lower()  # in the release of every kernel for WSL
-    yield "wsl", Evidence(in_wsl, facts.running)
     devices = pci_gpus(view)
-    if devices:
+    if _is_wsl(facts):
+        lacks = None if view.offline else not view.exists("/dev/dxg")
+        yield "wsl", Evidence(lacks, "there is no /dev/dxg" if lacks else "")
+        yield "pci", Evidence(None, "WSL has the GPU of Windows at /dev/dxg instead")
+    elif devices:
         yield "pci", Evidence(True, ", ".join(f"{address} (1002:{id})" for address, id in devices.items()))
     elif view.names(_PCI):
         yield "pci", Evidence(False, f"{_PCI} has no display device of AMD")
     else:
         yield "pci", Evidence(None, f"there is no {_PCI}")
+
+
+def _is_wsl(facts: Facts) -> bool:
+    return "microsoft" in facts.running.lower()  # in the release of every kernel for WSL
 
 
 def _driver(view: HostView, facts: Facts) -> Iterator[tuple[str, Evidence]]:
@@ -92,8 +98,9 @@ def _kfd(view: HostView, facts: Facts) -> Iterator[tuple[str, Evidence]]:
         "no-hsa-amd",
         Evidence(without, f"kernel {facts.running}: CONFIG_HSA_AMD is not set" if without else ""),
     )
-    if view.offline:
-        yield "kfd", Evidence(None, "the root is not that of the running system")
+    if view.offline or _is_wsl(facts):
+        why = "the root is not that of the running system" if view.offline else "WSL has no /dev/kfd"
+        yield "kfd", Evidence(None, why)
     else:
         yield "kfd", Evidence(view.exists("/dev/kfd"), "/dev/kfd")
         yield "no-device-in-container", Evidence(bool(facts.container), facts.container)
