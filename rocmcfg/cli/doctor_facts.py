@@ -39,7 +39,7 @@ def show_way(printer: Printer, diagnosis: Diagnosis) -> None:
     printer.line("The way of a program to the GPU:")
     printer.pairs(rows)
     if printer.verbose:
-        printer.facts([(layer.id, layer.detail) for layer in diagnosis.access.layers if layer.detail])
+        printer.pairs([(layer.name, layer.detail) for layer in diagnosis.access.layers if layer.detail])
 
 
 def _show_doubts(printer: Printer, diagnosis: Diagnosis) -> None:
@@ -85,14 +85,17 @@ def _show_memory(printer: Printer, memory: ApuMemory) -> None:
 
 
 def _show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
+    """Show the faults by facts: without -v the first whose cause is confirmed, and the number of the rest."""
     pairs = diagnosis.bad_pairs
-    if not pairs:
-        return
-    printer.heading("Known faults of this machine, by its GPU, kernel and ROCm")
-    for pair in pairs if printer.verbose else pairs[:_PAIRS]:
+    confirmed = [pair for pair in pairs if pair.issue.confidence == "confirmed"]
+    shown = pairs if printer.verbose else confirmed[:_PAIRS]
+    if shown:
+        printer.heading("Known faults of this machine, by its GPU, kernel and ROCm")
+    for pair in shown:
         printer.said(f"{pair.issue.title} ({pair.issue.id}): {' and '.join(pair.lacking)}.")
         if pair.issue.fixed_in:
             printer.said(f"  Fixed in: {pair.issue.fixed_in}")
         printer.to_copy("  Until then:", f"rocmcfg explain {pair.issue.id}")
-    if pairs[_PAIRS:] and not printer.verbose:
-        printer.line(f"And {counted(len(pairs) - _PAIRS, 'other fault')}: -v")
+    if rest := len(pairs) - len(shown):
+        others = counted(rest, "other reported fault" if shown else "reported fault")
+        printer.said(f"Its GPU, kernel and ROCm have {others}: -v")
