@@ -99,10 +99,9 @@ class FaultSeen(NamedTuple):
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
     faults, without mere notes, that no issue explains, and `collect` lists what a maintainer needs for the
-    first of those.
-    `kinds` are the kinds of logs that were read. `troubles` are lines that look like a failure, if neither an
-    issue nor a fault class has any. `resets` are looked for only in the log of a single boot; `details` are
-    lines that say more about errors, and are none themselves.
+    first of those. `kinds` are the kinds of logs that were read. `troubles` are lines that look like
+    a failure, if neither an issue nor a fault class has any. `resets` are looked for only in the log of a
+    single boot; `details` are lines that say more about errors, and are none themselves.
 
     The rest comes from facts, whatever the logs show. `access` is how far a program gets on its way to the
     GPU; None if the named logs are about something else. `harmful` are kernel arguments, `bad_pairs` faults
