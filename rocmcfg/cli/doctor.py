@@ -358,7 +358,7 @@ def _answer(printer: Printer, finding: Found) -> None:
 def _tell_fix(printer: Printer, finding: Found) -> None:
     match, cure = finding.match, finding.cure
     if match.issue.has_release:
-        printer.said(f"Cure: an update. Fixed in: {match.issue.fixed_in}")
+        printer.paragraph(f"Cure: an update. Fixed in: {match.issue.fixed_in}")
     lasting = "Until then:" if match.issue.has_release else "Permanent fix:"
     if finding.alike:
         too = " and ".join(issue.id for issue in finding.alike)

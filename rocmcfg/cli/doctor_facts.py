@@ -20,8 +20,8 @@ def show_first(printer: Printer, diagnosis: Diagnosis) -> None:
     _show_doubts(printer, diagnosis)
     for each in diagnosis.harmful:
         printer.heading(f"First: {each.summary}")
-        printer.said(each.why)
-        printer.said(f"Next: {each.cure} (it stands in {each.place})")
+        printer.paragraph(each.why)
+        printer.paragraph(f"Next: {each.cure} (it stands in {each.place})")
     _show_answer(printer, diagnosis)
     if diagnosis.memory is not None:
         _show_memory(printer, diagnosis.memory)
@@ -46,7 +46,7 @@ def _show_doubts(printer: Printer, diagnosis: Diagnosis) -> None:
     where = diagnosis.where
     if where.doubts and where.gfx_source == "this host":
         gfx = ", ".join(where.gfx)
-        printer.said(
+        printer.paragraph(
             f"The log may be from another machine: {' and '.join(where.doubts)}. It is judged by the GPU of "
             f"this host, {gfx}; --gfx names another."
         )
@@ -62,9 +62,9 @@ def _show_answer(printer: Printer, diagnosis: Diagnosis) -> None:
         return
     cause = answer.cause
     printer.heading(f"On this host: {cause.title}")
-    printer.said(f"{cause.meaning} ({answer.detail})" if answer.detail else cause.meaning)
+    printer.paragraph(f"{cause.meaning} ({answer.detail})" if answer.detail else cause.meaning)
     printer.to_copy("Next:", cause.command)
-    printer.said(f"Cure: {cause.cure}")
+    printer.paragraph(f"Cure: {cause.cure}")
 
 
 def _show_memory(printer: Printer, memory: ApuMemory) -> None:
@@ -72,16 +72,18 @@ def _show_memory(printer: Printer, memory: ApuMemory) -> None:
     printer.heading(f"The memory is full, and {gpu} is an APU: it maps the host's memory, up to a limit")
     of = f" of {memory.memory / _GIB:.1f} GiB" if memory.memory else ""
     if memory.limit is not None:
-        printer.said(f"The limit now is {memory.limit / _GIB:.1f} GiB{of} ({memory.source}).")
+        printer.paragraph(f"The limit now is {memory.limit / _GIB:.1f} GiB{of} ({memory.source}).")
     else:
-        printer.said("The limit is not known here; by default it is half of the memory.")
+        printer.paragraph("The limit is not known here; by default it is half of the memory.")
     if not memory.command:
-        printer.said("It is as high as is sensible: use a smaller model, batch or context.")
+        printer.paragraph("It is as high as is sensible: use a smaller model, batch or context.")
         return
     printer.to_copy("To raise it:", memory.command)
     if memory.raised_to is None:
-        printer.said("  GIB: about three quarters of the memory; PAGES: GiB times 262144.")
-    printer.said("Costs: what the GPU holds is not available to programs; the rest must do for the system.")
+        printer.paragraph("  GIB: about three quarters of the memory; PAGES: GiB times 262144.")
+    printer.paragraph(
+        "Costs: what the GPU holds is not available to programs; the rest must do for the system."
+    )
 
 
 def _show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
@@ -92,10 +94,10 @@ def _show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
     if shown:
         printer.heading("Known faults of this machine, by its GPU, kernel and ROCm")
     for pair in shown:
-        printer.said(f"{pair.issue.title} ({pair.issue.id}): {' and '.join(pair.lacking)}.")
+        printer.paragraph(f"{pair.issue.title} ({pair.issue.id}): {' and '.join(pair.lacking)}.")
         if pair.issue.fixed_in:
-            printer.said(f"  Fixed in: {pair.issue.fixed_in}")
+            printer.paragraph(f"  Fixed in: {pair.issue.fixed_in}")
         printer.to_copy("  Until then:", f"rocmcfg explain {pair.issue.id}")
     if rest := len(pairs) - len(shown):
         others = counted(rest, "other reported fault" if shown else "reported fault")
-        printer.said(f"Its GPU, kernel and ROCm have {others}: -v")
+        printer.paragraph(f"Its GPU, kernel and ROCm have {others}: -v")
