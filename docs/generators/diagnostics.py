@@ -184,8 +184,8 @@ def page() -> str:
     lines = [
         "# Diagnostics",
         "",
-        "Every problem and remark has an id that keeps its meaning between releases. CAPITALS stand for what",
-        "the message names, `…` for what it puts together. `docs/generate.py` writes this page.",
+        "Every problem and remark has an id that keeps its meaning between releases. Words in CAPITALS stand",
+        "for the names in a message, `…` for composed text. `docs/generate.py` writes this page.",
     ]
     for prefix, title in ROOMS.items():
         lines += [

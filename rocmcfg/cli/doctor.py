@@ -137,7 +137,7 @@ def issues(
     printer.section("Of any GPU", [_listed(each.issue) for each in of_any])
     printer.line()
     if any(here.state == "possible" for here in listed.issues):
-        printer.said("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
+        printer.paragraph("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
     if not listed.issues:
         mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
         printer.line(f"No known issue{' affects this host' if of_host else mentioned}.")
@@ -239,25 +239,25 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
     elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
-        printer.said(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
-    asks = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
+        printer.paragraph(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
+    gpu_unknown = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
     if named:
         _show_named(printer, diagnosis, named)
     else:
-        _show_faults(printer, diagnosis, asks=asks)
+        _show_faults(printer, diagnosis, gpu_unknown=gpu_unknown)
     if near:
         printer.heading("Less likely" if named else "Known issues that come closest; none is certain enough")
     for candidate in near:
-        printer.said(f"  {_doubted(candidate.match, printer.verbose)}")
+        printer.paragraph(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
     if named:
-        _show_unexplained(printer, diagnosis, asks=asks)
+        _show_unexplained(printer, diagnosis, gpu_unknown=gpu_unknown)
     if not printer.verbose:
         ids = [candidate.match.issue.id for candidate in named]
         ids += [seen.match.fault.id for seen in diagnosis.faults]
         ids += [candidate.match.issue.id for candidate in near]
-        printer.said(f"Details: -v, or rocmcfg explain {ids[0]}")
-    if asks:
+        printer.paragraph(f"Details: -v, or rocmcfg explain {ids[0]}")
+    if gpu_unknown:
         printer.line()
         _ask_for_the_gpu(printer, diagnosis)
     if diagnosis.diagnostics:
@@ -274,7 +274,7 @@ def _show_named(printer: Printer, diagnosis: Diagnosis, named: Sequence[Found]) 
         issue, command = candidate.match.issue, candidate.cure.command.split()
         too = command and {*command} <= {*named[0].cure.command.split()}
         covered = "; the permanent fix covers it too" if too else ""
-        printer.said(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
+        printer.paragraph(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
 
 
 def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
@@ -296,11 +296,11 @@ def _tell_kind(printer: Printer, diagnosis: Diagnosis) -> None:
             printer.line(f"  and {counted(len(troubles) - _LINES, 'other line')}")
         printer.to_copy("Search for others with the first:", _search(troubles[0].text))
     if not diagnosis.kinds:
-        printer.said("rocmcfg does not recognize what kind of log it is.")
+        printer.paragraph("rocmcfg does not recognize what kind of log it is.")
         printer.to_copy("To get the kernel's log:", _KERNELS_LOG)
         return
     kind = diagnosis.kinds[0]
-    printer.said(f"It is {kind.title}. {kind.next}")
+    printer.paragraph(f"It is {kind.title}. {kind.next}")
     if troubles and kind.of_program:
         printer.to_copy("To find the call that fails:", f"rocmcfg run -p {_TELLS_CALLS} -- PROGRAM")
 
@@ -319,7 +319,7 @@ def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
     log = " ".join(files) or ("LINE" if diagnosis.logs[0].name == "the line" else "")
     command = " ".join(filter(None, ("rocmcfg doctor", log, "--gfx GFX --kernel KERNEL --rocm ROCM")))
     printer.to_copy(" ", f"{command}{printer.root_option}")
-    printer.said(
+    printer.paragraph(
         "  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: see `uname -r`; ROCM: e.g. 7.1"
     )
     if not diagnosis.where.log.kernels:
@@ -341,45 +341,49 @@ def _answer(printer: Printer, finding: Found) -> None:
     match = finding.match
     printer.heading(f"{_sure(match)}: {match.issue.title} ({match.issue.id})")
     for setting, place in match.in_force:
-        printer.said(f"Tried: {setting} was in force ({place}) and did not help")
+        printer.paragraph(f"Tried: {setting} was in force ({place}) and did not help")
     for setting, state in match.applied:
-        printer.said(f"Done: {setting}: {state}")
+        printer.paragraph(f"Done: {setting}: {state}")
     if any("in force now" in state for _, state in match.applied):
-        printer.said("Then: if it fails again, run rocmcfg doctor, which reads the log of this boot")
+        printer.paragraph("Then: if it fails again, run rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, finding)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
-        printer.said(f"Costs: {match.issue.cost}")
+        printer.paragraph(f"Costs: {match.issue.cost}")
 
 
 def _tell_fix(printer: Printer, finding: Found) -> None:
     match, cure = finding.match, finding.cure
     if finding.alike:
         too = " and ".join(issue.id for issue in finding.alike)
-        printer.said(f"This line has another known cause: {too}.")
+        printer.paragraph(f"This line has another known cause: {too}.")
         _tell_apart(printer, (match.issue, *finding.alike))
     for lost in cure.overridden:
         name = str(lost.setting).partition("=")[0].removeprefix("env.")
         sets = f"sets {name} to {lost.value}" if lost.value else f"sets {name} to nothing"
         if lost.applied:
-            printer.said(f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied")
+            printer.paragraph(
+                f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied"
+            )
         else:
-            printer.said(f"First: delete the line at {lost.place}, which {sets} and would override the fix")
+            printer.paragraph(
+                f"First: delete the line at {lost.place}, which {sets} and would override the fix"
+            )
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
         printer.to_copy("Permanent fix:   " if cure.once else "Permanent fix:", cure.command)
     # with --set the command only adds the cure to what is applied already
     if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
-        printer.said("  It also sets what else this GPU needs; it shows all changes and asks first.")
+        printer.paragraph("  It also sets what else this GPU needs; it shows all changes and asks first.")
     for name in cure.unset:
-        printer.said(f"Fix: unset {name}")
+        printer.paragraph(f"Fix: unset {name}")
     if not match.issue.workaround.settings and not cure.unset:
         printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
     elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
         printer.line("No other cure is known.")
     whole = printer.verbose or not cure.command
     for step in cure.steps if whole else cure.steps[:1]:  # the first step may have to go with the command
-        printer.said(f"  - {step}" if whole else f"Also: {step}")
+        printer.paragraph(f"  - {step}" if whole else f"Also: {step}")
 
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
@@ -392,7 +396,7 @@ def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
         printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee gemm.log")
         printer.to_copy(" ", f"rocmcfg doctor gemm.log{printer.root_option}")
         if others:
-            printer.said(f"  If that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
+            printer.paragraph(f"  If that does not name {' or '.join(named)}, it is {' or '.join(others)}.")
 
 
 def _is_candidate(match: Match) -> bool:
@@ -428,31 +432,31 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_unexplained(printer: Printer, diagnosis: Diagnosis, *, asks: bool) -> None:
+def _show_unexplained(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool) -> None:
     """Show the fault classes of the lines that no named issue explains: their number and the first line, or
     all of them with --verbose."""
     faults = diagnosis.unexplained
     if printer.verbose:
-        _show_faults(printer, diagnosis, asks=asks)
+        _show_faults(printer, diagnosis, gpu_unknown=gpu_unknown)
     elif faults:
         fault, line = faults[0].match.fault, _line(faults[0].evidence[0], diagnosis, whole=False)
         more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
-        printer.said(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
+        printer.paragraph(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
 
 
-def _show_faults(printer: Printer, diagnosis: Diagnosis, *, asks: bool) -> None:
+def _show_faults(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool) -> None:
     """Show the fault classes of the lines that no named issue explains: the first as an answer, and the
-    others by their titles. Nothing is reported before the GPU that doctor `asks` for is known."""
+    others by their titles. Nothing is reported while the GPU is unknown."""
     faults = diagnosis.unexplained
     shown = faults if printer.verbose else faults[:1]
     for seen in shown:
         _answer_fault(printer, diagnosis, seen)
     rest = faults[len(shown) :]
     for seen in rest[:_FAULTS]:
-        printer.said(f"Also: {_titled(seen, diagnosis)}")
+        printer.paragraph(f"Also: {_titled(seen, diagnosis)}")
     if rest[_FAULTS:]:
         printer.line(f"Also {counted(len(rest) - _FAULTS, 'other fault')}: -v")
-    if faults and diagnosis.collect and not asks:
+    if faults and diagnosis.collect and not gpu_unknown:
         printer.line()
         printer.line(f"To report it at {_tracker(faults[0])}, collect:")
         for what in diagnosis.collect:
@@ -472,13 +476,13 @@ def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> No
             printer.wrapped(status, indent="      ")
     if seen.evidence[len(lines) :]:
         printer.line(f"  and {counted(len(seen.evidence) - len(lines), 'other message')}: -v")
-    printer.said(fault.meaning)
-    printer.said(f"Next: {fault.step}")
-    printer.said(f"Probably at fault: {blamed(fault)}. {outlook(fault)}")
+    printer.paragraph(fault.meaning)
+    printer.paragraph(f"Next: {fault.step}")
+    printer.paragraph(f"Probably at fault: {blamed(fault)}. {outlook(fault)}")
     for id in seen.match.causes:
-        printer.said(f"It can be a consequence of {id}.")
+        printer.paragraph(f"It can be a consequence of {id}.")
     if fault.issues:
-        printer.said(f"Known issues with such lines: {', '.join(fault.issues)}")
+        printer.paragraph(f"Known issues with such lines: {', '.join(fault.issues)}")
 
 
 def _status(text: str) -> str:

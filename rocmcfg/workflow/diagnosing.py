@@ -88,10 +88,10 @@ class FaultSeen(NamedTuple):
 )
 class Diagnosis(NamedTuple):
     """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
-    faults, without mere notes, that no issue explains, and `collect` lists what a maintainer needs for the first of those.
-    `kinds` are the kinds of logs that were read. `troubles` are lines that look like a failure, if neither an
-    issue nor a fault class has any. `resets` are looked for only in the log of a single boot; `details` are
-    lines that say more about errors, and are none themselves."""
+    faults, without mere notes, that no issue explains, and `collect` lists what a maintainer needs for the
+    first of those. `kinds` are the kinds of logs that were read. `troubles` are lines that look like
+    a failure, if neither an issue nor a fault class has any. `resets` are looked for only in the log of a
+    single boot; `details` are lines that say more about errors, and are none themselves."""
 
     logs: tuple[LogRead, ...]
     where: Origin

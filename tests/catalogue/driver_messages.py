@@ -23,18 +23,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from rocmcfg.knowledge import faults
 
 DATA = Path(__file__).with_name("data")
-FAULTS = Path(__file__).resolve().parents[2] / "rocmcfg/knowledge/data/faults"
 FOLDERS = ("amd", "ttm", "scheduler")
-KERNEL_LAYERS = (
-    *("firmware", "pcie", "start", "memory", "scheduler", "display", "reset"),
-    *("ras", "kfd", "power", "kernel"),
-)
 # What a message is printed with: dev is dev_err, drm is drm_err, bare DRM_ERROR, pr is pr_err, warn is WARN.
 _PRINTERS = {
     "error": {
@@ -105,7 +97,7 @@ class DriverMessage(NamedTuple):
 
 
 class FaultClass(NamedTuple):
-    """What the table of faults says of one kind, as far as tests need it."""
+    """A shipped fault class with its patterns; a line must also hold one of the texts beside a pattern."""
 
     id: str
     general: bool
@@ -118,19 +110,17 @@ class FaultClass(NamedTuple):
         )
 
 
-def fault_classes(layers: Iterable[str] = KERNEL_LAYERS) -> list[FaultClass]:
-    """Return the classes of these layers' files, the catch-alls last."""
-    classes = [
+def fault_classes() -> list[FaultClass]:
+    """Return the shipped classes of the layers that the kernel prints."""
+    return [
         FaultClass(
-            fault["id"],
-            fault.get("general", False),
-            [(re.compile(one["pattern"]), one.get("needs", ())) for one in fault["pattern"]],
+            fault.id,
+            fault.general,
+            [(re.compile(one.pattern), one.needs) for one in fault.patterns],
         )
-        for layer in layers
-        if (FAULTS / f"{layer}.toml").exists()
-        for fault in tomllib.loads((FAULTS / f"{layer}.toml").read_text())["fault"]
+        for fault in faults.faults().values()
+        if faults.layers()[fault.layer].of_kernel
     ]
-    return sorted(classes, key=lambda fault: fault.general)
 
 
 def read_source(root: Path) -> Iterator[DriverMessage]:

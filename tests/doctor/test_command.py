@@ -127,8 +127,8 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     answer = unfolded(rocmcfg("doctor", log, "--root", root).out)
-    asked = f"rocmcfg doctor {log} \\ --gfx GFX --kernel KERNEL --rocm ROCM"
-    assert f"The GPU is unknown. For a better answer, name it: {asked}" in answer
+    assert f"The GPU is unknown. For a better answer, name it: rocmcfg doctor {log}" in answer
+    assert "--gfx GFX --kernel KERNEL --rocm ROCM" in answer
     assert answer.startswith("AMD-1007: "), "the class of the fault is known without the GPU"
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
     assert "The GPU is unknown" not in told

@@ -1,9 +1,9 @@
 """Write the fault table in the words of other monitors. Pure.
 
 `node-problem-detector` gets a configuration of its system log monitor. Its patterns are Go's, and must reach
-to the end of the log that it holds (CompilePattern, pkg/systemlogmonitor/log_buffer.go). `prometheus` gets
-alerting rules on the counter that node-problem-detector exports, `loki` alerting rules of its ruler on the
-lines themselves, and `json` is the whole table for programs.
+to the end of the lines that it holds (CompilePattern, pkg/systemlogmonitor/log_buffer.go); `(?m)` lets `^`
+and `$` mean a line. `prometheus` gets alerting rules on the counter that node-problem-detector exports,
+`loki` alerting rules of its ruler on the lines themselves, and `json` is the whole table for programs.
 """
 
 from __future__ import annotations
@@ -23,6 +23,13 @@ _SEVERITIES = {"fatal": "critical", "error": "warning", "degraded": "warning", "
 # How promtail, Grafana Alloy and the Docker driver label lines is up to the host: every stream is searched.
 _STREAMS = '{job=~".+"}'
 
+
+def _alerting(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Yield the classes that are worth an alert: without notes, and without the general classes, whose lines
+    have no cause and no step of their own."""
+    return (fault for fault in faults if fault.severity != "note" and not fault.general)
+
+
 Export = Callable[[Iterable[Fault], Mapping[str, Layer]], str]
 
 
@@ -33,9 +40,9 @@ def reason(fault: Fault) -> str:
 
 def node_problem_detector(faults: Iterable[Fault], layers: Mapping[str, Layer]) -> str:
     rules = [
-        {**_kind(fault), "reason": reason(fault), "pattern": f"{line}.*"}
-        for fault in faults
-        if layers[fault.layer].of_kernel and fault.severity != "note"
+        {**_kind(fault), "reason": reason(fault), "pattern": f"(?m){line}.*"}
+        for fault in _alerting(faults)
+        if layers[fault.layer].of_kernel
         for pattern in fault.patterns
         for line in _lines(pattern)
     ]
@@ -75,8 +82,8 @@ def prometheus(faults: Iterable[Fault], layers: Mapping[str, Layer]) -> str:
             "on the counter of node-problem-detector with `rocmcfg issues --export node-problem-detector`",
             (
                 (fault, f'increase(problem_counter{{reason="{reason(fault)}"}}[{_WINDOW}]) > 0')
-                for fault in faults
-                if layers[fault.layer].of_kernel and fault.severity != "note"
+                for fault in _alerting(faults)
+                if layers[fault.layer].of_kernel
             ),
         )
     )
@@ -84,7 +91,7 @@ def prometheus(faults: Iterable[Fault], layers: Mapping[str, Layer]) -> str:
 
 def loki(faults: Iterable[Fault], layers: Mapping[str, Layer]) -> str:
     del layers
-    rows = ((fault, _selected(fault)) for fault in faults if fault.severity != "note")
+    rows = ((fault, _selected(fault)) for fault in _alerting(faults))
     return "".join(_rules("for the ruler of Loki; adapt the labels in {…} to your streams", rows))
 
 

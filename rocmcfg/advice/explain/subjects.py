@@ -46,7 +46,7 @@ def fix(entry: Fix, here: Mapping[str, bool | None], issues: Iterable[KnownIssue
     about = [fault.id for fault in issues if fault.lacks_fix == entry.name]
     has = {True: "has it", False: "does not have it", None: "does not show whether it has it"}
     rows = [
-        ("here", [f"kernel {release} {has[there]}" for release, there in here.items()]),
+        ("here", [f"kernel {release} {has[fixed]}" for release, fixed in here.items()]),
         ("kernels", [entry.history]),
         ("issues", [", ".join(about)] if about else []),
     ]

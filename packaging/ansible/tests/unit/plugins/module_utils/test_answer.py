@@ -177,7 +177,7 @@ def test_what_a_run_calls_a_change(transaction, states, changed):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "in_force", "take_back"),
+    ("wanted", "in_force", "undo_due"),
     [
         (None, ["a"], True),
         ([], ["a"], False),
@@ -188,8 +188,8 @@ def test_what_a_run_calls_a_change(transaction, states, changed):
         (["b"], [], False),
     ],
 )
-def test_absent_takes_back_what_it_names_or_all(wanted, in_force, take_back):
-    assert answer.to_take_back(wanted, in_force) == (take_back, "")
+def test_absent_takes_back_what_it_names_or_all(wanted, in_force, undo_due):
+    assert answer.is_undo_due(wanted, in_force) == (undo_due, "")
 
 
 def test_what_is_tried_is_taken_back_with_what_is_applied():
@@ -201,8 +201,8 @@ def test_what_is_tried_is_taken_back_with_what_is_applied():
 
 
 def test_absent_for_a_part_is_refused_and_says_what_to_write():
-    take_back, refusal = answer.to_take_back(["a"], ["a", "b", "c"])
-    assert not take_back
+    undo_due, refusal = answer.is_undo_due(["a"], ["a", "b", "c"])
+    assert not undo_due
     assert "profiles: [b, c]" in refusal
 
 
