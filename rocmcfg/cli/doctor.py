@@ -1,66 +1,30 @@
 """Command `doctor`: show which known issues a log points to, how likely each is, what cures it, and what is
-wrong with the host. Command `issues`: list known issues. Command `report`: print a report for an issue
-tracker that does not reveal whose host it is."""
+wrong with the host."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocmcfg.advice.doctor.exports import EXPORTS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.doctor_facts import show_first, show_way
-from rocmcfg.cli.printer import Misuse, Printer, counted
+from rocmcfg.cli.doctor_faults import KERNELS_LOG, show_faults, show_nothing, show_unexplained, shown_line
+from rocmcfg.cli.machines import named_machine
+from rocmcfg.cli.printer import Printer
 from rocmcfg.host.files import is_piped_in
-from rocmcfg.model.diagnostic import ExitCode, cut
-from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.spelling import closest
-from rocmcfg.model.version import parse_kernel
+from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.match import Match
-    from rocmcfg.advice.doctor.judging.origin import Options
-    from rocmcfg.advice.doctor.log_lines import LogLines
     from rocmcfg.model.issue import KnownIssue
-    from rocmcfg.workflow.diagnosing import Diagnosis, FaultSeen, Found
+    from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
 
-STATES = {
-    "open": "Open",
-    "pending": "Worked around after the next boot",
-    "worked_around": "Worked around",
-    "reported": "Only reported",
-    "possible": "Possible",
-}
-_MEANINGS = {
-    "open": ": nothing here works around them",
-    "reported": ": users say so, nothing proves the cause",
-}
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
-_LINES, _FAULTS = 3, 4  # lines of a fault, and further faults, that are shown without -v
-_QUERY = 80  # characters of a line that a search for it has
-_TELLS_CALLS = "debug-faults"  # with this profile HIP names each call that fails
-_KERNELS_LOG = "sudo journalctl -k -b > kernel.log"
 _TELLS_KERNELS = "debug-gemm"  # with this profile HIP names each kernel before it runs
-_LONG, _WORD = 240, 68  # characters shown of a log line, and of a word in it
-
-
-class ExportDocument(NamedTuple):
-    """The fault table as a text in the format of a monitor."""
-
-    format: str
-    text: str
-
-
-class ReportDocument(NamedTuple):
-    """A report in Markdown. `bundle` is the file into which it was also packed."""
-
-    report: str
-    bundle: str | None
 
 
 def doctor(
@@ -95,150 +59,13 @@ def doctor(
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
-def issues(
-    printer: Printer,
-    *,
-    words: tuple[str, ...] = opt.argument("[WORD]…", "Same as --search.", "free", "texts", required=False),
-    search: tuple[str, ...] = opt.texts(
-        "--search",
-        metavar="WORD",
-        help="List the issues of any host that mention this word. May be repeated.",
-        takes="free",
-    ),
-    gfx: tuple[str, ...] = opt.GFX,
-    rocm: str = opt.ROCM,
-    every: bool = opt.switch("--all", help="List the issues of every GPU."),
-    export: str = opt.text(
-        "--export", help="Print the fault table for a monitor instead.", choices=tuple(EXPORTS)
-    ),
-    root: str = opt.ROOT,
-) -> None:
-    """List the known issues of this host.
-
-    Or list those of another GPU, or those that mention some words: a symptom, a
-    message, a setting.
-    """
-    if export:
-        _export(printer, export, others=bool(words or search or gfx or rocm or every))
-        return
-    from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.workflow import diagnosing
-
-    search_words = (*words, *search)
-    version, gpus = opt.release(rocm), targets(gfx)
-    host = hosts.open_host(printer, root)
-    listed = diagnosing.known_issues(host, search_words, gpus, every=every, rocm=version)
-    printer.document((), listed)
-    of_host = not (search_words or gfx or every)
-    rows = host_rows(listed.facts) if of_host else []
-    printer.pairs([row for row in rows if row[0] in ("GPU", "Kernel", "ROCm")], indent="")
-    of_any = [here for here in listed.issues if gfx and not here.issue.gfx]
-    for state, title in STATES.items():
-        here = [each.issue for each in listed.issues if each.state == state and each not in of_any]
-        meaning = _MEANINGS.get(state, "") if of_host or state == "reported" else ""
-        heading = title if of_host or state != "open" else "Confirmed"
-        printer.section(f"{heading}{meaning}", [_listed(issue) for issue in here])
-    printer.section("Of any GPU", [_listed(each.issue) for each in of_any])
-    printer.line()
-    if any(here.state == "possible" for here in listed.issues):
-        printer.paragraph("Possible: depends on the ROCm release, which is unknown here; --rocm V decides.")
-    if not listed.issues:
-        mentioned = f" mentions {' and '.join(map(repr, search_words))}" if search_words else " matches"
-        printer.line(f"No known issue{' affects this host' if of_host else mentioned}.")
-    if of_host:
-        printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
-    if listed.issues:
-        printer.to_copy("Details:", "rocmcfg explain ID")
-
-
-def _export(printer: Printer, format: str, *, others: bool) -> None:
-    from rocmcfg.knowledge import faults
-
-    if others:
-        raise Misuse(
-            "excludes words, --search, --gfx, --rocm and --all: the table is of every host", "--export"
-        )
-    text = EXPORTS[format](faults.faults().values(), faults.layers())
-    printer.command = "issues --export"
-    printer.document((), ExportDocument(format, text))
-    printer.result(text)
-
-
-def _listed(issue: KnownIssue) -> tuple[str, str]:
-    return issue.id, f"{issue.title} [{_cured(issue)}]"
-
-
-def _cured(issue: KnownIssue) -> str:
-    cure = issue.workaround
-    if cure.settings:
-        return ", ".join(map(str, cure.settings))
-    return f"unset {', '.join(cure.unset)}" if cure.unset else "steps" if cure.steps else "no cure known"
-
-
-def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
-    """Return the machine that the options describe. Raises Misuse, with an example, for an unknown GPU target
-    and for an invalid version."""
-    from rocmcfg.advice.doctor.judging.origin import Options
-
-    if kernel and parse_kernel(kernel) is None:
-        problem = f"{kernel!r} is not a kernel version; write 6.8, or the output of `uname -r`"
-        raise Misuse(problem, "--kernel")
-    return Options(targets(gfx), kernel, opt.release(rocm))
-
-
-def targets(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the GPU targets for any names of GPUs. Raises Misuse for an unknown name, and for a name that
-    several targets share."""
-    from rocmcfg.knowledge import gpu_names
-    from rocmcfg.knowledge.catalogue import gpu_models
-
-    targets_ = {model.gfx for model in gpu_models()}
-    chosen = []
-    for name in names:
-        matching = [name] if name in targets_ else sorted({model.gfx for model in gpu_names.gpus(name)})
-        if len(matching) != 1:
-            near = closest(name, sorted(targets_)) if name.startswith("gfx") else ()
-            example = f"did you mean {', '.join(near)}?" if near else "write one such as gfx1100 or 9070xt"
-            problem = (
-                f"may be {' or '.join(matching)}" if matching else f"is not a known GPU target; {example}"
-            )
-            raise Misuse(f"{name!r} {problem}", "--gfx")
-        chosen += matching
-    return tuple(chosen)
-
-
-def report(
-    printer: Printer,
-    *,
-    more: tuple[str, ...] = opt.MORE_LOGS,
-    log: tuple[str, ...] = opt.LOG,
-    bundle: str = opt.text(
-        "--bundle", metavar="FILE", help="Also pack the report and the logs into a new .tar.gz.", takes="file"
-    ),
-    root: str = opt.ROOT,
-) -> None:
-    """Describe this host for an issue tracker.
-
-    Host and user names, serial numbers, addresses, ids and secrets are replaced as
-    far as rocmcfg knows their forms: read the report before you post it.
-    """
-    from rocmcfg.workflow import reporting
-
-    host = hosts.open_host(printer, root)
-    environment = {} if host.offline else dict(os.environ)
-    markdown, unread = reporting.report(host, [*log, *more], environment, bundle, printer.progress)
-    printer.document(unread, ReportDocument(markdown, bundle or None))
-    printer.result(markdown)
-    printer.problems([d for d in unread if d.severity.value != "info"])
-
-
 def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     named = [candidate for candidate in diagnosis.found if candidate.match.told]
     rest = [candidate for candidate in diagnosis.found if not candidate.match.told]
     near = [candidate for candidate in rest if printer.verbose or _is_candidate(candidate.match)]
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in diagnosis.logs if log.size)
     if not named and not near and not diagnosis.faults:
-        _tell_nothing(printer, diagnosis, read)
+        show_nothing(printer, diagnosis, read)
         return
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
@@ -248,14 +75,14 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     if named:
         _show_named(printer, diagnosis, named)
     else:
-        _show_faults(printer, diagnosis, gpu_unknown=gpu_unknown)
+        show_faults(printer, diagnosis, gpu_unknown=gpu_unknown)
     if near:
         printer.heading("Less likely" if named else "Known issues that come closest; none is certain enough")
     for candidate in near:
         printer.paragraph(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
     if named:
-        _show_unexplained(printer, diagnosis, gpu_unknown=gpu_unknown)
+        show_unexplained(printer, diagnosis, gpu_unknown=gpu_unknown)
     if not printer.verbose:
         ids = [candidate.match.issue.id for candidate in named]
         ids += [seen.match.fault.id for seen in diagnosis.faults]
@@ -281,42 +108,6 @@ def _show_named(printer: Printer, diagnosis: Diagnosis, named: Sequence[Found]) 
         printer.paragraph(f"Also {_sure(candidate.match).lower()}: {issue.title} ({issue.id}){covered}")
 
 
-def _tell_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
-    """Say what was searched for without a result, show the lines that look like a failure, and say what to
-    look at next."""
-    if read:
-        printer.wrapped(f"No line of a known issue or a fault class in {read}.", indent="")
-        _tell_kind(printer, diagnosis)
-    printer.problems(diagnosis.diagnostics)
-
-
-def _tell_kind(printer: Printer, diagnosis: Diagnosis) -> None:
-    troubles = diagnosis.troubles
-    if troubles:
-        printer.heading("Lines that look like a failure, but that rocmcfg does not know")
-        for line in troubles[:_LINES]:
-            printer.wrapped(_line(line, diagnosis, printer.verbose))
-        if troubles[_LINES:]:
-            printer.line(f"  and {counted(len(troubles) - _LINES, 'other line')}")
-        printer.to_copy("Search for others with the first:", _search(troubles[0].text))
-    if not diagnosis.kinds:
-        printer.paragraph("rocmcfg does not recognize what kind of log it is.")
-        printer.to_copy("To get the kernel's log:", _KERNELS_LOG)
-        return
-    kind = diagnosis.kinds[0]
-    printer.paragraph(f"It is {kind.title}. {kind.next}")
-    if troubles and kind.of_program:
-        printer.to_copy("To find the call that fails:", f"rocmcfg run -p {_TELLS_CALLS} -- PROGRAM")
-
-
-def _search(text: str) -> str:
-    """Return the address of a search of ROCm's trackers for the longest part of a line without numbers, which
-    differ from machine to machine."""
-    parts = re.split(r"\S*[0-9]\S*", text)
-    words = re.findall(r"[A-Za-z_]+", max(parts, key=len)[:_QUERY])
-    return f"https://github.com/search?type=issues&q=org:ROCm+{'+'.join(words)}"
-
-
 def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
     printer.line("The GPU is unknown. For a better answer, name it:")
     files = [shlex.quote(log.name) for log in diagnosis.logs if os.path.exists(log.name)]
@@ -327,7 +118,7 @@ def _ask_for_the_gpu(printer: Printer, diagnosis: Diagnosis) -> None:
         "  GFX: its name, or the gfx… that `rocminfo` prints; KERNEL: see `uname -r`; ROCM: e.g. 7.1"
     )
     if not diagnosis.where.log.kernels:
-        printer.to_copy("The complete kernel log of that boot shows it too:", _KERNELS_LOG)
+        printer.to_copy("The complete kernel log of that boot shows it too:", KERNELS_LOG)
 
 
 def _doubted(match: Match, scored: bool) -> str:
@@ -432,95 +223,8 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     rows += [("sets", str(setting)) for setting in finding.cure.settings]
     rows += [("no help", text) for text in issue.does_not_help]
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
-    rows += [("log", _line(line, diagnosis, whole=True)) for line in finding.evidence]
+    rows += [("log", shown_line(line, diagnosis, whole=True)) for line in finding.evidence]
     rows += [("kernel", f"{name}: {text}") for kernel in finding.kernel_names for name, text in kernel.parts]
     rows += [("note", note) for note in issue.notes]
     rows += [("source", url) for url in issue.evidence]
     printer.facts(rows)
-
-
-def _show_unexplained(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool) -> None:
-    """Show the fault classes of the lines that no named issue explains: their number and the first line, or
-    all of them with --verbose."""
-    faults = diagnosis.unexplained
-    if printer.verbose:
-        _show_faults(printer, diagnosis, gpu_unknown=gpu_unknown)
-    elif faults:
-        fault, line = faults[0].match.fault, _line(faults[0].evidence[0], diagnosis, whole=False)
-        more = f", and {counted(len(faults) - 1, 'other fault')}" if faults[1:] else ""
-        printer.paragraph(f"Not explained by that: {line}: {fault.id}, {fault.title}{more}")
-
-
-def _show_faults(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool) -> None:
-    """Show the fault classes of the lines that no named issue explains: the first as an answer, and the
-    others by their titles. Nothing is reported while the GPU is unknown."""
-    faults = diagnosis.unexplained
-    shown = faults if printer.verbose else faults[:1]
-    for seen in shown:
-        _answer_fault(printer, diagnosis, seen)
-    rest = faults[len(shown) :]
-    for seen in rest[:_FAULTS]:
-        printer.paragraph(f"Also: {_titled(seen, diagnosis)}")
-    if rest[_FAULTS:]:
-        printer.line(f"Also {counted(len(rest) - _FAULTS, 'other fault')}: -v")
-    if faults and diagnosis.collect and not gpu_unknown:
-        printer.line()
-        printer.line(f"To report it at {_tracker(faults[0])}, collect:")
-        for what in diagnosis.collect:
-            printer.pairs([("-", what)])
-
-
-def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> None:
-    from rocmcfg.judging.words.of_faults import blamed, outlook
-    from rocmcfg.knowledge.faults import layers
-
-    fault = seen.match.fault
-    printer.heading(f"{fault.id}: {fault.title} ({layers()[fault.layer].title})")
-    lines = seen.evidence if printer.verbose else seen.evidence[:_LINES]
-    for line in lines:
-        printer.wrapped(_line(line, diagnosis, printer.verbose))
-        if status := _status(line.text):
-            printer.wrapped(status, indent="      ")
-    if seen.evidence[len(lines) :]:
-        printer.line(f"  and {counted(len(seen.evidence) - len(lines), 'other message')}: -v")
-    printer.paragraph(fault.meaning)
-    printer.paragraph(f"Next: {fault.step}")
-    printer.paragraph(f"Probably at fault: {blamed(fault)}. {outlook(fault)}")
-    for id in seen.match.causes:
-        printer.paragraph(f"It can be a consequence of {id}.")
-    if fault.issues:
-        printer.paragraph(f"Known issues with such lines: {', '.join(fault.issues)}")
-
-
-def _status(text: str) -> str:
-    """Return what the status of ROCr or HIP in a line means; empty where it has none with a meaning."""
-    from rocmcfg.knowledge import catalogue
-
-    words = {*re.findall(r"\w+", text)}
-    for name, row in catalogue.status_codes().items():
-        if "means" in row and (name in words or row.get("prints", "\n") in text):
-            return f"{name}: {row['means']}"
-    return ""
-
-
-def _titled(seen: FaultSeen, diagnosis: Diagnosis) -> str:
-    fault = seen.match.fault
-    causes = f"; it can be a consequence of {' and '.join(seen.match.causes)}" if seen.match.causes else ""
-    return f"{fault.id}, {fault.title} ({_place(seen.evidence[0], diagnosis)}){causes}"
-
-
-def _tracker(seen: FaultSeen) -> str:
-    from rocmcfg.knowledge.faults import layers
-
-    return layers()[seen.match.fault.layer].tracker
-
-
-def _line(line: LogLines, diagnosis: Diagnosis, whole: bool) -> str:
-    times = f"{line.times}{' or more' if line.more else ''} × " if line.times > 1 else ""
-    text = line.text if whole else " ".join(cut(word, _WORD) for word in cut(line.text, _LONG).split())
-    return f"{times}{text} ({_place(line, diagnosis)})"
-
-
-def _place(line: LogLines, diagnosis: Diagnosis) -> str:
-    lines = f"{line.line}" if line.times == 1 else f"{line.line}-{line.last_line}"
-    return f"line {lines}" if sum(log.size > 0 for log in diagnosis.logs) == 1 else f"{line.log}:{lines}"

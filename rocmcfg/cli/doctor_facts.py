@@ -36,6 +36,7 @@ def show_way(printer: Printer, diagnosis: Diagnosis) -> None:
     for status in ("passed", "failed", "cannot be told", "not looked at"):
         layers = diagnosis.access.with_status(status)
         rows += [(status, ", ".join(layer.name for layer in layers))] if layers else []
+    printer.gap()
     printer.line("The way of a program to the GPU:")
     printer.pairs(rows)
     if printer.verbose:

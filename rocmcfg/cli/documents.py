@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
-from rocmcfg.cli.doctor import ExportDocument, ReportDocument
+from rocmcfg.cli.issues import ExportDocument
+from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import doctor, targets
+from rocmcfg.cli.doctor import doctor
+from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.issue import cause

@@ -59,7 +59,7 @@ def new(
     For a fault that doctor does not know. Names and numbers are removed from its
     lines, and no pattern matches logs of healthy machines.
     """
-    from rocmcfg.cli.doctor import named_machine
+    from rocmcfg.cli.machines import named_machine
     from rocmcfg.workflow import drafting
 
     host = hosts.open_host(printer, root)

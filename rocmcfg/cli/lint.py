@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import targets
+from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
 from rocmcfg.host.files import is_piped_in

@@ -261,9 +261,13 @@ class Printer:
         if not self.json:
             write(text if text.endswith("\n") else text + "\n")
 
-    def heading(self, text: str) -> None:
+    def gap(self) -> None:
+        """Print an empty line, unless nothing was printed before it."""
         if self._begun:
             self.line()
+
+    def heading(self, text: str) -> None:
+        self.gap()
         self.line("\n".join(self.paint(line, "bold") for line in wrap(text)))
 
     def wrapped(self, text: str, indent: str = "  ") -> None:

@@ -163,7 +163,7 @@ def new(
     root: str = opt.ROOT,
 ) -> None:
     """Create a profile in /etc/rocmcfg/profiles."""
-    from rocmcfg.cli.doctor import targets
+    from rocmcfg.cli.machines import targets
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 

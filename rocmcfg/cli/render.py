@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import named_machine
+from rocmcfg.cli.machines import named_machine
 from rocmcfg.cli.printer import Misuse, Printer
 
 

@@ -182,7 +182,7 @@ def _to_run(report: VerificationReport, root: str) -> list[str]:
 
 
 def _issues(status: Status, root: str) -> list[tuple[str, str]]:
-    from rocmcfg.cli.doctor import STATES
+    from rocmcfg.cli.issues import STATES
 
     counts = Counter[str](issue.state for issue in status.issues)
     counted_states = ", ".join(

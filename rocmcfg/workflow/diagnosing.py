@@ -234,7 +234,7 @@ def diagnose(
         problems += not_applied
         problems += host_checks.check(view, facts, hardware, receipt, known, variables)
     faults = _faults_seen(scanner, covered(ranked), ours=not log.is_another_vendors)
-    kinds = _kinds(scanner, of_logs)
+    kinds = _kinds(scanner, of_logs, of_host=not paths)
     is_quiet = any(not kind.troubles for kind in kinds[:1])
     unexplained = (seen for seen in faults if not seen.explained and seen.match.fault.severity != "note")
     unknown = tuple(lines for seen in unexplained for lines in seen.evidence)
@@ -322,9 +322,10 @@ def _memory(view: HostView, where: Origin, in_logs: frozenset[str], known: Catal
     return apu_memory(view, where, where.log.gtt, knowledge, root_option(view.root))
 
 
-def _kinds(scanner: Scanner, knowledge: LogKnowledge) -> tuple[LogKind, ...]:
-    """Return the kinds of logs that were read, the one with the most lines first."""
-    lines: Counter[str] = Counter()
+def _kinds(scanner: Scanner, knowledge: LogKnowledge, *, of_host: bool) -> tuple[LogKind, ...]:
+    """Return the kinds of logs that were read, the one with the most lines first. The logs of this host are
+    its kernel's, whatever lines they have."""
+    lines = Counter({"kernel": 1} if of_host and scanner.logs else {})
     for hit in scanner.hits:
         if hit.probe.role == "kind":
             lines[hit.probe.kind] += len(hit.positions)
