@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.advice.doctor.exports import EXPORTS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.doctor_facts import show_first, show_way
 from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, cut
@@ -84,7 +85,10 @@ def doctor(
     logs = [*log, *more] or (["-"] if is_piped_in() else [])
     diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(diagnosis.diagnostics, diagnosis)
+    show_first(printer, diagnosis)
     _show(printer, diagnosis)
+    if not logs:
+        show_way(printer, diagnosis)
     if len(diagnosis.logs) < len(logs):
         raise SystemExit(int(ExitCode.ERROR))
     if detailed_exitcode and diagnosis.shows_fault:
@@ -353,6 +357,9 @@ def _answer(printer: Printer, finding: Found) -> None:
 
 def _tell_fix(printer: Printer, finding: Found) -> None:
     match, cure = finding.match, finding.cure
+    if match.issue.has_release:
+        printer.paragraph(f"Cure: an update. Fixed in: {match.issue.fixed_in}")
+    lasting = "Until then:" if match.issue.has_release else "Permanent fix:"
     if finding.alike:
         too = " and ".join(issue.id for issue in finding.alike)
         printer.paragraph(f"This line has another known cause: {too}.")
@@ -371,7 +378,7 @@ def _tell_fix(printer: Printer, finding: Found) -> None:
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
-        printer.to_copy("Permanent fix:   " if cure.once else "Permanent fix:", cure.command)
+        printer.to_copy(f"{lasting:17}" if cure.once else lasting, cure.command)
     # with --set the command only adds the cure to what is applied already
     if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
         printer.paragraph("  It also sets what else this GPU needs; it shows all changes and asks first.")

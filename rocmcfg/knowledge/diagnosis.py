@@ -99,6 +99,19 @@ class Writer(NamedTuple):
     stop: str
 
 
+class MemoryKnowledge(NamedTuple):
+    """What shows that the memory of a GPU is full, as ids of fault classes and known issues, and what raises
+    the limit of an APU: the share of the host's memory that it may then map, and a profile's setting for it
+    on the targets `profile_gfx`."""
+
+    faults: tuple[str, ...]
+    issues: tuple[str, ...]
+    share: float
+    profile: str
+    setting: str
+    profile_gfx: tuple[str, ...]
+
+
 class HostKnowledge(NamedTuple):
     """Knowledge about hosts. `target_variable` presents a GPU as another target, `choosers` choose among
     several GPUs."""
@@ -108,6 +121,7 @@ class HostKnowledge(NamedTuple):
     writers: tuple[Writer, ...]
     target_variable: str
     choosers: tuple[str, ...]
+    memory: MemoryKnowledge
 
 
 @functools.cache
