@@ -208,8 +208,8 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
         printer.pairs([("read", read), ("machine", _machine(diagnosis))], indent="")
     elif diagnosis.where.host is None and diagnosis.machine.gfx_source == "the log":
         printer.paragraph(f"From another machine: {_machine(diagnosis)}. The commands are for that machine.")
-    gpu_unknown = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
-    if gpu_unknown and not named:
+    no_gpu = not diagnosis.machine.gfx and not diagnosis.machine.possible_gfx
+    if no_gpu and not named:
         _ask_for_the_gpu(printer, diagnosis)
     for candidate in named if printer.verbose else named[:1]:
         _answer(printer, candidate)
@@ -224,11 +224,11 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     for candidate in near:
         printer.paragraph(f"  {_doubted(candidate.match, printer.verbose)}")
     _tell_apart(printer, () if named else [candidate.match.issue for candidate in near])
-    _show_unknown(printer, diagnosis, gpu_unknown=gpu_unknown, named=bool(named))
+    _show_unknown(printer, diagnosis, no_gpu=no_gpu, named=bool(named))
     if not printer.verbose:
         first = [f"rocmcfg explain {candidate.match.issue.id}" for candidate in (*named, *near)][:1]
         printer.paragraph(", or ".join(["Details: -v", *first]))
-    if gpu_unknown and named:
+    if no_gpu and named:
         printer.line()
         _ask_for_the_gpu(printer, diagnosis)
     if diagnosis.diagnostics:
@@ -293,13 +293,10 @@ def _tell_fix(printer: Printer, finding: Found) -> None:
         name = str(lost.setting).partition("=")[0].removeprefix("env.")
         sets = f"sets {name} to {lost.value}" if lost.value else f"sets {name} to nothing"
         if lost.applied:
-            printer.paragraph(
-                f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied"
-            )
+            step = f"Fix: delete the line at {lost.place}, which {sets} and overrides what is applied"
         else:
-            printer.paragraph(
-                f"First: delete the line at {lost.place}, which {sets} and would override the fix"
-            )
+            step = f"First: delete the line at {lost.place}, which {sets} and would override the fix"
+        printer.paragraph(step)
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
@@ -364,7 +361,7 @@ def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> No
     printer.facts(rows)
 
 
-def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool, named: bool) -> None:
+def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, no_gpu: bool, named: bool) -> None:
     if not diagnosis.unknown:
         return
     if named and not printer.verbose:
@@ -376,7 +373,7 @@ def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool, 
     from rocmcfg.knowledge import catalogue
 
     printer.heading(
-        "Not explained while the GPU is unknown" if gpu_unknown else "Not explained by any known issue"
+        "Not explained while the GPU is unknown" if no_gpu else "Not explained by any known issue"
     )
     shown = diagnosis.unknown if printer.verbose else diagnosis.unknown[:_UNKNOWN]
     for line in shown:
@@ -388,7 +385,7 @@ def _show_unknown(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool, 
                 break
     if len(diagnosis.unknown) > len(shown):
         printer.line(f"  and {counted(len(diagnosis.unknown) - len(shown), 'other message')}: -v")
-    if not (gpu_unknown or named):
+    if not (no_gpu or named):
         printer.line()
         printer.line("To report it, collect:")
         for item in diagnosis.collect:
