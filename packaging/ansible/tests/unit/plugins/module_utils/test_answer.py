@@ -117,7 +117,9 @@ def test_a_program_without_a_version_is_told(output, errors, code, said):
 def test_a_program_that_the_system_does_not_start():
     gone = answer.unstartable(errno.ENOENT, "No such file or directory", "#!/opt/x/bin/python3 -I")
     assert "its first line names /opt/x/bin/python3 -I, which is missing" in gone
-    assert "not a program that this host can start" in answer.unstartable(errno.ENOEXEC, "Exec format error", "")
+    assert "not a program that this host can start" in answer.unstartable(
+        errno.ENOEXEC, "Exec format error", ""
+    )
     assert "Argument list too long" in answer.unstartable(errno.E2BIG, "Argument list too long", "#!/bin/sh")
 
 
