@@ -1,31 +1,31 @@
 """rocmcfg: a host configuration manager for amdgpu kernel parameters.
 
-The map, for a reader who is new here:
+A map for new readers:
 
     model      the nouns: profile, setting, facts, plan, change, activation, check, diagnostic
-    languages  what sets variables: one reader per language, text in, assignments out
-    knowledge  what we know: the catalogue (data/*.toml) and the profiles
+    languages  one reader for each language that sets variables: from a text to its assignments
+    knowledge  the catalogue (data/*.toml) and the profiles
     host       the only package that touches the operating system; reading and writing are two types
-    facts      what is true of a host: kernels, GPUs, ROCm, operating system
+    facts      facts about a host: kernels, GPUs, ROCm, operating system
     loaders    one folder per boot loader
     initramfs  one module per generator of initramfs images
-    files      one module per kind of file besides: modprobe.d, variables, hooks
-    records    what rocmcfg writes down about itself: journal and receipt
-    state      how a host is: configured, running, and verified against the receipt
-    judging    what the knowledge says of a setting on a machine
-    change     what is done to a host:
+    files      one module per kind of file outside of boot loaders: modprobe.d, variables, hooks
+    records    the records that rocmcfg keeps: journal and receipt
+    state      the state of a host: configured, running, and verified against the receipt
+    judging    verdicts on a setting on a machine, from the knowledge
+    change     changes of a host:
       planning     request → resolve → plan; pure
-      transaction  carries a plan out under a journal, and takes it back
+      transaction  carries a plan out under a journal, and rolls it back
       trial        one boot with other settings: planned, on record, watched, ended
       rendering    the same settings for systems that are built
-    advice     what people are told:
-      explain      what is known of one name
-      lint         reads GRUB files, modprobe.d, scripts, Markdown … and judges what they set
+    advice     answers for people:
+      explain      explains one name
+      lint         reads GRUB files, modprobe.d, scripts, Markdown … and judges their settings
       doctor       matches logs and host against the known issues
-      report       what an issue tracker needs to know of a host, without what tells whose it is
+      report       describes a host for an issue tracker, without names, addresses and secrets
     workflow   the use cases, as short functions: read this next
-    cli        one file per command; `app` composes, and prints the version. `printer` prints what commands
-               say, `help` the pages of --help, and `complete` what a shell completes
+    cli        one file per command; `app` composes, and prints the version. `printer` prints the output of
+               commands, `help` the pages of --help, and `complete` the words that a shell completes
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
 (the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, rendering →

@@ -32,6 +32,13 @@ def programs_are_not_measured() -> None:
         os.environ.pop(name, None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def output_is_plain() -> None:
+    """Continuous integration asks for colours; what the program prints is compared without them."""
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        os.environ.pop(name, None)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--diagnostics-seen", metavar="FILE", help="add every diagnostic that is made to FILE")
     parser.addoption("--turn", metavar="N/OF", help="of the tests each OFth, from the Nth on")

@@ -16,37 +16,38 @@ _TESTS = Path(__file__).resolve().parents[2] / "tests"
 _NOT_CASES = ("trees", "tools", "__pycache__")
 _HEAD = """# Boot chains
 
-What rocmcfg configures, how each was shown to work, and what it refuses. `docs/generate.py` writes this page
-from the backends and from the tests that there are of them.
+This page lists the boot chains that rocmcfg configures, how each was tested, and the chains that it refuses.
+`docs/generate.py` writes this page from the backends and their tests.
 
-Not every proof is worth the same:
+There are four kinds of proof:
 
-- **Real machine**: a virtual machine boots by real firmware, loader, kernel and amdgpu module; settings are
-  applied, in effect after a reboot, and gone after a rollback. All of them are Debian with parts of Debian:
-  what another distribution adds around a loader is not shown by them.
-- **Loader alone**: the loader boots by real firmware, with a small program in the place of the kernel. That
-  shows which arguments a boot gets, and that a trial is one boot, on the versions that Debian has; of Limine,
-  which no package index has, by hand (`tests/loaders/test_limine.py`).
-- **Recorded**: a tree of files like that of a host, and stand-ins for the host's programs that do what the
-  source of each says. That shows what rocmcfg reads, writes and says, and not that the loader boots it.
-- **Refused**: rocmcfg tells the chain apart from all others, writes nothing, and says what to do by hand.
+- **Real machine**: a virtual machine boots with real firmware, loader, kernel and amdgpu module. The settings
+  are applied, are in effect after a reboot, and are gone after a rollback. All these machines run Debian with
+  Debian's packages; they do not show what another distribution adds to a loader.
+- **Loader alone**: the loader boots with real firmware, with a small program in place of the kernel. This
+  shows which arguments a boot gets, and that a trial is one boot, for the versions in Debian. No package
+  index has Limine; its test is run by hand (`tests/loaders/test_limine.py`).
+- **Recorded**: a tree of files like those of a host, and stand-ins for the host's programs that follow the
+  source of each program. This shows what rocmcfg reads, writes and prints. It does not show that the loader
+  boots the result.
+- **Refused**: rocmcfg recognises the chain, writes nothing, and says what to do by hand.
 
-What holds for all of them is said here once. Arguments take effect at the next boot, in the entries for
-everyday use of this system and in those of kernels installed later. Entries for rescue and
-fallback, of snapshots and of other systems stay as they are, but for those that GRUB's scripts make of the
-arguments of all entries: each loader says which, and the plan warns of them. An undo takes out what is
-ours, also of entries that were made since, and leaves what others wrote. In a line that is somebody else's,
-ours stands between rocmcfg.begin and rocmcfg.end.
+These rules hold for all chains. Arguments take effect at the next boot, in the normal entries of this system
+and in the entries of kernels installed later. Entries for rescue and fallback, of snapshots and of other
+systems stay as they are, except entries that GRUB's scripts generate from the arguments of all entries: each
+loader names them, and the plan warns about them. An undo removes rocmcfg's part, also from entries made
+later, and leaves what others wrote. In a line of another owner, rocmcfg's part is between rocmcfg.begin and
+rocmcfg.end.
 
-A value that the loader, or a program on the way to it, would read as something else is refused (RC3108), as
-GRUB reads a semicolon: it is never put in quotes. What others wrote is not mended: where a quote of theirs
-stays open, or a line of GRUB's script ends too early, nothing is written behind it (RC3170, RC3172).
+If the loader, or a program before it, would read a value differently, such as a semicolon in GRUB, the value
+is refused (RC3108); rocmcfg never quotes it. It does not repair files of others: after an open quote, or a
+line of GRUB's script that ends too early, it writes nothing (RC3170, RC3172).
 
-A trial with systemd-boot, or Limine, is a copy of an entry with the trial's arguments behind all others,
-which the loader boots once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything.
-With GRUB it is the word $rocmcfg_trial on every normal entry, and commands with which GRUB takes the
-arguments of one boot out of its environment block (grubenv) and fills them in: the boot after it has none.
-There is none where GRUB cannot write that block: on Btrfs, LVM and RAID.
+With systemd-boot and Limine, a trial is a copy of an entry with the trial's arguments after all others. The
+loader boots the copy once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything. With
+GRUB, a trial uses the word $rocmcfg_trial on every normal entry, and commands with which GRUB moves the
+arguments of one boot from its environment block (grubenv) to that word: the boot after it has none. There is
+no trial if GRUB cannot write that block: on Btrfs, LVM and RAID.
 """
 
 
@@ -65,11 +66,14 @@ def page() -> str:
     lines += [f"| {row.name} | no | refused, {_counted(row.name)} | no |" for row in _refused()]
     for name in registry.NAMES:
         lines += ["", *_chain(name)]
-    lines += ["", "## Refused", "", "What is said there to do by hand:"]
+    lines += ["", "## Refused", "", "On these systems, add the arguments by hand:"]
     for row in _refused():
         lines += ["", f"### {row.title}", "", "```", _by_hand(row.manual), "```"]
         if row.renders:
-            lines += ["", f"`rocmcfg render --format {row.renders}` prints a profile in its own words."]
+            lines += [
+                "",
+                f"`rocmcfg render --format {row.renders}` prints a profile in the format of this system.",
+            ]
     lines += ["", *_peers()]
     lines += ["", "## Initramfs", ""]
     for generator in initramfs.backends():
@@ -79,21 +83,21 @@ def page() -> str:
 
 _PEERS = """## Peers and the real programs
 
-`make peers` holds what rocmcfg reads against what others make of the same text, and `make peers ARGS=--write`
-notes the figures that stand here. Each row says of which version they are.
+`make peers` compares how rocmcfg and other programs read the same text; `make peers ARGS=--write` records the
+figures below. Each row names the version of the program.
 
-**Random files.** A program reads files that are made by chance, and so does rocmcfg. *Ordinary* files are as
-people write them: all have to agree. In each *odd* one is one trick. There rocmcfg may refuse, or say that it
-cannot be told; a wrong value, or a wrong promise of `plan`, is a fault.
+**Random files.** A program and rocmcfg read the same randomly generated files. *Ordinary* files are like
+those that people write: both must agree on all of them. Each *odd* file has one peculiarity. There rocmcfg
+may refuse, or say that the value is unknown; a wrong value, or a wrong promise of `plan`, is a fault.
 
-| program: what it reads | version | ordinary: agree | odd: agree | not told | faults | theirs, scope |
+| program: what it reads | version | ordinary: agree | odd: agree | unknown | faults | theirs, scope |
 |---|---|---|---|---|---|---|"""
 _SUITES = """
-**Cases of peers' own tests**, taken out of their sources, which are not kept here. *Theirs*: the reader of
-the peer is not that of the program that the file is for. *Scope*: what is read is not the same thing.
-Those that are not expressible are about something else.
+**Cases of peers' own tests**, from their sources, which are not kept here. *Theirs*: the peer reads the file
+differently from the program that the file is for. *Scope*: the two read different things. Cases that are *not
+expressible* are about something else.
 
-| sources of | version | cases | agree | cannot be told | faults | theirs | scope | not expressible |
+| sources of | version | cases | agree | unknown | faults | theirs | scope | not expressible |
 |---|---|---|---|---|---|---|---|---|"""
 _COUNTED = ("cases", "agree", "refused", "ours", "theirs", "scope", "not expressible")
 
@@ -113,7 +117,8 @@ def _peers() -> Iterator[str]:
     for row in suites:
         yield f"| {row['name']} | {row['version']} | {' | '.join(row[name] for name in _COUNTED)} |"
     told = sum(int(row["cases"]) - int(row["not expressible"]) for row in suites)
-    yield f"\n{told} cases can be expressed. Which of them differ, and why: `tests/peers/differences.toml`."
+    yield f"\n{told} cases can be expressed."
+    yield "`tests/peers/differences.toml` lists those that differ, with the reason."
 
 
 def _chain(name: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocmcfg.advice.doctor.reading import probes
-from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
+from rocmcfg.knowledge import catalogue, compiled, diagnosis, faults, profiles, toml
 from rocmcfg.knowledge.cures import READY, cures_of
 from rocmcfg.knowledge.duplicates import duplicates
 from rocmcfg.knowledge.profile_schema import validate
@@ -30,8 +30,8 @@ def page() -> str:
         if wrong:
             raise ValueError(f"{path} is no profile: {wrong}")
         entries.append(compiled.entry(f"profiles/{path.name}", content, document))
-    of_logs = probes.of_logs(diagnosis.log_knowledge(), resets=True)
-    probed = (*of_logs, *probes.of_issues(catalogue.known_issues()))
+    classes = faults.faults().values()
+    probed = probes.of_all(diagnosis.log_knowledge(), catalogue.known_issues(), classes, resets=True)
     patterns = [p.pattern for p in probed]
     required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
     entries.append(compiled.entry(probes.READY, b"", required))

@@ -42,7 +42,7 @@ def _page(template: str) -> str:
             groups={c.name: [inner.name for inner in c.commands] for c in program.commands if c.commands},
             kinds=_kinds(every),
             fixed=_fixed(every),
-            asked=sorted(complete.ASKED),
+            asked=sorted(complete.KINDS),
         )
     )
 
@@ -130,7 +130,7 @@ def _word(metavar: str) -> str:
 def _zsh_action(takes: str, choices: tuple[str, ...]) -> str:
     if takes == "choice" or takes in commands.FIXED:
         return f"({' '.join(choices or commands.fixed_words(takes))})"
-    if takes in complete.ASKED:
+    if takes in complete.KINDS:
         return f"{{_rocmcfg_ask {takes}}}"
     return {"profile-file": "_rocmcfg_profile_file", "file": "_files", "directory": "_files -/"}.get(
         takes, " "
@@ -160,7 +160,7 @@ def _fish_value(takes: str, choices: tuple[str, ...]) -> list[str]:
         return []
     if takes == "choice" or takes in commands.FIXED:
         return ["-x", "-a", shlex.quote(" ".join(choices or commands.fixed_words(takes)))]
-    if takes in complete.ASKED:
+    if takes in complete.KINDS:
         return ["-x", "-a", f"'(__fish_rocmcfg_ask {takes})'"]
     if takes == "profile-file":
         return ["-x", "-a", "'(__fish_rocmcfg_profile_files)'"]

@@ -121,6 +121,9 @@ ONE_MEANING = {
     "RC7119": "read only: cannot be written while the driver runs",
     "RC7120": "limited: right, but only partly reached on some kernels or GPUs",
     "RC7121": "not exported: the shell that reads the file has it, but no program gets it",
+    "RC7123": "costly: it does what people set it for, at a price",
+    "RC7124": "debugging: of use only to whoever looks for a fault",
+    "RC7125": "hands over: who can write the named place chooses what others run or read",
     "RC9000": "a defect of rocmcfg",
 }
 # Ids that no call gives as they are, with the severities that they may have.
@@ -130,6 +133,8 @@ LOOKED_UP = {
     "RC7104": ("warning", "info"),
     "RC7109": ("warning", "info"),
     "RC7120": ("info",),
+    "RC7123": ("info",),
+    "RC7124": ("info",),
 }
 # Functions that give a hint.
 HINTS: dict[str, str] = {}
@@ -184,8 +189,8 @@ def page() -> str:
     lines = [
         "# Diagnostics",
         "",
-        "Every problem and remark has an id that keeps its meaning between releases. CAPITALS stand for what",
-        "the message names, `…` for what it puts together. `docs/generate.py` writes this page.",
+        "Every problem and remark has an id that keeps its meaning between releases. Words in CAPITALS stand",
+        "for the names in a message, `…` for composed text. `docs/generate.py` writes this page.",
     ]
     for prefix, title in ROOMS.items():
         lines += [

@@ -45,7 +45,8 @@ def page() -> str:
     lines = [
         "# Known issues",
         "",
-        "What `rocmcfg doctor` recognises in a log. Lines of logs are samples: addresses and numbers differ.",
+        "The issues that `rocmcfg doctor` recognises in a log. Log lines are samples: addresses and numbers",
+        "differ.",
         GENERATED.format("rocmcfg/knowledge/data/issues"),
         "",
         "[By symptom](#by-symptom) · [by GPU](#by-gpu) · [all faults](#faults) · "

@@ -70,8 +70,9 @@ def profiles() -> str:
     lines = [
         "# Profiles",
         "",
-        "Every shipped profile with every setting: why, on what evidence, at what cost. `rocmcfg profile",
-        "show` says the same for one host, with what applies there. " + GENERATED.format("profiles/*.toml"),
+        "Every shipped profile with every setting: its reason, its evidence and its cost. `rocmcfg profile",
+        "show` shows this for one host, and which settings apply there. "
+        + GENERATED.format("profiles/*.toml"),
         "",
         "## Which profile for which GPU",
         "",

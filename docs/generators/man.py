@@ -35,9 +35,9 @@ SEE_ALSO = {
 }
 # What a page shows as usage; the test holds each against the command line.
 EXAMPLES = (
-    ("What this host is, and which profile fits:", ("rocmcfg status",)),
+    ("Show this host, and the profile that fits:", ("rocmcfg status",)),
     (
-        "See what a profile would change; apply it; after the reboot, prove it:",
+        "See what a profile would change; apply it; after the reboot, check it:",
         (
             "rocmcfg plan --profile gfx1201",
             "sudo rocmcfg apply --profile gfx1201",
@@ -46,7 +46,7 @@ EXAMPLES = (
         ),
     ),
     (
-        "Try it for one boot; after the reboot, keep it or forget it:",
+        "Try it for one boot; after the reboot, confirm or reject it:",
         (
             "sudo rocmcfg apply --profile gfx1201 --trial",
             "sudo reboot",
@@ -55,24 +55,27 @@ EXAMPLES = (
         ),
     ),
     (
-        "The profiles of the GPUs that are here with one setting left out; one parameter alone:",
+        "Apply the profiles of this host's GPUs without one setting; apply one parameter alone:",
         ("sudo rocmcfg apply --profile auto --without karg.iommu", "sudo rocmcfg apply --set amdgpu.runpm=0"),
     ),
-    ("What a crash was, from the log of another machine:", ("rocmcfg doctor --log dmesg.txt --gfx gfx1100",)),
-    ("What a line from a forum really does:", ("rocmcfg explain ppfeaturemask=0xffffffff",)),
     (
-        "Look for mistakes in what the boot files of this host say, or in a script:",
+        "Find the cause of a crash in the log of another machine:",
+        ("rocmcfg doctor --log dmesg.txt --gfx gfx1100",),
+    ),
+    ("Show what a line from a forum does:", ("rocmcfg explain ppfeaturemask=0xffffffff",)),
+    (
+        "Look for mistakes in the boot files of this host, or in a script:",
         ("rocmcfg lint", "rocmcfg lint start-training.sh --fix"),
     ),
     (
-        "One program with the variables of a profile, and a container with them:",
+        "Run a program, or a container, with the variables of a profile:",
         (
             "rocmcfg run --profile rdna4 -- python3 train.py",
             "rocmcfg env --profile rdna4 --format docker > amd.env",
         ),
     ),
     (
-        "Take the last change back, or all of them:",
+        "Undo the last change, or all changes:",
         ("sudo rocmcfg rollback", "sudo rocmcfg rollback --pristine"),
     ),
 )

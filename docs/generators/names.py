@@ -19,8 +19,8 @@ def parameters() -> str:
     lines = [
         "# Module parameters",
         "",
-        "Kernels are those that were read; a distribution may backport. `rocmcfg explain NAME` asks those",
-        "that are installed. " + GENERATED.format("rocmcfg/knowledge/data"),
+        "This page covers the kernels whose data were read; a distribution may backport changes.",
+        "`rocmcfg explain NAME` reads the installed kernels. " + GENERATED.format("rocmcfg/knowledge/data"),
         "",
         *_met({name: parameter.summary for name, parameter in known.parameters.items()}),
     ]
@@ -44,7 +44,7 @@ def environment() -> str:
     lines = [
         "# Kernel arguments and environment variables",
         "",
-        "`rocmcfg explain NAME` says the same for this host. " + GENERATED.format("rocmcfg/knowledge/data"),
+        "`rocmcfg explain NAME` shows this for your host. " + GENERATED.format("rocmcfg/knowledge/data"),
         "",
         *_met(summaries),
         "",
@@ -78,9 +78,9 @@ def _met(summaries: Mapping[str, str]) -> list[str]:
     names = sorted((name for name in summaries if counted[name]), key=lambda name: (-counted[name], name))
     listed = [f"* [{name}](#{anchor(name)}): {summaries[name]}" for name in names[:_MOST]]
     return [
-        "## The twelve you meet",
+        "## The twelve most frequent names",
         "",
-        "Those that most profiles and known issues have to do with.",
+        "Most profiles and known issues are about these names.",
         "",
         *listed,
     ]

@@ -59,7 +59,8 @@ class Shell:
             (programs / name).write_text(f"#!/bin/sh\n{line}\n")
             (programs / name).chmod(0o755)
         shutil.copytree(DEMO / "sample-host", self.host, symlinks=True)
-        left_out = ("VIRTUAL_ENV", "CONDA_PREFIX", "NO_COLOR", "SUDO_USER", "COLUMNS")
+        colours = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
+        left_out = ("VIRTUAL_ENV", "CONDA_PREFIX", "SUDO_USER", "COLUMNS", *colours)
         self.environment = {name: text for name, text in os.environ.items() if name not in left_out} | {
             "PATH": f"{programs}:/usr/bin:/bin",
             "HOME": str(self.work),

@@ -55,18 +55,23 @@ def _run(arguments: list[str]) -> None:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
         return
-    many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
-    name, words = " ".join(arguments[:many]), arguments[many:]
+    name, words = split(arguments)
     if name not in COMMANDS:
         help.answer(name)
     with Printer(name if name in COMMANDS else named(arguments), json="--json" in words).errors(
         debug="--debug" in words
     ):
-        values = _read(name, words)
+        values = read(name, words)
     call(name, values)
 
 
-def _read(name: str, words: list[str]) -> dict[str, Any]:
+def split(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the name of a command, of one or two words, and the words after it."""
+    many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
+    return " ".join(arguments[:many]), arguments[many:]
+
+
+def read(name: str, words: list[str]) -> dict[str, Any]:
     """Return the values of a command. Raises Misuse."""
     if name not in COMMANDS:
         raise help.unknown(name)

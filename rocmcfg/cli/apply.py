@@ -26,7 +26,7 @@ def plan(
     printer: Printer,
     *,
     named: tuple[str, ...] = opt.NAMED,
-    asked: opt.Asked = opt.Asked(),
+    requested: opt.RequestOptions = opt.RequestOptions(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
@@ -40,9 +40,9 @@ def plan(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import planning
 
-    asks, terms = asked.request(named, *boot), trial.terms()
+    request, terms = requested.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
-    planned = planning.plan(host, _request(printer, host, asks, add, changes=False), terms)
+    planned = planning.plan(host, _request(printer, host, request, add, changes=False), terms)
     printer.document(planned.plan.diagnostics, planned)
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
@@ -58,7 +58,7 @@ def apply(
     printer: Printer,
     *,
     named: tuple[str, ...] = opt.NAMED,
-    asked: opt.Asked = opt.Asked(),
+    requested: opt.RequestOptions = opt.RequestOptions(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
@@ -78,7 +78,7 @@ def apply(
         plan(
             printer,
             named=named,
-            asked=asked,
+            requested=requested,
             add=add,
             boot=boot,
             trial=trial,
@@ -87,10 +87,10 @@ def apply(
             place=place,
         )
         return
-    asks, terms = asked.request(named, *boot), trial.terms()
+    request, terms = requested.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
     look = shlex.join(["plan", *sys.argv[2:]])
-    request = _request(printer, host, asks, add, question="" if yes else look)
+    request = _request(printer, host, request, add, question="" if yes else look)
     question = partial(plan_view.question, tries=terms is not None)
     show = partial(plan_view.show, diff=diff, brief=yes and not (diff or printer.verbose))
     ask = hosts.asking(printer, host, yes, show, question, look)
@@ -101,7 +101,7 @@ def apply(
 def _request(
     printer: Printer,
     host: LocalHost,
-    asks: Request,
+    request: Request,
     add: tuple[str, ...],
     *,
     changes: bool = True,
@@ -109,7 +109,7 @@ def _request(
 ) -> Request:
     from rocmcfg.workflow import planning
 
-    request = hosts.understood(printer, host, asks._replace(set=asks.set + add), alone=not add)
+    request = hosts.understood(printer, host, request._replace(set=request.set + add), alone=not add)
     misspelt = planning.misspelt(request)
     hosts.require_rights(printer, host, changes=changes, question=question, misspelt=misspelt)
     return planning.on_top(host, request) if add else request
@@ -218,5 +218,5 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
     at, where = ("there", " that host") if printer.root_option else ("", "")
     steps = ["run these commands"] if left else []
     steps += [f"reboot{where}"] if made.reboot_required else []
-    printer.said(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
+    printer.paragraph(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
     printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))

@@ -65,7 +65,7 @@ def complete(
         *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
         word = word.partition("=")[2] if word.startswith("--") else word.removeprefix("-p")
         line = _read(before, word)
-        offered = [(text, about) for text, about in _KINDS[kind](line) if text.startswith(word)]
+        offered = [(text, about) for text, about in _CANDIDATES[kind](line) if text.startswith(word)]
         sys.stdout.write("".join(_lines(offered)))
     signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -202,7 +202,7 @@ def _env_targets(_: Line) -> Candidates:
     yield "unit:", "variables for one service"
 
 
-_KINDS: dict[str, Callable[[Line], Candidates]] = {
+_CANDIDATES: dict[str, Callable[[Line], Candidates]] = {
     "profile": _profiles,
     "setting": _settings,
     "optional": lambda line: _settings_of_profiles(line, optional=True),
@@ -212,4 +212,4 @@ _KINDS: dict[str, Callable[[Line], Candidates]] = {
     "transaction": _transactions,
     "env-target": _env_targets,
 }
-ASKED = frozenset(_KINDS)
+KINDS = frozenset(_CANDIDATES)

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
-from rocmcfg.cli.doctor import ReportDocument
+from rocmcfg.cli.issues import ExportDocument
+from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
@@ -69,6 +70,7 @@ _NOUNS: dict[str, type] = {
     "lint": Linted,
     "doctor": Diagnosis,
     "issues": IssuesHere,
+    "issues --export": ExportDocument,
     "knowledge check": sharing.Checked,
     "knowledge new": Drafted,
     "knowledge export": sharing.Exported,
@@ -101,11 +103,11 @@ def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel
         fields: dict[str, Any] = {name: (_json(kind), ...) for name, kind in (first or {}).items()}
         fields |= _fields(noun)
         closed = ConfigDict(extra="forbid")
-        _MADE[noun] = create_model(noun.__name__, __config__=closed, __doc__=_said(noun), **fields)
+        _MADE[noun] = create_model(noun.__name__, __config__=closed, __doc__=_description(noun), **fields)
     return _MADE[noun]
 
 
-def _said(noun: type) -> str | None:
+def _description(noun: type) -> str | None:
     """Return the description of a noun: the docstring of its class, without sentences on fields that are not
     published; None for a docstring that Python generated."""
     description = " ".join((noun.__doc__ or "").split())

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import doctor, targets
+from rocmcfg.cli.doctor import doctor
+from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.issue import cause
@@ -93,67 +94,69 @@ def schema(
 
 def _show(printer: Printer, explained: Explained, gpus: str) -> None:
     """Print an explanation. `gpus` are those it was judged for, if not this host's."""
-    what = explained.explanation
-    printer.line(printer.paint(what.name, "bold"))
-    printer.wrapped(what.summary)
-    printer.pairs([("-", remark) for remark in _facts(what, gpus)])
-    printer.facts((row.value, row.text) for row in what.details)
-    _show_value(printer, what)
-    traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
+    explanation = explained.explanation
+    printer.line(printer.paint(explanation.name, "bold"))
+    printer.wrapped(explanation.summary)
+    printer.pairs([("-", remark) for remark in _facts(explanation, gpus)])
+    printer.facts((row.value, row.text) for row in explanation.details)
+    _show_value(printer, explanation)
+    traps = [trap for trap in explanation.traps if printer.verbose or trap.here is not False]
     printer.section("Traps", [_caution(trap) for trap in traps])
-    kernels = what.kernels if what.kind in ("parameter", "new") else ()
+    kernels = explanation.kernels if explanation.kind in ("parameter", "new") else ()
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, explained)
-    _show_bits(printer, what)
+    _show_bits(printer, explanation)
     uses = [
         (p.profile, f"sets {p.setting}={p.value}", printer.verbose and p.cost) for p in explained.profiles
     ]
     printer.section("In profiles", [(name, f"{s}; costs: {c}" if c else s) for name, s, c in uses])
-    _show_issues(printer, what)
-    if what.sources and (printer.verbose or what.kind == "issue"):
+    _show_issues(printer, explanation)
+    if explanation.sources and (printer.verbose or explanation.kind == "issue"):
         printer.heading("Sources")
-        for source in what.sources:
+        for source in explanation.sources:
             printer.wrapped(source)
 
 
 def _show_shortly(printer: Printer, explained: Explained) -> None:
     """Print what one setting of a line does, and what speaks against its value."""
-    what = explained.explanation
-    printer.heading(what.name)
-    printer.wrapped(what.summary)
-    _show_value(printer, what._replace(meanings=()))
-    printer.section("Kernels", [(k.kernel, f"REFUSES it: {k.verdict}") for k in what.kernels if k.verdict])
-    printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
+    explanation = explained.explanation
+    printer.heading(explanation.name)
+    printer.wrapped(explanation.summary)
+    _show_value(printer, explanation._replace(meanings=()))
+    printer.section(
+        "Kernels", [(k.kernel, f"REFUSES it: {k.verdict}") for k in explanation.kernels if k.verdict]
+    )
+    printer.section("Traps", [_caution(trap) for trap in explanation.traps if trap.here is not False])
 
 
-def _facts(what: Explanation, gpus: str) -> list[str]:
-    facts = [f"in {what.unit}"] if what.unit else []
-    facts += list(what.remarks)
-    if what.unset:
-        facts.append(f"without it: {what.unset}")
-    if what.acts_on:
-        this_host = f"this host ({', '.join(what.gpus)})"
+def _facts(explanation: Explanation, gpus: str) -> list[str]:
+    facts = [f"in {explanation.unit}"] if explanation.unit else []
+    facts += list(explanation.remarks)
+    if explanation.unset:
+        facts.append(f"without it: {explanation.unset}")
+    if explanation.acts_on:
+        this_host = f"this host ({', '.join(explanation.gpus)})"
         here = {True: f"as on {gpus or 'this host'}", False: f"not on {gpus or this_host}"}
-        tail = f", {here[what.acts_here]}" if what.acts_here is not None else ""
-        facts.append(f"only has an effect on {what.acts_on}{tail}")
-    if what.values and not what.meanings:
-        facts.append(f"values: {', '.join(what.values)}")
+        tail = f", {here[explanation.acts_here]}" if explanation.acts_here is not None else ""
+        facts.append(f"only has an effect on {explanation.acts_on}{tail}")
+    if explanation.values and not explanation.meanings:
+        facts.append(f"values: {', '.join(explanation.values)}")
     return facts
 
 
-def _show_value(printer: Printer, what: Explanation) -> None:
-    if what.verdict or what.meaning or what.harms:
+def _show_value(printer: Printer, explanation: Explanation) -> None:
+    if explanation.verdict or explanation.meaning or explanation.harms:
         printer.heading("The value")
-        verdict = f"{what.verdict}." if what.verdict else what.meaning
-        for text in filter(None, (verdict, *what.harms)):
+        verdict = f"{explanation.verdict}." if explanation.verdict else explanation.meaning
+        for text in filter(None, (verdict, *explanation.harms)):
             printer.wrapped(text)
-    if what.instead:
+    if explanation.instead:
         printer.line()
-        printer.line(f"  {printer.paint('write instead', 'bold')}  {what.instead}")
-    if what.meanings and (printer.verbose or not what.meaning):
-        named = dict(what.meanings)
+        printer.line(f"  {printer.paint('write instead', 'bold')}  {explanation.instead}")
+    if explanation.meanings and (printer.verbose or not explanation.meaning):
+        named = dict(explanation.meanings)
         printer.section("Values", list(named.items()))
-        others = [value for value in what.values if value not in named]
+        others = [value for value in explanation.values if value not in named]
         if others:
             printer.wrapped(f"also: {', '.join(others)}")
 
@@ -215,37 +218,42 @@ def _on_kernel(on: OnKernel) -> str:
     return "; ".join(text for holds, text in rows if holds)
 
 
-def _show_bits(printer: Printer, what: Explanation) -> None:
-    if what.compared is None or what.default is None:
+def _show_bits(printer: Printer, explanation: Explanation) -> None:
+    if explanation.compared is None or explanation.default is None:
         return
     from rocmcfg.advice.explain.explanation import on_or_off
 
-    changed = [bit for bit in what.bits if bit.on != bit.default]
-    if what.compared != what.default:
-        printer.heading(f"{hexint(what.compared)} compared with the default {hexint(what.default)}")
+    changed = [bit for bit in explanation.bits if bit.on != bit.default]
+    if explanation.compared != explanation.default:
+        printer.heading(
+            f"{hexint(explanation.compared)} compared with the default {hexint(explanation.default)}"
+        )
         for bit in changed:
             effect = f"turns {bit.feature} {on_or_off(bit.on)}" if bit.feature else f"bit {on_or_off(bit.on)}"
             printer.pairs([(effect, f"{bit.bit:#x}: {bit.summary}")])
-        if what.unnamed:
-            printer.line(f"  and changes unnamed bits: {what.unnamed:#x}")
-    if what.compared == what.default or printer.verbose:
-        printer.heading(f"The bits of {hexint(what.compared)}")
-        rows = [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
+        if explanation.unnamed:
+            printer.line(f"  and changes unnamed bits: {explanation.unnamed:#x}")
+    if explanation.compared == explanation.default or printer.verbose:
+        printer.heading(f"The bits of {hexint(explanation.compared)}")
+        rows = [
+            (f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}")
+            for b in explanation.bits
+        ]
         printer.pairs(rows)
 
 
 _ROLES = {"helps": "{} helps", "unset": "unsetting {} helps", "does_not_help": "{} does not help"}
 
 
-def _show_issues(printer: Printer, what: Explanation) -> None:
-    if not what.issues:
+def _show_issues(printer: Printer, explanation: Explanation) -> None:
+    if not explanation.issues:
         return
     printer.heading("Known issues")
-    shown = what.issues if printer.verbose else what.issues[:_ISSUES]
+    shown = explanation.issues if printer.verbose else explanation.issues[:_ISSUES]
     for mention in shown:
         role = _ROLES[mention.role].format(mention.setting)
         sure = cause(mention.kind, mention.confidence)
         confidence = f" ({sure})" if mention.role == "helps" else ""
         printer.pairs([(mention.issue, f"{mention.title}: {role}{confidence}")])
-    if len(shown) < len(what.issues):
-        printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")
+    if len(shown) < len(explanation.issues):
+        printer.line(f"  and {len(explanation.issues) - len(shown)} more: add --verbose")

@@ -58,7 +58,7 @@ def first_steps() -> str:
     _print_program(printer, _FIRST)
     _examples(printer, "")
     printer.line()
-    printer.said("All commands: rocmcfg --help.")
+    printer.paragraph("All commands: rocmcfg --help.")
     return clean("".join(printer.kept)).rstrip("\n")
 
 
@@ -113,14 +113,14 @@ def _print(printer: Printer, path: str) -> None:
     _print_program(printer, TASKS)
     _examples(printer, path)
     printer.line()
-    printer.said("For one command: rocmcfg help COMMAND. For the version: rocmcfg --version.")
-    printer.said("The manual: man rocmcfg, man rocmcfg-COMMAND; of profiles: man 5 rocmcfg-profile.")
+    printer.paragraph("For one command: rocmcfg help COMMAND. For the version: rocmcfg --version.")
+    printer.paragraph("The manual: man rocmcfg, man rocmcfg-COMMAND; of profiles: man 5 rocmcfg-profile.")
 
 
 def _print_program(printer: Printer, tasks: Iterable[str]) -> None:
     printer.line("Usage: rocmcfg COMMAND [OPTIONS]")
     printer.line()
-    printer.said("Manages amdgpu kernel parameters and related environment variables.")
+    printer.paragraph("Manages amdgpu kernel parameters and related environment variables.")
     wide = max(len(name) for names in TASKS.values() for name in names)
     for task in tasks:
         printer.section(task, [(name.ljust(wide), summary(name)) for name in TASKS[task]])
@@ -130,7 +130,7 @@ def _print_command(printer: Printer, path: str) -> None:
     command = COMMANDS[path]
     declared = command.declared()
     arguments = [option for option in declared.values() if not option.names]
-    printer.said(usage(path))
+    printer.paragraph(usage(path))
     for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
         printer.line()
         printer.wrapped(" ".join(paragraph.split()), indent="")

@@ -24,14 +24,14 @@ def check(printer: Printer, *, root: str = opt.ROOT) -> None:
     checked, problems = sharing.check(hosts.open_host(printer, root))
     printer.document([], checked)
     rows = [("Known issues", f"{checked.issues}"), ("Version", checked.version)]
-    printer.pairs([*rows, *(("Added", _said(added)) for added in checked.added)], indent="")
+    printer.pairs([*rows, *(("Added", _added_text(added)) for added in checked.added)], indent="")
     if not checked.added:
         printer.line("This host adds nothing: no file in /etc/rocmcfg/knowledge.d, and no bundle.")
     if problems:
         raise SystemExit(int(ExitCode.ERROR))
 
 
-def _said(added: Added) -> str:
+def _added_text(added: Added) -> str:
     parts = [*([counted(len(added.issues), "known issue")] if added.issues else []), *added.tables]
     whose = f", signed by {added.signer}" if added.signer else ", not signed by an allowed signer now"
     bundle = f"{added.name} {added.version}{whose}: " if added.name else ""
@@ -59,7 +59,7 @@ def new(
     For a fault that doctor does not know. Names and numbers are removed from its
     lines, and no pattern matches logs of healthy machines.
     """
-    from rocmcfg.cli.doctor import named_machine
+    from rocmcfg.cli.machines import named_machine
     from rocmcfg.workflow import drafting
 
     host = hosts.open_host(printer, root)

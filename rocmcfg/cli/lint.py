@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import targets
+from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.cli.terminal import wrap
 from rocmcfg.host.files import is_piped_in
@@ -87,7 +87,9 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
     totals = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
     where = f"in {counted(linted.files, 'file')}; {counted(linted.read, 'setting')} checked"
     if linted.files:
-        printer.said(f"{totals or 'Nothing found'} {where}{f' for {linted.gpus}' if linted.gpus else ''}.")
+        printer.paragraph(
+            f"{totals or 'Nothing found'} {where}{f' for {linted.gpus}' if linted.gpus else ''}."
+        )
     _show_unknown(printer, linted)
     if not fix:
         _show_fine(printer, linted)
@@ -104,7 +106,7 @@ def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, j
                 "Then, to update the boot menu:", f"{'' if os.geteuid() == 0 else 'sudo '}{command}"
             )
     elif not fix and any(f.spelt.text is not None for f in linted.findings):
-        printer.said("Next: add --fix to see a diff, and what to do with each setting.")
+        printer.paragraph("Next: add --fix to see a diff, and what to do with each setting.")
 
 
 def _show_unknown(printer: Printer, linted: Linted) -> None:
@@ -112,7 +114,7 @@ def _show_unknown(printer: Printer, linted: Linted) -> None:
     by_rocm = any(purpose.rocm for purpose in linted.purposes or ())
     for option in linted.unknown if linted.read else ():
         if option != "--rocm" or by_rocm:
-            printer.said(_UNKNOWN[option])
+            printer.paragraph(_UNKNOWN[option])
 
 
 def _show_fine(printer: Printer, linted: Linted) -> None:
@@ -125,14 +127,14 @@ def _show_fine(printer: Printer, linted: Linted) -> None:
         printer.line()
     rest = [text for text in fine if text not in dict(rows)]
     more = [f"and {len(rest) - _FINE} more"] if len(rest) > _FINE else []
-    it = "them" if rest[1:] else "it"
-    needed = f"but no known issue here needs {it} either"
+    pronoun = "them" if rest[1:] else "it"
+    needed = f"but no known issue here needs {pronoun} either"
     if linted.purposes is None:
-        needed = f"which does not mean that you need {it}"
+        needed = f"which does not mean that you need {pronoun}"
     if rest:
         listed = ", ".join([*rest[:_FINE], *more])
         effect = "What each does" if rest[1:] else "What it does"
-        printer.said(f"Nothing wrong with {listed}, {needed}. {effect}: rocmcfg explain NAME")
+        printer.paragraph(f"Nothing wrong with {listed}, {needed}. {effect}: rocmcfg explain NAME")
 
 
 def _purpose(purpose: Purpose) -> str:
@@ -161,13 +163,13 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
         printer.heading(file)
         printer.pairs([*rows])
         if fine:
-            it = "them" if len(fine) > 1 else "it"
-            none = f" (no known issue here needs {it})" if linted.purposes is not None else ""
+            pronoun = "them" if len(fine) > 1 else "it"
+            none = f" (no known issue here needs {pronoun})" if linted.purposes is not None else ""
             printer.pairs([("keep      ", f"{', '.join(fine)}{none}")])
     changed = {verdict.setting for verdict in linted.verdicts}
     also = (verdict.also for verdict in linted.purposes or () if verdict.setting in changed)
     for reasons in dict.fromkeys(filter(None, also)):
-        printer.said(f"Also: {reasons}")
+        printer.paragraph(f"Also: {reasons}")
     printer.line()
 
 

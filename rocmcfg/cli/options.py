@@ -207,7 +207,7 @@ class Machine(NamedTuple):
     rocm: str = ROCM
 
 
-class Asked(NamedTuple):
+class RequestOptions(NamedTuple):
     """The requested profiles and settings."""
 
     profiles: tuple[str, ...] = PROFILES

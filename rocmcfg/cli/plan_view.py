@@ -31,7 +31,7 @@ _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "enviro
 _KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
 _MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
 _UNSURE = "RC2012"  # its text is shown with the setting
-_ASKED = 3  # settings that the question names
+_NAMED = 3  # settings that the question names
 _FILES = 12  # rows; a host may have 200 entries
 _COMMANDS = 60  # columns; several commands that need more are listed below, one on each line
 _STATES = {
@@ -42,9 +42,9 @@ _STATES = {
 }
 
 
-def host_rows(facts: Facts, *, asks: bool = False) -> list[tuple[str, str]]:
-    """Return the rows that describe a host: a name and a text each. `asks`: the command has --rocm, for a
-    host that does not say which ROCm is in use."""
+def host_rows(facts: Facts, *, asks_rocm: bool = False) -> list[tuple[str, str]]:
+    """Return the rows that describe a host: a name and a text each. `asks_rocm`: the command has --rocm, for
+    a host that does not say which ROCm is in use."""
     others = [k.release for k in facts.kernels if k.release != facts.running]
     running = facts.running or ("none running" if facts.offline else "unknown: /proc cannot be read")
     kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
@@ -58,7 +58,7 @@ def host_rows(facts: Facts, *, asks: bool = False) -> list[tuple[str, str]]:
     rocm = facts.rocm_text or "none found system-wide"
     if facts.rocm_source == ROCM_NAMED:
         rocm += f" ({ROCM_NAMED})"
-    elif asks and not facts.knows_rocm:
+    elif asks_rocm and not facts.knows_rocm:
         rocm = f"unknown: {rocm}; {ROCM_NAMED} V says which one is in use"
     return [
         ("System", facts.os.name),
@@ -73,8 +73,8 @@ def host_rows(facts: Facts, *, asks: bool = False) -> list[tuple[str, str]]:
 def question(planned: Planned, *, tries: bool) -> str:
     """Return the question whether to apply a plan. It names settings, which may have left the screen."""
     names = [setting.spelled for setting in planned.plan.settings]
-    named = ", ".join(names[:_ASKED]) or "this"
-    more = f" and {len(names) - _ASKED} more" if len(names) > _ASKED else ""
+    named = ", ".join(names[:_NAMED]) or "this"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"Try {named}{more} at the next boot?" if tries else f"Apply {named}{more}?"
 
 
@@ -83,13 +83,13 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool 
     roll it back. With `brief`, for a user who has agreed already, print only the settings and the summary."""
     made = planned.plan
     if not brief:
-        printer.pairs(host_rows(planned.facts, asks=True), indent="")
+        printer.pairs(host_rows(planned.facts, asks_rocm=True), indent="")
     if planned.removed:
         printer.heading(f"Removed ({len(planned.removed)}): applied now, but not in this plan")
         printer.wrapped(", ".join(planned.removed))
     if planned.keeping:
-        it = "them" if planned.removed[1:] else "it"
-        printer.line(f"  To keep {it} as well:")
+        pronoun = "them" if planned.removed[1:] else "it"
+        printer.line(f"  To keep {pronoun} as well:")
         added = "".join(f" --add {shlex.quote(text)}" for text in planned.adding)
         printer.line(f"    sudo {command_line(planned.keeping)}{added}{printer.root_option}")
     if made.rows:
@@ -107,7 +107,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False, brief: bool 
         ends = "; the next boot is the trial" if planned.trial else ""
         due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
         amount = summary(made.changes, due, made.reboot_required and not ends, ends)
-        printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
+        printer.paragraph(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
         _show_ways_back(printer, planned, brief)
     # at the end, where a user who is asked to agree sees them
     remarks(printer, [remark for remark in made.diagnostics if remark.id != _UNSURE])
@@ -166,12 +166,12 @@ def _show_ways_back(printer: Printer, planned: Planned, brief: bool) -> None:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     key = registry.backend(made.boot_backend).EDIT_KEY if added else ""
     if key:
-        printer.said(
+        printer.paragraph(
             f"If the screen stays black: in the boot menu press {key}, delete {' '.join(added)}, "
             "and boot that entry."
         )
     elif made.reboot_required and made.rows:
-        printer.said("If the screen stays black: see the chapter of that name in `man rocmcfg`.")
+        printer.paragraph("If the screen stays black: see the chapter of that name in `man rocmcfg`.")
 
 
 def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why: bool = True) -> None:
@@ -184,7 +184,7 @@ def show_setting(printer: Printer, row: SettingRow, *, brief: bool = False, why:
         value = f": {setting.parameter} = {setting.text}"
     outcome = f" [{row.outcome.value}]" if row.outcome is not RowOutcome.APPLIED else ""
     where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
-    printer.said(f"  {setting.id}{value}  {where}")
+    printer.paragraph(f"  {setting.id}{value}  {where}")
     details = []
     if row.outcome is RowOutcome.OVERRIDDEN:
         details.append(f"overridden: {row.source} sets {row.current}, which takes precedence")

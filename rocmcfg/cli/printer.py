@@ -32,7 +32,9 @@ _MEANS = {
         ("in effect", "rewritten by driver", "try now, no root", "permanent fix", "next"), "good"
     ),
     **dict.fromkeys(("pending", "pending reboot", "pending activation", "costs", "cost"), "warning"),
-    **dict.fromkeys(("drift", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"),
+    **dict.fromkeys(
+        ("drift", "not set", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"
+    ),
 }
 # rocmcfg's own colours carry a random word, which distinguishes them from colours in a text.
 _OURS = os.urandom(8).hex()
@@ -130,8 +132,8 @@ class Misuse(Exception):
         return error("RC0001", str(self), hint=self.hint or hint)
 
 
-def counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 _FOR_A_HOST = regex(
@@ -259,9 +261,13 @@ class Printer:
         if not self.json:
             write(text if text.endswith("\n") else text + "\n")
 
-    def heading(self, text: str) -> None:
+    def gap(self) -> None:
+        """Print an empty line, unless nothing was printed before it."""
         if self._begun:
             self.line()
+
+    def heading(self, text: str) -> None:
+        self.gap()
         self.line("\n".join(self.paint(line, "bold") for line in wrap(text)))
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
@@ -271,7 +277,7 @@ class Printer:
             else:
                 self.line("\n".join(wrap(paragraph, indent, indent)))
 
-    def said(self, text: str) -> None:
+    def paragraph(self, text: str) -> None:
         """Print a paragraph whose further lines are indented."""
         indent = " " * (len(text) - len(text.lstrip()))
         self.line("\n".join(wrap(text.lstrip(), indent, indent + "  ")))

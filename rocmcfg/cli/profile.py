@@ -92,11 +92,13 @@ def _show_list(printer: Printer, listed: Sequence[Profile], facts: Facts) -> Non
         optional = ", ".join(setting.id for setting in profile.settings if setting.optional)
         if optional:
             printer.line()
-            printer.said(f"{profile.name}, optional (--with): {optional}")
+            printer.paragraph(f"{profile.name}, optional (--with): {optional}")
         for parameter in profile.parameters:
-            printer.said(f"{profile.name} needs a number from you: {_number_to_give(parameter)}")
+            printer.paragraph(f"{profile.name} needs a number from you: {_number_to_give(parameter)}")
     printer.line()
-    printer.said("rocmcfg profile show NAME explains each setting. NAME may also be the name of a GPU.")
+    printer.paragraph(
+        "`rocmcfg profile show NAME` explains each setting. NAME may also be the name of a GPU."
+    )
 
 
 def show(
@@ -161,7 +163,7 @@ def new(
     root: str = opt.ROOT,
 ) -> None:
     """Create a profile in /etc/rocmcfg/profiles."""
-    from rocmcfg.cli.doctor import targets
+    from rocmcfg.cli.machines import targets
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 
@@ -211,7 +213,7 @@ def env(
     printer: Printer,
     *,
     named: tuple[str, ...] = opt.NAMED,
-    asked: opt.Asked = opt.Asked(),
+    requested: opt.RequestOptions = opt.RequestOptions(),
     format: str = opt.text(
         "--format", "-f", help="The format of the lines.", default="sh", choices=tuple(_LINES)
     ),
@@ -241,7 +243,7 @@ def env(
         printer.document((), EnvDocument(path=path, removed=gone))
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} does not exist.")
         return
-    pairs, _ = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
+    pairs, _ = workflow.variables(host, hosts.understood(printer, host, requested.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
@@ -266,14 +268,14 @@ def run(
     command: tuple[str, ...] = opt.argument(
         "CMD [ARG…]", "The command to run, after --.", "command", "texts"
     ),
-    asked: opt.Asked = opt.Asked(),
+    requested: opt.RequestOptions = opt.RequestOptions(),
 ) -> None:
     """Run a command with a profile's variables."""
     from rocmcfg.facts.system import read_container
     from rocmcfg.workflow import profiles as workflow
 
     host = hosts.open_host(printer, "/")
-    request = hosts.understood(printer, host, asked.request())
+    request = hosts.understood(printer, host, requested.request())
     pairs, left = workflow.variables(host, request)
     if left:
         summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor import named_machine
+from rocmcfg.cli.machines import named_machine
 from rocmcfg.cli.printer import Misuse, Printer
 
 
@@ -13,7 +13,7 @@ def render(
     printer: Printer,
     *,
     named: tuple[str, ...] = opt.NAMED,
-    asked: opt.Asked = opt.Asked(),
+    requested: opt.RequestOptions = opt.RequestOptions(),
     via: str = opt.VIA,
     format: str = opt.text("--format", "-f", help="The system to print it for.", choices=tuple(FORMATS)),
     machine: opt.Machine = opt.Machine(),
@@ -29,7 +29,9 @@ def render(
     if not format:
         raise Misuse(f"specify the system: {', '.join(FORMATS)}", "--format")
     options, host = named_machine(*machine), hosts.open_host(printer, root)
-    made = rendering.render(host, hosts.understood(printer, host, asked.request(named, via)), format, options)
+    made = rendering.render(
+        host, hosts.understood(printer, host, requested.request(named, via)), format, options
+    )
     printer.document(made.diagnostics, made)
     printer.problems(made.diagnostics)
     printer.result(made.text)

@@ -127,7 +127,7 @@ def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
     plan_view.show_activations(printer, planned.activations)
     printer.line()
     printer.problems(planned.diagnostics)
-    printer.said(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
+    printer.paragraph(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
@@ -149,7 +149,7 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     receipt = load_quietly(host)
     if undone.transactions and receipt is not None and receipt.settings:
         settings = ", ".join(setting.spelled for setting in receipt.settings)
-        printer.said(f"Still applied, by transaction {receipt.transaction}: {settings}.")
+        printer.paragraph(f"Still applied, by transaction {receipt.transaction}: {settings}.")
     if undone.reboot_required and (undone.transactions or undone.activations):
         which = "reboot that host" if host.offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the current values.")

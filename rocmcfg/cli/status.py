@@ -79,13 +79,13 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
 
 def _reasons(status: Status) -> list[tuple[str, str]]:
     """Return a row for each setting that rocmcfg applied: its name, its status and the reason for it."""
-    stands = {c.name: _words(c.status) for c in (status.report.checks if status.report else ())}
+    statuses = {c.name: _words(c.status) for c in (status.report.checks if status.report else ())}
     rows = []
     for setting in status.settings:
         why = setting.because or (
             "requested with --set" if not setting.profile else f"profile {setting.profile}"
         )
-        rows.append((setting.spelled, f"{stands.get(setting.id, 'not checked')}: {why}"))
+        rows.append((setting.spelled, f"{statuses.get(setting.id, 'not checked')}: {why}"))
     return rows
 
 
@@ -98,7 +98,7 @@ def _show_others(printer: Printer, status: Status) -> None:
     printer.heading("Also set on this host")
     cells = [(p.name, _next_boot(p), p.running or "-", p.source) for p in others]
     printer.table(("SETTING", "NEXT BOOT", "RUNNING", "FROM"), cells)
-    printer.said(f"What they do: rocmcfg lint{printer.root_option}")
+    printer.paragraph(f"What they do: rocmcfg lint{printer.root_option}")
     if status.may_be_taken_over:
         printer.to_copy("To move yours into a profile:", f"rocmcfg take-over --dry-run{printer.root_option}")
 
@@ -157,12 +157,13 @@ def _next(status: Status, root: str) -> list[str]:
         step = "No AMD GPU was found, so there is nothing to suggest."
         if status.suggested:
             sudo, loader = "sudo " if status.facts.boot.hidden else "", status.facts.boot.loader
-            what = f"--profile {' --profile '.join(status.suggested)}{root}"
-            step = f"Next: {sudo}rocmcfg plan {what}"
+            options = f"--profile {' --profile '.join(status.suggested)}{root}"
+            step = f"Next: {sudo}rocmcfg plan {options}"
             if loader and loader.renders and not loader.supported:  # a plan would be refused
-                step = f"Next: rocmcfg render --format {loader.renders} {what}\nThen: rocmcfg verify {what}"
+                render = f"rocmcfg render --format {loader.renders} {options}"
+                step = f"Next: {render}\nThen: rocmcfg verify {options}"
             elif status.facts.container:  # where a plan is refused
-                step = f"Next: rocmcfg env {what}"
+                step = f"Next: rocmcfg env {options}"
         elif status.facts.gpus:
             step = f"No shipped profile fits this host's GPU; `rocmcfg profile new{root}` creates one."
         return [due, step] if status.reboot_required else [step]
@@ -181,11 +182,13 @@ def _to_run(report: VerificationReport, root: str) -> list[str]:
 
 
 def _issues(status: Status, root: str) -> list[tuple[str, str]]:
-    from rocmcfg.cli.doctor import STATES
+    from rocmcfg.cli.issues import STATES
 
     counts = Counter[str](issue.state for issue in status.issues)
-    said = ", ".join(f"{counts[state]} {title.lower()}" for state, title in STATES.items() if counts[state])
-    return [("Issues", f"{said}: rocmcfg issues{root}")] if said else []
+    counted_states = ", ".join(
+        f"{counts[state]} {title.lower()}" for state, title in STATES.items() if counts[state]
+    )
+    return [("Issues", f"{counted_states}: rocmcfg issues{root}")] if counted_states else []
 
 
 def _state(status: Status) -> str:
@@ -251,16 +254,16 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
         if detail:
             printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
         if source:
-            printer.said(f"{', '.join(names)}: set by {source}" if not detail else f"  set by {source}")
+            printer.paragraph(f"{', '.join(names)}: set by {source}" if not detail else f"  set by {source}")
     for check in report.checks:
         if check.undoes:
             overridden = check.status is CheckStatus.OVERRIDDEN
             value = check.configured if overridden else check.desired
-            printer.said(f"{check.name}={value} undoes the cure of {check.undoes}")
+            printer.paragraph(f"{check.name}={value} undoes the cure of {check.undoes}")
     printer.problems(report.diagnostics)
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):
-        printer.said("Variables take effect in new logins; running programs keep the old ones.")
+        printer.paragraph("Variables take effect in new logins; running programs keep the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
     if (
         profiles and report.status == "differences" and not has_errors(report.diagnostics)
@@ -286,4 +289,6 @@ def _verdict(report: VerificationReport, option: str) -> str:
         if report.program_due:
             return "\n".join([how_many, *_to_run(report, option)])
         return f"{how_many} Next: reboot, then run `rocmcfg verify{option}` again."
+    if all(c.status is CheckStatus.NOT_SET for c in wrong):
+        return f"Not set on this host: {len(wrong)} of {total} settings."
     return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."

@@ -76,7 +76,7 @@ def _show(printer: Printer, taken: TakenOver, *, diff: bool) -> None:
     plan_view.show_activations(printer, made.activations, made.tools)
     printer.line()
     due = [*made.due, *(tool.step for tool in made.tools)]
-    printer.said(plan_view.summary(made.changes, due, made.reboot_required))
+    printer.paragraph(plan_view.summary(made.changes, due, made.reboot_required))
     plan_view.remarks(printer, made.diagnostics)
 
 
@@ -84,7 +84,7 @@ def _show_left(printer: Printer, left: Sequence[Occurrence]) -> None:
     if left:
         printer.heading("Stays where it is")
     for occurrence in left:
-        printer.said(f"  {occurrence.text}  ({occurrence.source})")
+        printer.paragraph(f"  {occurrence.text}  ({occurrence.source})")
         printer.wrapped(occurrence.reason, indent="      ")
 
 
@@ -97,6 +97,6 @@ def _say(printer: Printer, taken: TakenOver) -> None:
     at, where = ("there", " that host") if printer.root_option else ("", "")
     steps = ["run these commands"] if left else []
     steps += [f"reboot{where}"] if made.reboot_required else []
-    printer.said(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
+    printer.paragraph(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
     printer.wrapped(f"To change a value, edit {taken.profile}, then apply that profile.", "")
     printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))

@@ -22,11 +22,16 @@ _PLAIN = {"→": "->", "×": "x", "…": "...", "≥": ">=", "≤": "<=", "–":
 # variables that they set, as in jamestalmage/supports-hyperlinks.
 _LINKING = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM")
 _LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby")
+_FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _WORD = 255  # characters; a longer word is cut
 _ENDLESS = regex(rf"\S{{{_WORD + 1},}}")
-_QUOTED = regex(r"`[^`\n]*`")  # a command
-_SHORT = 42  # characters; a longer command may be broken between two lines
-_KEPT = "\ue000"  # a character for private use, in place of the blanks in a short command
+# A command in backticks, or behind a colon up to the end of a text
+_QUOTED = regex(r"`[^`\n]*`|(?<=: )(?:sudo )?rocmcfg [a-z-]+(?:[^`;,\n]* -[^`;,\n]*)?$")
+_LONG = regex(r"(`?(?:sudo )?rocmcfg \S+)(.*)")  # what stays on one line, and the rest
+_SHORT = 42  # characters; a longer command may be continued on the next line, behind a backslash
+# Characters for private use
+_KEPT = "\ue000"  # in place of the blanks in a short command
+_CONTINUES = "\ue001\ue001"  # before a blank in a long one: as wide as " \\", which ends a line there
 _ADDRESS = regex(r"https://[A-Za-z0-9._~:/?#@!$&*+=%-]*[A-Za-z0-9/]")
 
 
@@ -67,25 +72,36 @@ def width(stream: TextIO) -> int:
 
 
 def is_styled(stream: TextIO) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Return whether a stream gets colours. NO_COLOR (no-color.org) counts first, then FORCE_COLOR
+    (force-color.org) and CLICOLOR_FORCE (bixense.com/clicolors), which ask for them in a pipe as well."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "") not in ("", "0") for name in _FORCING):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def linked(text: str) -> str:
-    """Return a text with its addresses as links, if the terminal shows links."""
+    """Return a text with its addresses as links, if the terminal shows links. A pager may not."""
     links = os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or any(map(os.environ.get, _LINKING))
-    if "https://" not in text or not links or not is_styled(sys.stdout):
+    if "https://" not in text or not links or not sys.stdout.isatty() or not is_styled(sys.stdout):
         return text
     return _ADDRESS.sub(lambda at: f"\x1b]8;;{at[0]}\x1b\\{at[0]}\x1b]8;;\x1b\\", text)
 
 
-def _unbroken(command: re.Match[str]) -> str:
-    return command[0] if len(command[0]) > _SHORT else command[0].replace(" ", _KEPT)
+def _unbroken(quoted: re.Match[str]) -> str:
+    if len(quoted[0]) <= _SHORT:
+        return quoted[0].replace(" ", _KEPT)
+    command = _LONG.fullmatch(quoted[0])
+    if command is None:
+        return quoted[0]
+    return command[1].replace(" ", _KEPT) + command[2].replace(" ", f"{_CONTINUES} ")
 
 
 def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = None) -> list[str]:
-    """Return the lines of a text, with these indents. A short command in backticks stays on one line. A word
-    that is too long after its indent moves to the left, because a terminal would break it; a word longer than
-    any path is cut."""
+    """Return the lines of a text, with these indents. A short command stays on one line; a long one is
+    continued behind a backslash, so that it can be copied. A word that is too long after its indent moves to
+    the left, because a terminal would break it; a word longer than any path is cut."""
     import textwrap
 
     stream = stream or sys.stdout
@@ -99,7 +115,8 @@ def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = Non
         break_long_words=False,
         break_on_hyphens=False,
     )
-    lines = [line.replace(_KEPT, " ") for line in lines]
+    lines = [re.sub(f"{_CONTINUES}$", r" \\", line) for line in lines]
+    lines = [line.replace(_KEPT, " ").replace(_CONTINUES, "") for line in lines]
     return [
         " " * max(2, most - len(line.strip())) + line.strip() if number and len(line) > most else line
         for number, line in enumerate(lines)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from rocmcfg.facts import sosreport
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
@@ -26,7 +27,7 @@ def gfx_name(target: int) -> str:
 
 
 def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
-    pci = _on_pci(view)
+    pci = pci_gpus(view)
     gpus = _from_kfd(view, models, pci)
     addresses = {gpu.address for gpu in gpus}
     for address, pci_id in pci.items():
@@ -43,16 +44,18 @@ def named_gpu(gfx: str, models: tuple[GpuModel, ...]) -> Gpu:
 
 def driven_gpus(view: HostView) -> tuple[str, ...]:
     """Return the PCI addresses of the AMD display controllers and accelerators that amdgpu drives now."""
-    return tuple(address for address in _on_pci(view) if driver_of(view, address) == "amdgpu")
+    return tuple(address for address in pci_gpus(view) if driver_of(view, address) == "amdgpu")
 
 
 def driver_of(view: HostView, address: str) -> str:
     """Return the driver that is bound to a PCI device; empty where there is none, or no such device."""
     link = f"{_PCI}/{address}/driver"  # to the driver's directory (Documentation/ABI, sysfs-bus-pci)
-    return view.real_path(link).rpartition("/")[2] if view.is_symlink(link) else ""
+    if view.is_symlink(link):
+        return view.real_path(link).rpartition("/")[2]
+    return next((saved.driver for saved in sosreport.devices(view) if saved.address == address), "")
 
 
-def _on_pci(view: HostView) -> dict[str, str]:
+def pci_gpus(view: HostView) -> dict[str, str]:
     """Return AMD's display controllers (class 0x03…) and accelerators (0x12…): address to device id."""
     devices = {}
     for address in view.names(_PCI):
@@ -61,7 +64,7 @@ def _on_pci(view: HostView) -> dict[str, str]:
             continue
         if _hex(view, f"{folder}/class") >> 16 in (0x03, 0x12):
             devices[address] = f"{_hex(view, f'{folder}/device'):04x}"
-    return devices
+    return devices or {saved.address: saved.pci_id for saved in sosreport.devices(view)}
 
 
 def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str]) -> list[Gpu]:

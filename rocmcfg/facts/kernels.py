@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from rocmcfg.facts import sosreport
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.facts import Driver, Kernel
@@ -19,7 +20,7 @@ _FOREIGN = ("updates/dkms", "updates", "extra", "weak-updates", f"updates/{_OWN}
 
 def running_release(view: HostView) -> str:
     """Return `uname -r` of the host itself; empty where it has no /proc of its own."""
-    return text_or_empty(view, "/proc/sys/kernel/osrelease").strip()
+    return text_or_empty(view, "/proc/sys/kernel/osrelease").strip() or sosreport.release(view)
 
 
 def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[Kernel, ...]:
@@ -36,6 +37,11 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
         types = {module: parameter_types(view, release, module) for module in wanted}
         declared = {module: parameters for module, parameters in types.items() if parameters is not None}
         kernels.append(Kernel(release, version, driver, dkms, release == running, declared))
+    version = parse_kernel(running)
+    if version is not None and sosreport.release(view) == running and not any(k.running for k in kernels):
+        # sos does not copy the modules
+        dkms = sosreport.has_dkms_driver(view, running)
+        kernels.append(Kernel(running, version, Driver.MODULE, dkms, running=True))
     return tuple(sorted(kernels, key=lambda kernel: (kernel.version.numbers, kernel.release)))
 
 

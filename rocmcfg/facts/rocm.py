@@ -8,7 +8,7 @@ environments are not searched for; only one that the caller names is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
@@ -63,15 +63,29 @@ def read_pytorch(view: HostView, own: Iterable[str] = ()) -> tuple[PyTorch, ...]
     return tuple({(t.text, t.rocm, t.own): t for t in reversed(builds)}.values())[::-1]
 
 
-def _pytorch_below(view: HostView, prefix: str, *, own: bool) -> Iterable[PyTorch]:
+def read_foreign_pytorch(view: HostView, own: Iterable[str] = ()) -> tuple[PyTorch, ...]:
+    """Return the builds for the processor or for another vendor's GPUs, in the same places."""
+    prefixes = [*((prefix, True) for prefix in own), *((prefix, False) for prefix in _PYTHONS)]
+    return tuple(
+        PyTorch(version, text, None, path, mark)
+        for prefix, mark in prefixes
+        for path in _version_files(view, prefix)
+        for text in (dict(_VERSION_LINE.findall(text_or_empty(view, path))).get("__version__", ""),)
+        if (version := parse_version(text)) is not None and _pytorch(view, path, mark) is None
+    )
+
+
+def _version_files(view: HostView, prefix: str) -> Iterator[str]:
+    """Yield the files that hold the version of a PyTorch below a prefix."""
     for lib in (f"{prefix.rstrip('/')}/lib", f"{prefix.rstrip('/')}/lib64"):
         for name in sorted(view.names(lib)):
-            if not re.fullmatch(r"python3(\.[0-9]+)?", name):
-                continue
-            for packages in ("dist-packages", "site-packages"):
-                torch = _pytorch(view, f"{lib}/{name}/{packages}/torch/version.py", own)
-                if torch is not None:
-                    yield torch
+            if re.fullmatch(r"python3(\.[0-9]+)?", name):
+                for packages in ("dist-packages", "site-packages"):
+                    yield f"{lib}/{name}/{packages}/torch/version.py"
+
+
+def _pytorch_below(view: HostView, prefix: str, *, own: bool) -> Iterable[PyTorch]:
+    return filter(None, (_pytorch(view, path, own) for path in _version_files(view, prefix)))
 
 
 def _pytorch(view: HostView, path: str, own: bool) -> PyTorch | None:

@@ -20,7 +20,7 @@ from rocmcfg.model.file_state import FileState, Stamp
 from rocmcfg.model.regex import regex
 
 if TYPE_CHECKING:
-    from rocmcfg.host.package_manager import AtWork
+    from rocmcfg.host.package_manager import RunningProgram
 
 # Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
 _LOCALE_FILES = ("/etc/default/locale", "/etc/locale.conf")
@@ -199,25 +199,25 @@ class LocalHost(LocalView):
         self, progress: Callable[[str], None], generators: Collection[str] = ()
     ) -> None:
         """Wait until neither a package manager nor a program of the names `generators` is running here.
-        Raises PackageManagerAtWork if it takes too long. The lock must not be held meanwhile: a hook of the
+        Raises PackageManagerRunning if it takes too long. The lock must not be held meanwhile: a hook of the
         package manager may need it."""
         from rocmcfg.host import package_manager
 
         package_manager.wait(lambda: self._package_manager(generators), progress)
 
     def require_no_package_manager(self, generators: Collection[str] = ()) -> None:
-        """Raise PackageManagerAtWork where a package manager, or a program of the names `generators`, is
+        """Raise PackageManagerRunning where a package manager, or a program of the names `generators`, is
         running here."""
         from rocmcfg.host import package_manager
 
         if (manager := self._package_manager(generators)) is not None:
-            raise package_manager.PackageManagerAtWork(manager)
+            raise package_manager.PackageManagerRunning(manager)
 
-    def _package_manager(self, generators: Collection[str]) -> AtWork | None:
+    def _package_manager(self, generators: Collection[str]) -> RunningProgram | None:
         from rocmcfg.host import package_manager
 
-        manager = package_manager.at_work(self._place)
-        return manager or package_manager.generator_at_work(self.root, generators)
+        manager = package_manager.running_manager(self._place)
+        return manager or package_manager.running_generator(self.root, generators)
 
     def require_lock(self) -> None:
         """Raise Locked where we do not, or no longer, hold the lock."""

@@ -7,6 +7,7 @@ import errno
 import functools
 import grp
 import os
+import pwd
 import stat
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -221,6 +222,18 @@ class LocalView:
         with suppress(KeyError):
             return grp.getgrgid(meta.st_gid).gr_name
         return str(meta.st_gid)
+
+    @property
+    def is_root(self) -> bool:
+        """Return whether the caller is root, who may open every device."""
+        return os.geteuid() == 0
+
+    @property
+    def login_name(self) -> str:
+        """Return the name of the caller's user; empty where this system has none for it."""
+        with suppress(KeyError):
+            return pwd.getpwuid(os.geteuid()).pw_name
+        return ""
 
     def locked_by(self) -> Locked | None:
         """Return the error for a second rocmcfg while another is running here; None where none is. Writes

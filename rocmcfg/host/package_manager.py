@@ -43,7 +43,7 @@ _PAUSE = 0.5
 _COMM = 15  # characters of a program's name that the kernel keeps (TASK_COMM_LEN in include/linux/sched.h)
 
 
-class AtWork(NamedTuple):
+class RunningProgram(NamedTuple):
     """A running package manager, or a program that writes menus or images, which holds no lock and so has no
     `path`. `process` is 0 where it is not known, as for a lock of another PID namespace."""
 
@@ -52,8 +52,8 @@ class AtWork(NamedTuple):
     process: int
 
 
-class PackageManagerAtWork(RocmcfgError):
-    def __init__(self, manager: AtWork) -> None:
+class PackageManagerRunning(RocmcfgError):
+    def __init__(self, manager: RunningProgram) -> None:
         by = f" by process {manager.process}" if manager.process else ""
         held = f"{manager.path} is held{by}" if manager.path else f"it is process {manager.process}"
         hint = (
@@ -64,7 +64,7 @@ class PackageManagerAtWork(RocmcfgError):
         super().__init__(error("RC3036", summary, detail=held, location=manager.path, hint=hint))
 
 
-def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | None:
+def running_manager(placed: Callable[[str], AbstractContextManager[Place]]) -> RunningProgram | None:
     """Return the package manager that holds a lock; None where none does, where the caller may not check, and
     inside the package manager's own transaction: a hook must not wait for the program that waits for it.
     `placed` finds a path of the host."""
@@ -74,11 +74,11 @@ def at_work(placed: Callable[[str], AbstractContextManager[Place]]) -> AtWork | 
         with suppress(OSError), placed(path) as place:
             process = _opener(place) if path in _OPEN_FILES else _holder(place)
             if process is not None and process not in _ancestors():
-                return AtWork(name, path, process)
+                return RunningProgram(name, path, process)
     return None
 
 
-def generator_at_work(root: str, programs: Collection[str]) -> AtWork | None:
+def running_generator(root: str, programs: Collection[str]) -> RunningProgram | None:
     """Return the one of these programs that somebody else runs on the host at `root`; None where none runs,
     and inside of one of them, as in a hook of it. A program counts by its name and its root directory, so
     that one of a container is no business of the host."""
@@ -90,17 +90,17 @@ def generator_at_work(root: str, programs: Collection[str]) -> AtWork | None:
                 name = stream.read().rstrip("\n")
                 if name not in names or not os.path.samestat(wanted, os.stat(f"/proc/{entry}/root")):
                     continue
-                return None if int(entry) in ancestors else AtWork(names[name], "", int(entry))
+                return None if int(entry) in ancestors else RunningProgram(names[name], "", int(entry))
     return None
 
 
-def wait(look: Callable[[], AtWork | None], progress: Callable[[str], None]) -> None:
-    """Wait until none is running. Raises PackageManagerAtWork after ROCMCFG_PACKAGE_TIMEOUT seconds."""
+def wait(look: Callable[[], RunningProgram | None], progress: Callable[[str], None]) -> None:
+    """Wait until none is running. Raises PackageManagerRunning after ROCMCFG_PACKAGE_TIMEOUT seconds."""
     started, longest = time.monotonic(), _longest()
     while (manager := look()) is not None:
         waited = time.monotonic() - started
         if waited >= longest:
-            raise PackageManagerAtWork(manager)
+            raise PackageManagerRunning(manager)
         holds = f", which holds {manager.path}" if manager.path else f" (process {manager.process})"
         progress(f"{waited:.0f} s: waiting for {manager.name}{holds}")
         time.sleep(_PAUSE)

@@ -19,7 +19,7 @@ from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.regex import regex
-from rocmcfg.model.spelling import ParamType, truth
+from rocmcfg.model.spelling import ParamType, Spelling, truth
 
 # The value of a kernel argument without a pattern of its own: words, numbers, lists of them, and paths below
 # one of the kernel's own folders, as for drm.edid_firmware. No absolute path, and no path upwards.
@@ -44,7 +44,7 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
     else a warning."""
     for setting in settings:
         for text in _texts(setting):
-            met, doubt = _met(setting, text, catalogue), setting.doubt
+            met, doubt = hand_over(setting, text, catalogue), setting.doubt
             spelled = setting.id if text is None else f"{setting.id}={text}"
             if met is not None:
                 yield _told(setting, spelled, met)
@@ -73,7 +73,7 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
 def _well_formed(setting: Setting, text: str | None, catalogue: Catalogue) -> bool:
     """Return whether a value has the form that its parameter's type or its argument's grammar allows:
     otherwise a known name could carry any text to the boot loader. The value of a variable reaches only
-    programs; `_met` judges it."""
+    programs; `hand_over` judges it."""
     if text is None or setting.kind in (Kind.ENV, Kind.FEATURE) or not isinstance(setting.value, str | tuple):
         return True
     if setting.kind is Kind.KARG and setting.name in catalogue.arguments:
@@ -117,19 +117,16 @@ def _texts(setting: Setting) -> Iterable[str | None]:
     return [None if value is True and setting.kind is Kind.KARG else str(value) for value in values]
 
 
-def _met(setting: Setting, text: str | None, catalogue: Catalogue) -> HandOver | None:
+def hand_over(setting: Setting | Spelling, text: str | None, catalogue: Catalogue) -> HandOver | None:
+    """Return how a setting with the value `text` hands over the machine; None if it does not."""
     variable = setting.kind is Kind.ENV
     if setting.kind is Kind.FEATURE or (setting.module and setting.module in catalogue.modules()):
         return None
     name = setting.name if not setting.module else setting.id
     table = catalogue.hand_overs["variable" if variable else "argument"]
     # the kernel (kernel/params.c, parameq) and systemd treat - and _ in a name as the same
-    met = [
-        hand_over
-        for hand_over in table
-        if hand_over.meets(name if variable else name.replace("-", "_"), text)
-    ]
+    met = [row for row in table if row.meets(name if variable else name.replace("-", "_"), text)]
     if setting.kind is Kind.KARG and text is not None and "." not in name:
         # the kernel passes an unknown argument to the first process as a variable: kernel-parameters.rst
-        met += [hand_over for hand_over in catalogue.hand_overs["variable"] if hand_over.meets(name, text)]
+        met += [row for row in catalogue.hand_overs["variable"] if row.meets(name, text)]
     return met[0] if met else None

@@ -50,14 +50,16 @@ def judge(
     if setting.kind is Kind.PARAMETER:
         values = parameters.of_the_value(setting, machine, catalogue, beside)
     elif setting.kind is Kind.KARG:
-        values = _argument(setting, machine)
+        values = _argument(setting, machine, beside)
     elif setting.kind is Kind.ENV:
         values = _variable(setting, machine)
     else:
         values = _feature(setting, machine, catalogue)
     verdicts += values
+    if any((v.about in REFUSED and v.holds) or v.about is About.DEFAULT for v in verdicts):
+        verdicts = [verdict for verdict in verdicts if verdict.about is not About.DEPRECATED]
     if any(verdict.about in REFUSED and verdict.holds for verdict in verdicts):
-        return [verdict for verdict in verdicts if verdict.about is not About.DEPRECATED]
+        return verdicts
     if any(
         verdict.trap is not None and verdict.trap.kind == "no_effect" and verdict.holds
         for verdict in verdicts
@@ -125,7 +127,7 @@ def _argument_name(setting: Spelling, catalogue: Catalogue) -> Iterator[Verdict]
         yield Verdict(About.UNKNOWN, holds, why, instead, names=(near.name,))
 
 
-def _argument(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
+def _argument(setting: Spelling, machine: Machine, beside: str) -> Iterator[Verdict]:
     argument = names.argument(setting.name)
     if argument is None:
         return
@@ -137,7 +139,7 @@ def _argument(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
         )
         yield verdict._replace(strict=False)
         return
-    traps = traps_of(setting, argument, machine)
+    traps = traps_of(setting, argument, machine, beside)
     yield from traps
     if traps:
         return

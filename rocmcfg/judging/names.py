@@ -36,10 +36,11 @@ def split_parameter(name: str) -> tuple[str, str] | None:
 
 
 @functools.cache
-def may_be_intended(id: str) -> bool:
-    """Return whether the words next to a parameter can show that its author wants what a trap warns about."""
-    parameter = catalogue.load().parameters.get(id)
-    return parameter is not None and any(trap.intended for trap in parameter.traps)
+def may_be_intended(name: str) -> bool:
+    """Return whether the words next to a parameter or an argument can show that its author wants what a trap
+    warns about."""
+    entry = catalogue.load().parameters.get(name) or argument(name)
+    return entry is not None and any(trap.intended for trap in entry.traps)
 
 
 def variable(name: str) -> Variable | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
 from rocmcfg.judging.verdict import About, Verdict, loses, meanings, no_effect, taint, traps_of
-from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
+from rocmcfg.model.catalogue import Catalogue, Feature, Parameter, in_its_unit
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
@@ -62,8 +62,21 @@ def of_the_name(setting: Spelling, machine: Machine, catalogue: Catalogue) -> It
             why, sources = _lifetime(entry), entry.sources
             yield Verdict(About.ABSENT, None, why, kernels=(str(newest),), others=(having,), sources=sources)
     if entry is not None and entry.deprecated and (present or not lack):
-        better = next((t.instead for t in entry.traps if "*" in t.values and t.instead), None)
+        better = _successor(entry, setting.value, machine, catalogue)
         yield Verdict(About.DEPRECATED, why=entry.deprecated, instead=better, sources=entry.sources)
+
+
+def _successor(
+    deprecated: Parameter, value: str | None, machine: Machine, catalogue: Catalogue
+) -> Spelling | None:
+    """Return the setting that replaces a deprecated one, of the module that AMD's DKMS driver loads where
+    every kernel has that driver."""
+    if deprecated.instead is None:
+        return None
+    instead = in_its_unit(deprecated.instead, value, deprecated.times)
+    of_amd = instead._replace(module=f"amd{instead.module}")
+    by_dkms = bool(machine.kernels) and all(kernel.dkms for kernel in machine.kernels)
+    return of_amd if by_dkms and of_amd.id in catalogue.parameters else instead
 
 
 def newest_build(catalogue: Catalogue) -> KernelVersion:
@@ -251,6 +264,18 @@ def reaches(setting: Spelling, id: str, text: str | None, catalogue: Catalogue) 
     if feature is not None and id == feature.parameter:
         return feature.is_on(as_number(text)) is setting.enabled
     return id == setting.id and (text is None if setting.value is None else same(text or "", setting.value))
+
+
+def goes_as_far(setting: Spelling, id: str, text: str | None, catalogue: Catalogue) -> bool:
+    """Return whether the value `text` of the parameter `id` has the effect of a setting, or as a limit goes
+    beyond it."""
+    if reaches(setting, id, text, catalogue):
+        return True
+    parameter = catalogue.parameters.get(id) if id == setting.id else None
+    wanted, number = as_number(setting.value), as_number(text)
+    if parameter is None or not parameter.limit or wanted is None or number is None:
+        return False
+    return 0 < wanted <= number
 
 
 def features_of(parameter: Parameter, catalogue: Catalogue) -> list[Feature]:

@@ -86,6 +86,8 @@ _SAID_OF_TRAPS: dict[TrapKind, str] = {
     "misread": "is often misunderstood",
     "no_effect": "has no effect here",
     "limited": "is only partly reached here",
+    "costly": "has a price",
+    "debugging": "is for debugging alone",
 }
 
 
@@ -136,6 +138,8 @@ def traps_of(setting: Spelling, entry: Named, machine: Machine, beside: str = ""
             or (now is None and trap.kind == "default")
         ):
             continue
+        if now is None and trap.kind in GRAVE:
+            holds = None
         verdicts.append(
             Verdict(About.TRAP, holds, trap.summary, trap.instead, trap=trap, sources=entry.sources)
         )

@@ -227,10 +227,13 @@ def _with_sources(file: str) -> dict[str, Any]:
 
 def _variables(document: dict[str, Any]) -> dict[str, Any]:
     """Return the rows of variables. `[[family]]` stands for variables of one kind: `names` maps each name to
-    its summary, and the other keys of the family apply to each."""
+    its summary, `defaults` some of them to their default, and the other keys of the family apply to each."""
     rows: dict[str, Any] = {}
     for family in document.pop("family", ()):
-        rows |= {name: {**family, "summary": summary} for name, summary in family.pop("names").items()}
+        names, defaults = family.pop("names"), family.pop("defaults", {})
+        for name, summary in names.items():
+            default = {"default": defaults[name]} if name in defaults else {}
+            rows[name] = {**family, **default, "summary": summary}
     rows |= document
     return dict(sorted(rows.items()))
 

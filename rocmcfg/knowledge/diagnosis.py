@@ -1,5 +1,5 @@
-"""Load the patterns of `doctor`: for logs, facts about their machine and errors of driver and libraries; for
-a host, combinations that do not work together, and other programs that write kernel arguments.
+"""Load the patterns of `doctor`: for logs, facts about their machine; for a host, combinations that do not
+work together, and other programs that write kernel arguments.
 
 The files are ours and tests check them, so nothing is validated at run time.
 """
@@ -26,27 +26,32 @@ class FactPattern(NamedTuple):
     weight: int = 1
 
 
-class ErrorPattern(NamedTuple):
-    """A pattern of an error. The line must also hold one of the texts in `needs`; `shared`: software of
-    another vendor prints such a line too."""
+class LogKind(NamedTuple):
+    """A kind of log. `next` is a sentence on what to look at where a log of this kind shows no fault.
+    `troubles`: its lines that look like a failure are worth showing then. `of_program`: a program that calls
+    HIP printed it."""
 
-    pattern: str
-    needs: tuple[str, ...] = ()
-    shared: bool = False
+    name: str
+    title: str
+    patterns: tuple[str, ...]
+    next: str
+    troubles: bool = True
+    of_program: bool = False
 
 
 class LogKnowledge(NamedTuple):
     """Knowledge about logs. `families` maps the driver's name of a generation to gfx patterns. A kernel
-    command line has one of `boot_words`. `details` are patterns of lines that say more about an error.
-    `resets` are patterns for a trial boot: each is evidence against it, whatever its result."""
+    command line has one of `boot_words`. `details` are patterns of lines that say more about an error,
+    `troubles` of lines that look like a failure, whoever printed them. `resets` are patterns for a trial
+    boot: each is evidence against it, whatever its result."""
 
     facts: tuple[FactPattern, ...]
-    errors: tuple[ErrorPattern, ...]
     details: tuple[str, ...]
     resets: tuple[str, ...]
     families: Mapping[str, tuple[str, ...]]
     boot_words: tuple[str, ...]
-    collect: tuple[str, ...]
+    kinds: tuple[LogKind, ...]
+    troubles: tuple[str, ...]
 
 
 @functools.cache
@@ -59,7 +64,7 @@ def log_knowledge() -> LogKnowledge:
         resets=tuple(row["pattern"] for row in document["reset"]),
         families={name: tuple(patterns) for name, patterns in document["family"].items()},
         boot_words=tuple(document["cmdline"]["boot_words"]),
-        collect=tuple(document["unknown"]["collect"]),
+        troubles=tuple(document["trouble"]["patterns"]),
     )
 
 
@@ -94,6 +99,19 @@ class Writer(NamedTuple):
     stop: str
 
 
+class MemoryKnowledge(NamedTuple):
+    """What shows that the memory of a GPU is full, as ids of fault classes and known issues, and what raises
+    the limit of an APU: the share of the host's memory that it may then map, and a profile's setting for it
+    on the targets `profile_gfx`."""
+
+    faults: tuple[str, ...]
+    issues: tuple[str, ...]
+    share: float
+    profile: str
+    setting: str
+    profile_gfx: tuple[str, ...]
+
+
 class HostKnowledge(NamedTuple):
     """Knowledge about hosts. `target_variable` presents a GPU as another target, `choosers` choose among
     several GPUs."""
@@ -103,6 +121,7 @@ class HostKnowledge(NamedTuple):
     writers: tuple[Writer, ...]
     target_variable: str
     choosers: tuple[str, ...]
+    memory: MemoryKnowledge
 
 
 @functools.cache

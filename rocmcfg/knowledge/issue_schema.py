@@ -6,33 +6,19 @@ It must not be loaded where issues are used: `catalogue` reads the files without
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictStr
 
-from rocmcfg.knowledge import forms
-from rocmcfg.model import regex_tree
+from rocmcfg.knowledge import forms, pattern_rules
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.regex import UnshippedPattern, compiled, regex, search
+from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
 from rocmcfg.model.version import parse_range, parse_rocm_range
 
 _GFX = regex(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")
 _LINK = regex(r"https://\S+")
-# Syntax that Python and `grep -E` in the C locale read differently. It is searched for in the pattern without
-# its escaped punctuation and its bracket expressions.
-_PUNCTUATION = regex(r"\\[][\\(){}.*+?^$|]")
-_BRACKETS = regex(r"\[\^?\]?[^]]*\]")
-_NOT_FOR_BOTH = (
-    (re.compile(r"[^ -~]"), "characters beyond ASCII"),
-    (re.compile(r"\(\?"), "a group that starts with (?"),
-    (re.compile(r"[*+?}][*+?{]"), "a repeat of a repeat, or a lazy one"),
-    (re.compile(r"\\[0-9]"), "a back-reference"),
-    (re.compile(r"\\[^wWbB]"), r"an escape other than \w, \W, \b and \B: write [0-9] for a digit"),
-    (re.compile(r"^\||\|\||\|$|\(\||\|\)|\(\)"), "an empty alternative"),
-)
 
 Name = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
@@ -141,22 +127,4 @@ def _cure(file: KnownIssueFile) -> Iterator[str]:
 
 
 def _signature(signature: SignatureTable) -> Iterator[str]:
-    pattern = signature.pattern
-    if re.search(r"\[\[[:.=]", pattern):
-        yield f"{pattern!r} uses a POSIX class, which Python reads as letters"
-        return
-    rest = _BRACKETS.sub("_", _PUNCTUATION.sub("_", pattern))
-    yield from (f"{pattern!r} has {what}" for form, what in _NOT_FOR_BOTH if form.search(rest))
-    try:
-        compiled(pattern)
-        if regex_tree.repeats_a_repeat(pattern):
-            yield f"{pattern!r} has a repeat that can take hours"
-    except ValueError as problem:
-        yield str(problem)
-        return
-    tried = UnshippedPattern(pattern)
-    for sample in signature.samples:
-        if "\n" in sample or not (search(tried, sample) or tried.stopped):
-            yield f"{pattern!r} does not match its sample {sample!r}"
-    if tried.stopped:
-        yield f"{pattern!r} takes too long to match its own samples"
+    return pattern_rules.mistakes(signature.pattern, signature.samples)

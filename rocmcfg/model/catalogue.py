@@ -65,7 +65,17 @@ def _matches(name: str, pattern: str) -> bool:
     return name.startswith(start) if star else name == pattern
 
 
-TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", "misread", "limited"]
+TrapKind = Literal[
+    "inverted",
+    "default",
+    "no_effect",
+    "dangerous",
+    "obsolete",
+    "misread",
+    "limited",
+    "costly",
+    "debugging",
+]
 
 
 class ValueTrap(NamedTuple):
@@ -73,10 +83,11 @@ class ValueTrap(NamedTuple):
 
     `values` are texts as written (numbers are compared as numbers), ranges such as "4..9", or "*" for any.
     `kind`: inverted (has the opposite effect, `does`), default (changes nothing), no_effect, dangerous,
-    obsolete, misread (means something else), limited (correct, but only partly effective). `acts_on`
-    restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: shown only to users who ask about
-    the name; lint does not report the value in a file. `intended`: a regular expression for words near a
-    setting that show that its author intends this value.
+    obsolete, misread (means something else), limited (correct, but only partly effective), costly (does what
+    people set it for, at a price), debugging (of use to whoever looks for a fault, and to nobody else).
+    `acts_on` restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: shown only to users who
+    ask about the name; lint does not report the value in a file. `intended`: a regular expression for words
+    near a setting, or for the title of its boot entry, that show that its author intends this value.
     """
 
     values: tuple[str, ...]
@@ -126,7 +137,9 @@ class Parameter(NamedTuple):
     `meanings` maps a value, or a range such as "4-9", to its effect; `bits` maps a bit of a mask that is not
     a feature to its effect. `notes` are sentences, `sources` are the origins of the facts. `copied`: masks
     that are copied from post to post, with the features that they switch by accident. `pattern`: a regular
-    expression for the whole value of a text parameter; empty where its grammar is not known.
+    expression for the whole value of a text parameter; empty where its grammar is not known. `instead` is
+    the parameter that replaces a deprecated one, and `times` the factor of the value in its unit. `limit`: it
+    is a limit, so that a larger value also does what a smaller one is set for.
     """
 
     module: str
@@ -140,6 +153,9 @@ class Parameter(NamedTuple):
     since: Release = ""
     removed: Release = ""
     deprecated: str = ""
+    instead: Spelling | None = None
+    times: int = 1
+    limit: bool = False
     config: str = ""
     bounds: tuple[int, int] | None = None
     dkms_only: bool = False
@@ -183,7 +199,8 @@ class Parameter(NamedTuple):
 class Feature(NamedTuple):
     """A named bit of a feature mask. `set_means_on` is False for bits that switch something off. `taints` is
     the range of kernels that become tainted if the feature is on. `needed_for` is the function that does not
-    work on the hardware of `needed_on` if the feature is off."""
+    work on the hardware of `needed_on` if the feature is off. `traded`: people turn the feature off against a
+    fault and pay with that function."""
 
     name: str
     parameter: str
@@ -196,6 +213,7 @@ class Feature(NamedTuple):
     taints: str = ""
     needed_for: str = ""
     needed_on: tuple[Hardware, ...] = ()
+    traded: bool = False
 
     def is_on(self, mask: int | None) -> bool | None:
         return None if mask is None else bool(mask & self.bit) == self.set_means_on
@@ -314,10 +332,16 @@ class Trap(NamedTuple):
         if self.instead.kind is Kind.FEATURE:
             on = truth(value)
             return self.instead if on is None else feature(self.instead.name, on)
-        if self.times == 1:
-            return self.instead._replace(value=value)
-        number = as_number(value)
-        return self.instead._replace(value=str(number * self.times) if number and number > 0 else None)
+        return in_its_unit(self.instead, value, self.times)
+
+
+def in_its_unit(instead: Spelling, value: str | None, times: int) -> Spelling:
+    """Return a setting with a value that counts `times` as much in its unit; without a value where that is
+    not possible."""
+    if times == 1:
+        return instead._replace(value=value)
+    number = as_number(value)
+    return instead._replace(value=str(number * times) if number and number > 0 else None)
 
 
 class HandOver(NamedTuple):

@@ -10,11 +10,15 @@ from rocmcfg.model.shape import NamedTuple, published
 
 
 class CheckStatus(str, Enum):
+    """The status of a setting. DRIFT: the host had the value, and no longer has it. NOT_SET: nothing was
+    applied, and nothing on the host sets it."""
+
     IN_EFFECT = "in_effect"
     REWRITTEN_BY_DRIVER = "rewritten_by_driver"
     PENDING_REBOOT = "pending_reboot"
     PENDING_ACTIVATION = "pending_activation"
     DRIFT = "drift"
+    NOT_SET = "not_set"
     OVERRIDDEN = "overridden"
     UNKNOWN_PARAMETER = "unknown_parameter"
     NOT_LOADED = "not_loaded"

@@ -103,6 +103,11 @@ class KnownIssue(NamedTuple):
         return (f"without the fix {self.lacks_fix}",) if self.pair and self.lacks_fix else ()
 
     @property
+    def has_release(self) -> bool:
+        """Return whether a release of the kernel or of ROCm is known that ends the issue."""
+        return bool(self.fixed_in and (self.lacks_fix or self.fixed_kernels or self.fixed_rocm))
+
+    @property
     def tracker(self) -> str:
         """Return the first link of the evidence to an issue of a tracker; empty if there is none."""
         return next((url for url in self.evidence if _TRACKED.search(url)), "")

@@ -26,7 +26,7 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
 
 def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     """Return what happened to a file, and what to do about it."""
-    if _taken_back(view, path):
+    if _removed_by_undo_script(view, path):
         programs = (tool for tool in receipt.activations if registry.entry_writer(tool) is None)
         due = " and ".join(sorted(programs))
         until = f"the next boot may still have the settings until {due} has been run; " if due else ""
@@ -49,7 +49,7 @@ def _way_back(view: HostView, receipt: Receipt, path: str) -> tuple[str, str]:
     return gone, f"write it again with `sudo {again}`, or roll back what is left with `sudo rocmcfg rollback`"
 
 
-def _taken_back(view: HostView, path: str) -> bool:
+def _removed_by_undo_script(view: HostView, path: str) -> bool:
     """Return whether the file was removed by an undo.sh that started after the apply and did not finish. Its
     mark stays until an undo.sh finishes."""
     try:

@@ -228,8 +228,21 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
         return _menu_lacks_it(host, setting)
     if configured.value is None:
-        return CheckStatus.DRIFT, "it is not configured"
+        absent = CheckStatus.NOT_SET if host.receipt is None else CheckStatus.DRIFT
+        return absent, "it is not configured"
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
+
+
+def _not_in_menu(host: _Host, setting: DesiredSetting, lacking: Sequence[Entry]) -> Verdict:
+    """Return what the menu has in place of an argument that rocmcfg did not apply."""
+    path = host.menu.path if host.menu is not None else "the boot menu"
+    winners = [last(read_by_kernel(entry.kargs), setting.name) for entry in lacking]
+    other = next(filter(None, winners), None)
+    if other is not None:
+        return CheckStatus.OVERRIDDEN, f"{path} sets it to {other.value or 'no value'}"
+    if len(lacking) < len(host.entries or ()):
+        return CheckStatus.NOT_SET, f"{path} does not have it in every entry"
+    return CheckStatus.NOT_SET, f"{path} does not have it"
 
 
 def _menu_lacks_it(host: _Host, setting: DesiredSetting) -> Verdict:
@@ -324,8 +337,11 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     if lacking or beaten:
         winner = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
         shown = winner.value if winner else None
-    target, source = setting.channel.value, _file_of(host, setting)
-    return Check(setting.id, target, desired, shown, running, status, source, detail)
+    source = _file_of(host, setting)
+    if status is CheckStatus.OVERRIDDEN and host.menu is not None:
+        written = last(registry.backend(host.loader).observe(host.view).foreign, setting.name)
+        source = written.source if written is not None else host.menu.path
+    return Check(setting.id, setting.channel.value, desired, shown, running, status, source, detail)
 
 
 def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
@@ -344,7 +360,7 @@ def _karg_status(
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
-        return _menu_lacks_it(host, setting)
+        return _menu_lacks_it(host, setting) if host.receipt else _not_in_menu(host, setting, lacking)
     if beaten:
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)
         if winner is not None and winner.untold:
@@ -383,7 +399,8 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     elif wrong:
         missing = f"{wrong[0]} does not have it" if wrong[0] else "no file sets it for all users"
         reason = f"{shown.source} sets it to {shown.value}" if shown else missing
-        status, detail = CheckStatus.DRIFT, reason
+        absent = CheckStatus.OVERRIDDEN if shown else CheckStatus.NOT_SET
+        status, detail = CheckStatus.DRIFT if host.receipt else absent, reason
     elif changed:  # a line before rocmcfg's may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
     elif later is not None and later.value is None:

@@ -105,9 +105,9 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     receipt may not be rocmcfg's."""
 
     def checked() -> list[Diagnostic]:
-        if (at_work := host.locked_by()) is not None:
+        if (lock_error := host.locked_by()) is not None:
             progress(f"waiting for another rocmcfg before checking kernel {release}")
-            raise at_work
+            raise lock_error
         return _check_kernel(host, release, progress)
 
     try:

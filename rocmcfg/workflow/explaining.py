@@ -19,6 +19,7 @@ from rocmcfg.judging import names
 from rocmcfg.judging.conditions import has_fix
 from rocmcfg.judging.parameters import newest_build
 from rocmcfg.knowledge import catalogue, gpu_names, profiles
+from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.checks import CheckStatus
@@ -109,7 +110,8 @@ def explain_name(
         is_slip = bool(names.nearest(text, [*known_names, *knowledge.arguments], 1))
         if not is_slip and (mentioned := _mentioned(text)):
             return Explained(subjects.topic(text, mentioned))
-        ids = [*(issue.id for issue in catalogue.known_issues()), *knowledge.fixes] if "-" in text else []
+        names_of_ids = (*(issue.id for issue in catalogue.known_issues()), *knowledge.fixes)
+        ids = [*names_of_ids, *fault_table.faults()] if "-" in text else []
         numbers = [f"profile.{name}" for name in setting_names.numbers(view)]
         near = numbers if text.startswith("profile.") else closest(text, ids)[:1]
         if not near:
@@ -163,6 +165,8 @@ def _subject(view: HostView, text: str, target: Target) -> Explanation | None:
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
+    if name.startswith("amd-") and (fault := fault_table.faults().get(text.upper())) is not None:
+        return subjects.fault(fault, fault_table.layers()[fault.layer])
     issues = [issue for issue in catalogue.known_issues() if issue.id == name] if "-" in name else []
     if issues:
         from rocmcfg.advice.doctor.judging.origin import Options, known_here

@@ -107,7 +107,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undo:
             done = _undo_unfinished(host, progress, force=force)
             ends.note_begin(host)
             # the interrupted transaction may have been the confirmation of a trial that is over now
-            done += ends.take_back(host, progress) if ends.is_over(host) else []
+            done += ends.end_trial(host, progress) if ends.is_over(host) else []
             noting.drop_copies(host)
             interrupts.done()
             applied = receipt.load_quietly(host) if done else None

@@ -111,8 +111,8 @@ def verify_applied(view: HostView, applied: Receipt | None, pid: int | None = No
         from rocmcfg.change.transaction.lost_records import record_lost
 
         lost = record_lost(view)
-        if lost is not None and (at_work := view.locked_by()) is not None:
-            raise at_work  # an apply writes its files before its receipt
+        if lost is not None and (lock_error := view.locked_by()) is not None:
+            raise lock_error  # an apply writes its files before its receipt
         hint = "check a profile that rocmcfg did not apply with `rocmcfg verify --profile NAME`"
         nothing = info("RC5002", "nothing is applied on this host", hint=hint)
         return _with_undone(

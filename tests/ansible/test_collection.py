@@ -38,6 +38,17 @@ def test_every_module_is_in_the_action_group() -> None:
     assert sorted(listed) == MODULES
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_the_changelog_describes_a_module_as_the_module_does(name: str) -> None:
+    text = (support.SOURCE / f"plugins/modules/{name}.py").read_text()
+    described = re.search(r"^short_description: (.*)$", text, re.M)
+    assert described is not None
+    shown = f"- rocmcfg.amdgpu.{name} - {described[1]}"
+    assert shown in (support.SOURCE / "CHANGELOG.rst").read_text().splitlines()
+    for file in ("changelog.yaml", ".plugin-cache.yaml"):
+        assert described[1] in " ".join((support.SOURCE / "changelogs" / file).read_text().split())
+
+
 @pytest.mark.parametrize("path", sorted(support.SOURCE.glob("plugins/module*/*.py")), ids=lambda p: p.stem)
 def test_an_old_python_can_read_a_module_far_enough_to_refuse_it(path: Path) -> None:
     """ansible-core 2.16 still starts modules under Python 2.7, where any of these is a SyntaxError."""

@@ -137,7 +137,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     f"{WAITS}, and nothing else": {"set": {"amdgpu.runpm": "0"}},
     f"{WAITS}, and nothing else can be applied": {"confirm_after": "10m"},
     WAITS: {"trial": False},
-    "write a time such as": {"confirm_after": "soon"},
+    "specify a time such as": {"confirm_after": "soon"},
     "needs trial: true": {"trial": False, "confirm_after": "10m"},
     "rocmcfg.amdgpu.trial with state: rejected": {"state": "absent"},
 }

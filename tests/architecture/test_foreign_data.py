@@ -31,7 +31,7 @@ from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Unreadable
-from rocmcfg.knowledge import bundle, catalogue, diagnosis, profiles, toml
+from rocmcfg.knowledge import bundle, catalogue, diagnosis, faults, profiles, toml
 from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import pe_image
 from rocmcfg.loaders.shared.ostree import deployments, gvariant
@@ -221,7 +221,8 @@ READERS: Mapping[str, Callable[[LocalHost], object]] = {
 
 def _log(content: bytes) -> None:
     known = diagnosis.log_knowledge()
-    wanted = probes.of_logs(known) + probes.of_issues(catalogue.known_issues())
+    classes = faults.faults().values()
+    wanted = probes.of_all(known, catalogue.known_issues(), classes)
     scanner = Scanner(wanted, use_grep=False)
     scanner.read("a", unpacked(io.BytesIO(content), "a"))
     read_facts(scanner, known, KNOWN.gpus)

@@ -202,9 +202,9 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.advice.doctor.reading import probes
-    from rocmcfg.knowledge import catalogue, diagnosis
+    from rocmcfg.knowledge import catalogue, diagnosis, faults
 
-    wanted = probes.of_logs(diagnosis.log_knowledge()) + probes.of_issues(catalogue.known_issues())
+    wanted = probes.of_all(diagnosis.log_knowledge(), catalogue.known_issues(), faults.faults().values())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

@@ -133,8 +133,6 @@ def test_every_id_in_the_code_is_on_the_page_of_diagnostics() -> None:
     assert raised - set(re.findall(r"^\| (RC[0-9]{4}) \|", page, re.M)) == set()
 
 
-# Python gives a pattern as it parses it by no public name; `re._parser` is `sre_parse`, which is to go.
-_PRIVATE_ON_PURPOSE = {"model/regex_tree.py": {"re._parser"}}
 # Parts of objects that belong to how Python or a library is made, and public ones that look private.
 _INNER = {"__bases__", "__mro__", "__subclasses__", "__code__", "co_varnames", "co_argcount", "__globals__"}
 _PUBLIC = {"os._exit"}
@@ -143,7 +141,7 @@ _PUBLIC = {"os._exit"}
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_nothing_of_a_library_or_of_python_is_used_that_is_private(path: Path) -> None:
     private = _private_parts(ast.parse(path.read_text())) - _PUBLIC
-    assert private == _PRIVATE_ON_PURPOSE.get(str(path.relative_to(PACKAGE)), set())
+    assert private == set()
 
 
 def _private_parts(tree: ast.Module) -> set[str]:

@@ -25,8 +25,19 @@ SIZES = (50, 100, 200)
 AT_MOST = 2.5  # times what came on top from 50 to 100; linear is 2, quadratic 4
 AT_MOST_SHOWN = 3  # the same where the diff of one file of all entries is shown: difflib's work grows faster
 LEAST = 1_000  # calls, below which growth is none
-# How many times the calls of a plan: what changes a host plans, changes each entry, and looks at the result.
-TIMES_A_PLAN = {"apply": 3, "rollback": 3}
+# The most calls of a command, in multiples of the calls of a plan. The commands that change a host plan,
+# change each entry, and read the result again: for these the measured multiple counts, with a margin of a
+# tenth.
+TIMES_A_PLAN = 2
+TIMES_A_PLAN_MEASURED = {
+    ("grub/debian-12", "apply"): 2.25,
+    ("grub/debian-12", "rollback"): 2.65,
+    ("grub-bls/fedora", "apply"): 2.65,
+    ("grub-bls/fedora", "rollback"): 2.9,
+    ("systemd-boot/kernel-install", "apply"): 2.8,
+    ("systemd-boot/kernel-install", "rollback"): 2.5,
+    ("limine/cachyos", "apply"): 2.1,
+}
 pytestmark = pytest.mark.slow
 
 
@@ -119,5 +130,5 @@ def test_every_command_grows_as_the_kernels_do(tmp_path: Path, name: str) -> Non
         assert many - hundred <= AT_MOST_SHOWN * max(hundred - few, LEAST), (
             f"{what}: calls for {SIZES}: {costs[what]}"
         )
-        bar = TIMES_A_PLAN.get(what, 2)
+        bar = TIMES_A_PLAN_MEASURED.get((name, what), TIMES_A_PLAN)
         assert hundred <= bar * plan[2], f"{what} takes {hundred} calls with 100 kernels, a plan {plan[2]}"

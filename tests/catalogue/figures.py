@@ -32,10 +32,10 @@ Case = tuple[str, Sequence[str], str]  # the text of a log, options that name it
 _PAGE = """\
 # What rocmcfg knows, in figures
 
-Written by `make knowledge`, from the shipped data, and from what doctor says of the logs below on a host that
-is the machine of none of them. A machine checks kernel parameters (against `modinfo` of each build), wordings
-of the kernel, ids of GPUs, and names of variables: `make sources`. Summaries, cures and costs are read by
-people alone.
+`make knowledge` writes this page from the shipped data, and from doctor's answers about the logs below, on a
+host to which none of these logs belongs. `make sources` checks kernel parameters (against `modinfo` of each
+build), texts of the kernel, ids of GPUs, and names of variables automatically. Only people check summaries,
+cures and costs.
 
 | what | how many | |
 |---|---|---|
@@ -43,19 +43,20 @@ people alone.
 
 ## Doctor
 
-Told means a score of 0.5 and more. The public threads are few: they show where doctor fails, and no rate. A
-thread whose miss or false accusation changed the data is held out no longer, and has a row of its own: those
-left are the easier ones. Doctor on all 68 before they changed anything, which says more of logs to come: 26
-of 35 right, 29 of 33 silent, 7 wrongly told.
+doctor names an issue from a score of 0.5 on. The public threads are few: they show where doctor fails, but no
+rate. If a wrong answer about a thread changed the data, the thread is no longer held out, and is in another
+row; so the remaining ones are the easier ones. Before any of the 68 threads changed the data, which is a
+better estimate for future logs, doctor was right on 26 of 35, silent on 29 of 33, and named a wrong issue 7
+times.
 
-| logs | how many | first told is right | nothing told where nothing is known | wrongly told |
+| logs | how many | first issue is right | no issue named where none is known | wrong issue named |
 |---|---|---|---|---|
 {logs}
 
 ## AMD's DKMS driver
 
-It is in no package of Debian or Ubuntu. {wordings} of its wordings, of {issues} known issues, were noted from
-the copies below, and a test holds the issues' patterns against them (tests/catalogue/sources/dkms.toml).
+No package of Debian or Ubuntu contains it. {wordings} of its texts, from {issues} known issues, were recorded
+from the copies below, and a test compares the issues' patterns with them (tests/catalogue/sources/dkms.toml).
 
 | driver | read | copy |
 |---|---|---|
@@ -84,9 +85,9 @@ def page() -> str:
         f"| GPU models | {len(known.gpus)} | |",
     ]
     logs: dict[str, list[Case]] = {
-        "what patterns were made from: the samples of a fault": [*samples_of(catalogue.known_issues())],
-        "public threads that nothing was made from (tests/doctor/held_out.toml)": [*_held_out()],
-        "threads of that file whose miss changed the data since": [*_held_out(taught=True)],
+        "samples of faults, from which the patterns were made": [*samples_of(catalogue.known_issues())],
+        "public threads from which no data was made (tests/doctor/held_out.toml)": [*_held_out()],
+        "threads of that file that have changed the data since": [*_held_out(taught=True)],
         "healthy machines": [(path.read_text(), (), "") for path in sorted((DATA / "healthy").iterdir())],
     }
     told = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.advice.doctor.reading.probes import required
+from rocmcfg.advice.doctor.judging.faults import fault_matches
+from rocmcfg.advice.doctor.reading.probes import of_faults, required
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.change.planning.combine import parse_set
-from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.knowledge import catalogue, faults, toml
 from rocmcfg.knowledge.issue_schema import mistakes
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.desired import Kind
@@ -201,6 +204,45 @@ def test_no_line_of_one_issue_is_specific_for_another() -> None:
         if re.search(signature.pattern, sample)
     ]
     assert wrong == []
+
+
+# Classes whose lines say their cause, whatever the GPU: who may open what, code or a library that is missing,
+# a build for another vendor, packages.
+SAYS_THE_CAUSE = {
+    *("AMD-1001", "AMD-1002", "AMD-1101", "AMD-1102", "AMD-1103", "AMD-1109", "AMD-1201", "AMD-1202"),
+    *("AMD-1301", "AMD-1401", "AMD-1402", "AMD-1403", "AMD-1405", "AMD-1406", "AMD-1408"),
+    *("AMD-1501", "AMD-1502", "AMD-1503", "AMD-1504", "AMD-1505", "AMD-1506", "AMD-1507", "AMD-1508"),
+}
+
+
+def on_some_gpus_only(row: dict[str, Any]) -> bool:
+    """Return whether the GPU is the only condition of an issue whose strong lines all say their cause."""
+    samples = [
+        sample
+        for signature in row.get("signature", ())
+        if signature["strength"] != "generic" and "beside" not in signature
+        for sample in signature["samples"]
+    ]
+    if not ("gfx" in row and samples) or row.keys() & {"kernel", "rocm", "firmware", "lacks_fix", "has_fix"}:
+        return False
+    if row.get("workaround", {}).get("settings"):  # a profile and a plan choose those by the GPU
+        return False
+    return all(classes and classes <= SAYS_THE_CAUSE for classes in map(classes_of, samples))
+
+
+def classes_of(line: str) -> set[str]:
+    scanner = Scanner(of_faults(faults.faults().values()), use_grep=False)
+    scanner.read("a.log", io.BytesIO(line.encode()))
+    return {match.fault.id for match in fault_matches(faults.faults(), scanner.hits)}
+
+
+@each_issue
+def test_a_line_that_says_its_cause_says_it_on_every_gpu(issue: KnownIssue) -> None:
+    assert not on_some_gpus_only(document(issue.id)), "remove the condition gfx"
+
+
+def test_a_list_of_gpus_on_a_message_that_explains_itself_is_found() -> None:
+    assert on_some_gpus_only({**document("no-code-for-gpu"), "gfx": ["gfx1103"]})
 
 
 def test_patterns_do_not_lean_on_what_stands_before_the_message() -> None:

@@ -9,12 +9,13 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from rocmcfg.change.planning.combine import parse_set
 from rocmcfg.knowledge import catalogue, profiles
-from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
+from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, TrapKind, ValueTrap, Variable
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.profile import Setting
@@ -78,7 +79,10 @@ def test_notes_and_parameters_cover_each_other() -> None:
         for name, right in zip(names, sorted(names), strict=True):
             assert name == right, f"parameter_notes.toml: [{module}.{right}] belongs before [{module}.{name}]"
     keys = {key for module in KNOWN.modules() for row in document[module].values() for key in row}
-    assert keys <= {"unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied", "pattern"}
+    assert keys <= {
+        *("unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied", "pattern"),
+        *("instead", "times", "limit"),
+    }
 
 
 @pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.meanings and p.epochs], ids=name_of)
@@ -130,7 +134,7 @@ def test_a_trap_is_one_sentence_and_leads_to_a_setting_that_can_be_asked_for(
     entry: Entry, trap: ValueTrap
 ) -> None:
     assert ONE_SENTENCE.fullmatch(trap.summary)
-    assert trap.kind in ("inverted", "default", "no_effect", "dangerous", "obsolete", "misread", "limited")
+    assert trap.kind in get_args(TrapKind)
     if trap.kernel:
         parse_range(trap.kernel)
     assert all(SAFE_VALUE.match(value) for value in trap.values if value not in ("*", ""))

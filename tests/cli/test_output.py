@@ -148,6 +148,74 @@ def test_there_is_no_colour_but_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root).out
 
 
+# What people read in a pager, as it is typed behind the name of the program.
+PAGED = {
+    "status": ("status", "-v"),
+    "plan": ("plan",),
+    "explain": ("explain", "rdna4-hipblaslt-gltr-overread"),
+    "lint": ("lint", f"{DEMO}/advice.md", "--gfx", "9070xt"),
+    "doctor": ("doctor", "--log", f"{DEMO}/fault.log", "-v"),
+    "issues": ("issues", "--gfx", "9070xt"),
+    "history": ("history", "-v"),
+}
+
+
+@pytest.fixture(scope="module")
+def applied_host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = debian_grub_host(tmp_path_factory.mktemp("paged"), kernels=("6.14.0-37-generic",))
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    return root
+
+
+@pytest.mark.parametrize("words", PAGED.values(), ids=PAGED)
+def test_a_pipe_gets_plain_text_of_eighty_columns(applied_host: Path, words: tuple[str, ...]) -> None:
+    """Also on a terminal that shows links, whose variables the program in the pipe inherits."""
+    paged = ["sh", "-c", '"$@" | cat', "sh", *command(*words, "--root", applied_host)]
+    found = process(
+        paged, env={"TERM": "xterm", "VTE_VERSION": "7600", "FORCE_COLOR": "", "CLICOLOR_FORCE": "0"}
+    )
+    assert found.out.count("\n") > 1, found.err
+    assert "\x1b" not in found.out + found.err
+    assert too_wide(found.out) == []
+
+
+@pytest.mark.parametrize("words", PAGED.values(), ids=PAGED)
+def test_a_pager_that_is_left_early_ends_the_command_quietly(
+    applied_host: Path, words: tuple[str, ...]
+) -> None:
+    argv = command(*words, "--root", applied_host)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=SOURCE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        complaint = child.stderr.read().decode()
+        code = child.wait()
+    whole = process(argv)
+    assert code == whole.code
+    assert complaint == whole.err
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [
+        ({"FORCE_COLOR": "1"}, True),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+    ids=lambda each: " ".join(f"{k}={v}" for k, v in each.items()) if isinstance(each, dict) else "",
+)
+@pytest.mark.parametrize("words", [PAGED["status"], PAGED["plan"]], ids=["status", "plan"])
+def test_a_pipe_gets_colours_where_they_are_asked_for(
+    applied_host: Path, words: tuple[str, ...], variables: dict[str, str], coloured: bool
+) -> None:
+    """For `less -R`. Links stay out of a pipe, because an older pager shows them as letters."""
+    env = {"NO_COLOR": "", "VTE_VERSION": "7600", **variables}
+    found = process(command(*words, "--root", applied_host), env=env)
+    assert ("\x1b[" in found.out) is coloured
+    assert "\x1b]" not in found.out
+
+
 @pytest.mark.parametrize(
     ("variables", "coloured"),
     [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
@@ -489,3 +557,26 @@ def test_a_program_in_a_container_is_not_told_to_apply_there(
     said = rocmcfg("run", "-p", "gfx1201", "--", "true").err
     assert "RC2033" in said
     assert "--trial" not in said
+
+
+def test_a_long_command_is_continued_behind_a_backslash() -> None:
+    """Copied with its line break, it is one command; a quoted text that is no command has no backslash."""
+    root = "/a/folder/that/is/long/enough/to/need/a/line"
+    lines = wrap(
+        f"nothing is applied: check it with `rocmcfg verify --profile NAME --root {root}` again.", "  ", "  "
+    )
+    assert "`rocmcfg verify --profile NAME \\\n  --root" in "\n".join(lines)
+    commands = (f"sudo rocmcfg apply -p gfx1201 --root {root} --yes", f"rocmcfg issues --root {root}")
+    texts = (f"see `{commands[0]}` there", f"4 open: {commands[1]}", "4 open: rocmcfg issues")
+    for text, start in zip(texts, ("sudo rocmcfg apply", "rocmcfg issues", "rocmcfg issues"), strict=True):
+        for shift in range(60):
+            whole = f"{'x' * shift} {text}".strip()
+            lines = wrap(whole)
+            assert max(map(len, lines)) <= 80
+            assert sum(start in line for line in lines) == 1
+            assert " ".join(lines).replace(" \\ ", " ") == whole
+            copied = "\n".join(lines).partition(start)[2].partition("`")[0].split("\n")
+            assert all(line.endswith(" \\") for line in copied[:-1])
+    log = "`amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)`"
+    assert "\\" not in "".join(wrap(f"the kernel logs {log}"))
+    assert "\\" not in "".join(wrap(f"the cause: rocmcfg reads {root} and {root} before the program runs"))

@@ -81,6 +81,19 @@ def test_a_rendering_says_once_for_all_settings_what_is_unknown(root: Path) -> N
     assert UNKNOWN in remark["hint"]
 
 
+def test_two_reasons_for_not_knowing_are_one_remark() -> None:
+    """A rendering for no host knows neither a kernel nor a release of ROCm."""
+    told = rocmcfg("render", "--profile", "gfx1201", "-f", "nixos", "--json").document["diagnostics"]
+    (remark,) = [one for one in told if one["id"] == "RC2012"]
+    kernel, others = remark["detail"].splitlines()
+    assert kernel.startswith(f"{CWSR}: no kernel is installed")
+    assert others == (
+        "env.TORCH_BLAS_PREFER_HIPBLASLT, env.ROCBLAS_USE_HIPBLASLT, env.DISABLE_ADDMM_CUDA_LT: "
+        "the ROCm release in use is unknown"
+    )
+    assert UNKNOWN in remark["hint"]
+
+
 def _said(found: Result) -> str:
     return unfolded(found.out + found.err)
 

@@ -434,7 +434,7 @@ def test_a_profile_that_rocmcfg_did_not_apply_can_be_checked(tmp_path: Path) -> 
     root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.0.0")
     before = tree(root)
     found = rocmcfg("verify", "--profile", "rdna4", "--root", root, "--json")
-    assert (found.code, status(found, "amdgpu.cwsr_enable")) == (3, "drift")
+    assert (found.code, status(found, "amdgpu.cwsr_enable")) == (3, "not_set")
     by_hand = debian_grub_host(
         tmp_path,
         kernels=("6.14.0-37-generic",),
@@ -445,6 +445,35 @@ def test_a_profile_that_rocmcfg_did_not_apply_can_be_checked(tmp_path: Path) -> 
     )
     assert rocmcfg("verify", "--profile", "auto", "--root", by_hand).code == 0
     assert tree(root) == before
+
+
+def test_of_a_profile_that_is_not_applied_each_row_names_what_is_there_instead(tmp_path: Path) -> None:
+    """Nothing drifted, and neither update-grub nor another apply brings what nobody applied."""
+    others = "quiet amdgpu.tmz=1 iommu=soft"
+    root = debian_grub_host(tmp_path, gfx="gfx1100", kernels=("6.14.0-37-generic",), cmdline=others)
+    rows = {
+        c["name"]: c for c in rocmcfg("verify", "-p", "gfx1100", "--root", root, "--json").document["checks"]
+    }
+    stands = {name: row["status"] for name, row in rows.items()}
+    assert stands == {
+        "amdgpu.runpm": "not_set",
+        "amdgpu.tmz": "overridden",
+        "karg.iommu": "overridden",
+        "feature.gfxoff": "not_set",
+    }
+    assert rows["karg.iommu"]["source"] == rows["amdgpu.tmz"]["source"] == "/etc/default/grub:7"
+    bare = debian_grub_host(tmp_path, gfx="gfx1100", kernels=("6.14.0-37-generic",), name="bare")
+    found = rocmcfg("verify", "-p", "gfx1100", "--root", bare)
+    assert "Not set on this host: 4 of 4 settings." in found.out
+    assert f"Next: sudo rocmcfg apply --profile gfx1100 --root {bare}" in unfolded(found.out)
+    assert not any(word in found.out for word in ("drift", "update-grub", "again"))
+
+
+def test_variables_of_a_profile_that_is_not_applied(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, rocm="7.1.0", extra={"etc/environment": "DISABLE_ADDMM_CUDA_LT=0\n"})
+    found = rocmcfg("verify", "-p", "gfx1201", "--root", root, "--json")
+    assert status(found, "env.ROCBLAS_USE_HIPBLASLT") == "not_set"
+    assert status(found, "env.DISABLE_ADDMM_CUDA_LT") == "overridden"
 
 
 def test_an_adopted_argument_is_verified_where_the_user_wrote_it(tmp_path: Path) -> None:

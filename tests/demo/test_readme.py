@@ -166,7 +166,7 @@ def test_the_reference_can_be_read() -> None:
         assert [line for line in text.splitlines() if line.startswith("|") and len(line) > 300] == []
     for name in ("parameters", "environment"):
         text = (REPOSITORY / f"docs/{name}.md").read_text()
-        first = text.partition("## The twelve you meet")[2].partition("\n## ")[0]
+        first = text.partition("## The twelve most frequent names")[2].partition("\n## ")[0]
         assert first.count("\n* ") == 12
     faults = (REPOSITORY / "docs/issues.md").read_text().partition("\n## Faults\n")[2].partition("\n## ")[0]
     assert "### rdna4-expert-sched-cwsr" in faults

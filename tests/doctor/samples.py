@@ -13,7 +13,7 @@ from rocmcfg.advice.doctor.judging.workarounds import HostState
 from rocmcfg.advice.doctor.reading import log_facts, probes
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.knowledge import catalogue, faults, toml
 from rocmcfg.knowledge.diagnosis import log_knowledge
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.values import Running
@@ -58,7 +58,7 @@ def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
-    scanner = Scanner(probes.of_logs(log_knowledge()) + probes.of_issues(known), use_grep=use_grep)
+    scanner = Scanner(probes.of_all(log_knowledge(), known, faults.faults().values()), use_grep=use_grep)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 

@@ -126,12 +126,10 @@ def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx=None)
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
-    first, asks, asked, *_ = rocmcfg("doctor", log, "--root", root).out.splitlines()
-    assert (first, asks) == (
-        "The GPU is unknown. For a better answer, name it:",
-        f"  rocmcfg doctor {log} \\",
-    )
-    assert unfolded(asked).startswith("--gfx GFX --kernel KERNEL --rocm ROCM")
+    answer = unfolded(rocmcfg("doctor", log, "--root", root).out)
+    assert f"The GPU is unknown. For a better answer, name it: rocmcfg doctor {log}" in answer
+    assert "--gfx GFX --kernel KERNEL --rocm ROCM" in answer
+    assert answer.startswith("AMD-1007: "), "the class of the fault is known without the GPU"
     told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
     assert "The GPU is unknown" not in told
     log.write_text("Unable to open /dev/kfd read-write: Permission denied\n")  # whatever the GPU is
@@ -146,11 +144,11 @@ def test_a_programs_line_alone_is_not_said_to_be_explained_by_nothing(tmp_path: 
     said = unfolded(rocmcfg("doctor", line, "--root", root).out)
     assert "rocmcfg doctor LINE --gfx GFX --kernel KERNEL --rocm ROCM" in said
     assert "The complete kernel log of that boot shows it too: sudo journalctl -k -b > kernel.log" in said
-    assert f"Not explained while the GPU is unknown {line}" in said
+    assert f"(HIP) {line}" in said, "the class of the fault is known without the GPU"
     assert "no known issue" not in said
     assert "To report it" not in said
     known = rocmcfg("doctor", line, "--gfx", "gfx1100", "--root", root).out
-    assert "Not explained by any known issue" in known
+    assert "To report it at" in known
 
 
 def test_a_host_without_a_gpu_says_nothing_of_a_log_that_is_named(tmp_path: Path) -> None:
@@ -294,7 +292,8 @@ def test_a_log_with_nothing_wrong_yields_nothing(host: Path, path: Path) -> None
     found = rocmcfg("doctor", "--log", path, "--root", host, "--json").document
     assert (found["matches"], found["unknown"], found["diagnostics"]) == ([], [], [])
     said = rocmcfg("doctor", "--log", path, "--root", host)
-    assert " ".join(said.out.split()).startswith(f"No known issue and no driver error in {path}")
+    assert "No line of a known issue or a fault class in" in unfolded(said.out)
+    assert "look like a failure" not in said.out
 
 
 def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Path, tmp_path: Path) -> None:
@@ -308,7 +307,8 @@ def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Pat
     assert found["matches"] == []
     assert [(line["line"], line["count"]) for line in found["unknown"]] == [(1, 1)]
     said = rocmcfg("doctor", "--log", log, "--root", host).out
-    assert "Not explained by any known issue" in said
+    assert said.startswith("AMD-4")
+    assert "To report it at https://gitlab.freedesktop.org/drm/amd/-/issues, collect:" in said
     assert "rocmcfg report" in said
 
 
@@ -345,7 +345,6 @@ def test_what_other_vendors_print_and_what_is_no_failure_is_no_error_of_ours(
         "torch.distributed.DistBackendError: NCCL error in NCCLUtils.hpp:268, unhandled cuda error\n"
         "node:1:2 [0] transport/p2p.cc:239 NCCL WARN Cuda failure 'invalid argument'\n"
         "nvidia 0000:01:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer\n"
-        "torch.OutOfMemoryError: HIP error: out of memory\n"
         ":3:hip_error.cpp :36 : 1 us: hipGetLastError: Returned hipSuccess : \n"
         ":3:hip_event.cpp :36 : 1 us: hipEventQuery: Returned hipErrorNotReady : \n"
         "MIOpen(HIP): Warning [IsEnoughWorkspace] Solver <GemmFwdRest>, workspace required: 4096\n"
@@ -422,7 +421,8 @@ def test_the_logs_of_another_root_are_read_oldest_first(tmp_path: Path) -> None:
 def test_no_readable_log_is_a_warning_with_what_to_do(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     found = rocmcfg("doctor", "--root", root)
-    assert (found.code, found.out) == (0, "")
+    assert found.code == 0
+    assert "No line" not in found.out, "nothing was read"
     assert "warning[RC8001]" in found.err
     assert "--log FILE" in found.err
     (root / "var/log/journal").mkdir(parents=True)
@@ -607,7 +607,7 @@ def test_an_answer_says_that_the_log_has_more_than_it_explains(host: Path, tmp_p
     log.write_text("".join(f"[ 1.0] amdgpu 0000:03:00.0: amdgpu: {line}\n" for line in lines))
     said = unfolded(rocmcfg("doctor", log, "--gfx", "gfx1201", "--root", host).out)
     assert "Likely: RDNA 4" in said
-    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3), and 1 other message" in said
+    assert "MES(1) failed to respond to msg=REMOVE_QUEUE (line 3): AMD-5" in said
 
 
 @pytest.mark.parametrize("silent", [True, False])
@@ -628,10 +628,42 @@ def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: P
     (tmp_path / "boot").write_text("Linux version 6.14.0-37-generic (buildd)\n")
     doubted = rocmcfg("doctor", tmp_path / "notes", "--root", host)
     assert doubted.code == 0
-    assert "It does not look like a kernel log" in doubted.out
-    assert (
-        "It does not look like a kernel log" not in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
+    assert "rocmcfg does not recognize what kind of log it is." in doubted.out
+    assert "It is a kernel's log." in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('time=2026-01-01 level=INFO source=types.go:42 msg="inference compute" library=cpu', "ollama"),
+        ('Traceback (most recent call last):\n  File "a.py", line 3, in main\nValueError: x', "python"),
+        ("HSA System Attributes\n=====\nRuntime Version: 1.18", "rocminfo"),
+        ("============ FAILURES ============\n=== short test summary info ===\n1 failed", "tests"),
+        ("ggml_vulkan: Found 1 Vulkan devices:\nRADV PHOENIX", "vulkan"),
+        ("llama_model_load: loading\nload_tensors: offloading 0 layers", "llama.cpp"),
+        ("Setting up amdgpu-dkms (1:6.12)\ndpkg: warning: x", "packages"),
+        ("[    0.0] Linux version 6.12.1 (x)\n[    1.0] [drm] amdgpu kernel modesetting enabled.", "kernel"),
+    ],
+)
+def test_the_kind_of_a_log_is_recognized_and_the_next_thing_of_that_kind_asked_for(
+    host: Path, tmp_path: Path, text: str, kind: str
+) -> None:
+    (tmp_path / "log").write_text(text + "\n")
+    assert rocmcfg("doctor", tmp_path / "log", "--root", host, "--json").document["kinds"][0] == kind
+    assert "rocmcfg does not recognize" not in rocmcfg("doctor", tmp_path / "log", "--root", host).out
+
+
+def test_lines_that_look_like_a_failure_are_shown_with_a_search_where_nothing_is_known(
+    host: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text(
+        'Traceback (most recent call last):\n  File "a.py", line 3, in main\n'
+        "ValueError: could not find the frobnicator 0x1234 of foo\n"
     )
+    answer = unfolded(rocmcfg("doctor", tmp_path / "log", "--root", host).out)
+    assert "ValueError: could not find the frobnicator 0x1234 of foo (line 3)" in answer
+    assert "issues&q=org:ROCm+ValueError+could+not+find+the+frobnicator" in answer
+    assert "rocmcfg run -p debug-faults -- PROGRAM" in answer
 
 
 def test_what_another_machine_needs_is_not_offered_as_if_it_were_this_ones(host: Path) -> None:
@@ -689,7 +721,7 @@ def test_the_fault_of_a_program_and_of_the_kernel_are_one(tmp_path: Path, line: 
 def test_the_fault_that_is_left_where_another_is_mended_is_named_as_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(FAULT)
     said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.2").out
-    assert "these come closest\n  rdna4-hipblaslt-gltr-overread" in said
+    assert "Known issues that come closest; none is certain enough\n  rdna4-hipblaslt-gltr-overread" in said
     assert "rocmcfg run -p debug-gemm" in said
     assert "apply" not in said
 

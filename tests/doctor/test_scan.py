@@ -17,14 +17,14 @@ from rocmcfg.advice.doctor.reading import probes, scan, segments
 from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required, texts_foreign_to
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, faults
 from rocmcfg.knowledge.diagnosis import log_knowledge
 
 Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
 
 
 def every_probe() -> list[Probe]:
-    return probes.of_logs(log_knowledge()) + probes.of_issues(catalogue.known_issues())
+    return probes.of_all(log_knowledge(), catalogue.known_issues(), faults.faults().values())
 
 
 @pytest.fixture(autouse=True, scope="module")

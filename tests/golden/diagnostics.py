@@ -8,6 +8,7 @@ own diagnostics against the table.
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import functools
 import re
@@ -22,6 +23,7 @@ from hypothesis import currently_in_test_context
 
 from rocmcfg.model.diagnostic import Diagnostic, info
 from tests.packaging.test_man import generator
+from tests.support.program import SOURCE
 
 TABLE = Path(__file__).with_name("diagnostics.txt")
 _FIELDS = ("summary", "detail", "location", "hint")
@@ -113,10 +115,35 @@ def _summaries() -> dict[str, list[re.Pattern[str]]]:
     return found
 
 
+@functools.cache
+def _hints() -> dict[str, list[re.Pattern[str]]]:
+    """Return by id the hints that the code has for it. What a call fills in may be any text, and so may the
+    hint of an id that one of its calls leaves to others."""
+    forms: dict[str, list[re.Pattern[str]]] = {}
+    trees = (ast.parse(path.read_text()) for path in sorted((SOURCE / "rocmcfg").rglob("*.py")))
+    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        id = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if isinstance(id, str) and generator("diagnostics").ID.fullmatch(id):
+            hint = next((keyword.value for keyword in call.keywords if keyword.arg == "hint"), None)
+            forms.setdefault(id, []).append(re.compile(_form(hint), re.DOTALL))
+    return forms
+
+
+def _form(text: ast.expr | None) -> str:
+    if isinstance(text, ast.Constant):
+        return re.escape(normal(str(text.value)))
+    if isinstance(text, ast.JoinedStr):
+        return "".join(map(_form, text.values))
+    return ".*"
+
+
 def is_said(text: Text) -> bool:
-    """Whether the code still makes diagnostics of this id with such a summary, that of a base's included."""
+    """Return whether the code still makes diagnostics of this id with such a summary, those of a base
+    included, and with such a hint."""
     summary = text.summary.removeprefix("extends: ")
-    return any(form.fullmatch(summary) for form in _summaries().get(text.id, ()))
+    return any(form.fullmatch(summary) for form in _summaries().get(text.id, ())) and any(
+        form.fullmatch(text.hint) for form in _hints().get(text.id, [re.compile(".*", re.DOTALL)])
+    )
 
 
 def add(path: Path, texts: Iterable[Text], most: int | None = None) -> None:

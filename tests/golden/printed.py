@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from rocmcfg.cli import app
 from rocmcfg.cli.commands import COMMANDS, NAMES
+from rocmcfg.cli.printer import Misuse
 from tests.support.stage import Said, Stage, Typed, empty_folder
 
 # What stands for something that the reader has to choose.
@@ -21,21 +23,26 @@ _ONE = r"(?:sudo )?rocmcfg [a-z][^`\n]*"
 _QUOTED = re.compile(r"`((?:sudo )?rocmcfg [^`]+)`")
 _BEHIND_A_LABEL = re.compile(rf"^(?P<label>[A-Z][A-Za-z ,]*): +(?P<command>{_ONE})$", re.MULTILINE)
 _ALONE = re.compile(rf"^ +(?P<command>{_ONE})$", re.MULTILINE)
+_PIPED = re.compile(r"\| (?P<command>(?:sudo )?rocmcfg [^`|;\n]*)")
 _REST = re.compile(r"(?:, or |; | \(|, then | <<< | \| | > ).*")
 
 
 class Printed(NamedTuple):
     """A command, and what stands before it: `Next`, `Undo`, `keep`; empty for one inside a sentence.
-    `elsewhere`: the sentence is about the host itself, or about what is done there after a reboot."""
+    `elsewhere`: the sentence is about the host itself, or about what is done there after a reboot. `piped`:
+    it reads what another program prints."""
 
     label: str
     command: str
     elsewhere: bool = False
+    piped: bool = False
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to the reader's choice."""
-        return not _CHOSEN.search(re.sub(r"env\.\w+=\S*|\b[A-Z]\w*=[\w.,:/-]+", "", self.command))
+        """Whether nothing is left to the reader's choice, or to another program."""
+        return not self.piped and not _CHOSEN.search(
+            re.sub(r"env\.\w+=\S*|\b[A-Z]\w*=[\w.,:/-]+", "", self.command)
+        )
 
 
 def printed(said: Said) -> Iterator[Printed]:
@@ -44,7 +51,9 @@ def printed(said: Said) -> Iterator[Printed]:
     for match in _QUOTED.finditer(text):
         sentence = text[max(0, match.start() - _NEAR) : match.end() + _NEAR]
         elsewhere = re.search(r"\bthere\b|\breboot|\bboot\b", sentence) is not None
-        yield Printed("", " ".join(match[1].split()), elsewhere)
+        yield Printed("", " ".join(match[1].split()).partition(" | ")[0], elsewhere)
+    for match in _PIPED.finditer(text):
+        yield Printed("", match["command"].strip(), piped=True)
     for match in _BEHIND_A_LABEL.finditer(text):
         yield Printed(match["label"], _REST.sub("", match["command"]).strip())
     above = ""
@@ -65,6 +74,18 @@ def words(command: str, *, root: str) -> str:
     parts += ["--yes"] if parts[1] in _ASKS and not {"--yes", "-y"} & {*parts} else []
     parts += root.split() if "--root" not in parts and takes_root(parts) else []
     return shlex.join([*parts, *behind])
+
+
+def misread(command: str) -> str:
+    """Return why the program would not understand a command, whatever stands in it for the reader's choice;
+    empty where it would."""
+    parts = [part for part in shlex.split(command.removeprefix("sudo ")) if part not in ("…", "...")]
+    name, words = app.split(app.meant(parts[1:]))
+    try:
+        app.read(name, words)
+    except Misuse as problem:
+        return str(problem)
+    return ""
 
 
 def takes_root(parts: list[str]) -> bool:

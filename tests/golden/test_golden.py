@@ -46,3 +46,16 @@ def test_no_part_of_a_diagnostic_is_blank_or_ends_in_the_air(text: diagnostics.T
     for part in (text.summary, text.detail, text.hint):
         assert part == part.strip()
         assert not _UNFILLED.search(part)
+
+
+def test_the_table_holds_only_what_the_code_still_says() -> None:
+    gone = sorted(text for text in diagnostics.recorded() if not diagnostics.is_said(text))
+    shown = "\n".join(f"{text.id}: {text.summary} | {text.hint}" for text in gone)
+    assert not gone, f"--diagnostics-seen {diagnostics.TABLE.name} takes these out:\n{shown}"
+
+
+def test_a_text_with_a_summary_or_a_hint_of_old_is_not_said() -> None:
+    text = next(text for text in sorted(diagnostics.recorded()) if text.id == "RC1011")
+    assert diagnostics.is_said(text)
+    assert not diagnostics.is_said(text._replace(hint="take one `extends` away"))
+    assert not diagnostics.is_said(text._replace(summary="the profiles go round in a circle"))

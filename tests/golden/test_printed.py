@@ -12,7 +12,7 @@ import pytest
 
 from tests.cases import case as loader_cases
 from tests.golden import transcript
-from tests.golden.printed import Printed, on_a_copy, printed, takes_root, words
+from tests.golden.printed import Printed, misread, on_a_copy, printed, takes_root, words
 from tests.support import recorded
 from tests.support.stage import Said, Stage, Typed, empty_folder
 from tests.support.trees import tree
@@ -55,8 +55,8 @@ def _host(root: Path) -> dict[str, object]:
 
 def wrong(stage: Stage, typed: Typed, said: Said, before: dict[str, object]) -> Iterator[str]:
     for one in dict.fromkeys(printed(said)):
-        if one.complete and not typed.line.startswith("rocmcfg report"):
-            reason = _wrong(stage, typed, one, before)
+        if not typed.line.startswith("rocmcfg report"):
+            reason = _wrong(stage, typed, one, before) if one.complete else misread(one.command)
             if reason:
                 yield f"{typed.line}: {one.label}: {one.command}: {reason}"
 
@@ -102,3 +102,17 @@ def _wrong(stage: Stage, typed: Typed, one: Printed, before: dict[str, object]) 
 def test_every_command_that_is_printed_does_what_it_says(name: str) -> None:
     found = [fault for each in commands_of(name) for fault in wrong(*each)]
     assert not found, "\n".join(found)
+
+
+def test_a_command_that_cannot_be_typed_as_it_stands_is_read_all_the_same() -> None:
+    """One with a placeholder, and one in a pipe: their names and options must exist."""
+    right = "Next: rocmcfg apply --profile NAME\n  dmesg | rocmcfg doctor --log -\n"
+    wrong = "Next: rocmcfg aply --profile NAME\n  dmesg | rocmcfg docter\n"
+    quoted = (
+        "help: `rocmcfg verify --profle NAME`, `rocmcfg profile shew NAME`, `rocmcfg lint --fixx A | patch A`"
+    )
+    for text, misspelt in ((right, 0), (wrong, 2)):
+        commands = list(printed(Said(0, text, "")))
+        assert not any(each.complete for each in commands)
+        assert sum(bool(misread(each.command)) for each in commands) == misspelt
+    assert [bool(misread(each.command)) for each in printed(Said(0, "", quoted))] == [True, True, True]

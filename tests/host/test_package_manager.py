@@ -115,7 +115,7 @@ def test_a_hook_inside_the_transaction_does_not_wait(host: Path, monkeypatch: py
         )
     assert done.returncode == 0, done.stderr
     with held(lock):
-        with pytest.raises(package_manager.PackageManagerAtWork):
+        with pytest.raises(package_manager.PackageManagerRunning):
             LocalHost(str(host)).require_no_package_manager()
         monkeypatch.setenv("DPKG_MAINTSCRIPT_PACKAGE", "linux-image")
         LocalHost(str(host)).require_no_package_manager()
@@ -124,7 +124,7 @@ def test_a_hook_inside_the_transaction_does_not_wait(host: Path, monkeypatch: py
 def test_the_lock_of_pacman_counts_while_it_is_open_and_not_after_a_crash(host: Path) -> None:
     lock = host / "var/lib/pacman/db.lck"
     opens = "import sys; f = open(sys.argv[1], 'x'); print(flush=True); sys.stdin.read()"
-    with held(lock, opens), pytest.raises(package_manager.PackageManagerAtWork):
+    with held(lock, opens), pytest.raises(package_manager.PackageManagerRunning):
         LocalHost(str(host)).require_no_package_manager()
     assert lock.exists()
     LocalHost(str(host)).require_no_package_manager()
@@ -193,7 +193,7 @@ def test_the_real_package_managers_are_seen(tmp_path: Path, program: str, packag
     null = subprocess.DEVNULL
     with subprocess.Popen(argv, stdin=null, stdout=null, stderr=null) as at_work:
         with pipe.open("w"):  # opened once the other end is, so in the midst of its work
-            with pytest.raises(package_manager.PackageManagerAtWork) as refused:
+            with pytest.raises(package_manager.PackageManagerRunning) as refused:
                 LocalHost(str(root)).require_no_package_manager()
             assert program in refused.value.diagnostics[0].summary
         at_work.communicate(timeout=HANG)
@@ -220,17 +220,17 @@ GENERATORS = ("make-a-menu", "make-all-the-images")
 def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str) -> None:
     """It has read the files of before, and would write its menu after the one of an apply."""
     with _running(tmp_path / name) as program:
-        assert package_manager.generator_at_work("/", GENERATORS) == (name, "", program.pid)
-        assert package_manager.generator_at_work("/", ("another-program",)) is None
-        assert package_manager.generator_at_work(str(tmp_path), GENERATORS) is None, "it is not of that host"
-        with pytest.raises(package_manager.PackageManagerAtWork) as raised:
+        assert package_manager.running_generator("/", GENERATORS) == (name, "", program.pid)
+        assert package_manager.running_generator("/", ("another-program",)) is None
+        assert package_manager.running_generator(str(tmp_path), GENERATORS) is None, "it is not of that host"
+        with pytest.raises(package_manager.PackageManagerRunning) as raised:
             LocalHost("/").require_no_package_manager(GENERATORS)
         assert raised.value.diagnostics[0].detail == f"it is process {program.pid}"
-    assert package_manager.generator_at_work("/", GENERATORS) is None
+    assert package_manager.running_generator("/", GENERATORS) is None
 
 
 def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:
-    script = "from rocmcfg.host import package_manager as p; print(p.generator_at_work('/', ['make-a-menu']))"
+    script = "from rocmcfg.host import package_manager as p; print(p.running_generator('/', ['make-a-menu']))"
     said = tmp_path / "said"
     with _running(tmp_path / "make-a-menu", within=f'{sys.executable} -c "{script}" >{said}'):
         pass

@@ -87,14 +87,15 @@ OVERRIDE = "env.HSA_OVERRIDE_GFX_VERSION"
         ("env.GPU_MAX_ALLOC_PERCENT=100", "gfx1100", ["misnamed"]),
         ("env.GPU_USE_SYNC_OBJECTS=1", "gfx1100", ["misnamed"]),
         ("env.GPU_FORCE_64BIT_PTR=1", "gfx1100", ["misnamed"]),
-        ("env.ROC_ENABLE_PRE_VEGA=1", "gfx1100", ["misnamed"]),
+        ("env.ROC_ENABLE_PRE_VEGA=1", "gfx1100", ["no_effect"]),
+        ("env.ROC_ENABLE_PRE_VEGA=1", "gfx803", []),
         ("env.GPU_SINGLE_ALLOC_PERCENT=100", "gfx1100", []),
         ("env.TORCH_USE_HIP_DSA=1", "gfx1100", ["build_only"]),
         ("env.OLLAMA_VULKAN=1", "gfx1100", []),
         ("env.OLLAMA_LLM_LIBRARY=vulkan", "gfx1100", []),
         ("env.MIOPEN_DEBUG_AMD_WINOGRAD_FURY_RXS_F2X3=0", "gfx1103", []),
         ("env.MIOPEN_DEBUG_AMD_WINOGRAD_FURY_RXS_F3X2=never", "gfx1103", ["illegal"]),
-        ("karg.amd_iommu=off", "gfx1151", ["dangerous"]),
+        ("karg.amd_iommu=off", "gfx1151", ["costly"]),
     ],
 )
 def test_a_setting_is_judged_by_what_its_reader_does(setting: str, gfx: str, said: list[str]) -> None:

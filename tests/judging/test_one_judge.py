@@ -177,7 +177,7 @@ SAME = {
     About.OCTAL: ({"RC7116"}, {"RC2050"}),
     About.PRESENCE_ONLY: ({"RC7105"}, {"RC2018"}),
     About.TRAP: (
-        {"RC7102", "RC7104", "RC7109", "RC7113", "RC7114", "RC7115", "RC7116", "RC7120"},
+        {"RC7102", "RC7104", "RC7109", "RC7113", "RC7114", "RC7115", "RC7116", "RC7120", "RC7123", "RC7124"},
         {"RC2050"},
     ),
     About.NO_EFFECT: ({"RC7113"}, {"RC2050"}),
@@ -190,6 +190,7 @@ SAME = {
 }
 OF_TWO_SETTINGS = {"RC7111", "RC7112"}
 # What is no verdict on a setting: that it hands over the machine, and whose default a mask begins with.
+HANDED_OVER = {"RC7125"}
 OF_PLANNING = {"RC2055", "RC2023"}
 
 
@@ -199,7 +200,7 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     plan = plan_says(asked, on)
     told = {diagnostic.id for diagnostic in plan} - OF_PLANNING
     found = lint_says(asked, on) if asked.kind is not Kind.FEATURE else []
-    linted = {finding.remark.id for finding in found} - OF_TWO_SETTINGS
+    linted = {finding.remark.id for finding in found} - OF_TWO_SETTINGS - HANDED_OVER
     for about in abouts:
         in_lint, in_plan = SAME[about]
         if asked.kind is not Kind.FEATURE and not linted & in_lint:

@@ -12,7 +12,7 @@ import pytest
 
 from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, compiled, cures, diagnosis, profiles, toml
+from rocmcfg.knowledge import catalogue, compiled, cures, diagnosis, faults, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 PACKAGE = Path(compiled.PACKAGE)
@@ -46,8 +46,8 @@ def test_a_shipped_profile_is_compiled_and_the_same(name: str) -> None:
 
 
 def test_what_a_pattern_requires_is_compiled_and_the_same() -> None:
-    of_logs = probes.of_logs(diagnosis.log_knowledge(), resets=True)
-    every = [*of_logs, *probes.of_issues(catalogue.known_issues())]
+    classes = faults.faults().values()
+    every = probes.of_all(diagnosis.log_knowledge(), catalogue.known_issues(), classes, resets=True)
     known = compiled.known(probes.READY, b"")
     assert known is not None
     assert set(known) == {probe.pattern for probe in every}, "run docs/generate.py"

@@ -137,7 +137,7 @@ WRONG = [
         "environment.toml",
         '[BAD]\nsummary = "x"\ntraps = [{values = ["1"], kind = "bad", summary = "x", kernel = "6"}]\n',
         "BAD: traps.0.kind: must be 'inverted', 'default', 'no_effect', 'dangerous', 'obsolete', "
-        "'misread' or 'limited'; traps.0.kernel: '6' is not a comparison",
+        "'misread', 'limited', 'costly' or 'debugging'; traps.0.kernel: '6' is not a comparison",
     ),
     ("environment.toml", '[BAD]\nsummary = "x"\n[BAD]\n', "BAD is defined twice, first in line 1"),
     (

@@ -65,7 +65,7 @@ CALLED_WRONG = [
     "You should never\nset `amdgpu.gfxoff=0`.",
     "```sh\nexport TORCH_USE_HIPBLASLT=0  # WRONG\n```",
     "```sh\n# Don't do this\nexport TORCH_USE_HIPBLASLT=0\n\nexport A=1\n```",
-    "```\n# wrong:\noptions amdgpu gfxoff=0 # x\noptions amdgpu gfxoff=0\n# ok:\noptions amdgpu dc=1\n```",
+    "```\n# wrong:\noptions amdgpu gfxoff=0 # x\noptions amdgpu gfxoff=0\n# ok:\noptions amdgpu aspm=1\n```",
     "`options amdgpu gfxoff=0` was removed. `amdgpu.gfxoff=0` no longer works.",
     "**Never** set `amdgpu.gfxoff=0`",
 ]

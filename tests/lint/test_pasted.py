@@ -13,7 +13,7 @@ GPU = ("--gfx", "gfx1201", "--kernel", "6.18")
     ("words", "said"),
     [
         (("nomodeset",), "nomodeset is harmful"),
-        (("iommu=off",), "iommu=off is harmful"),
+        (("iommu=off",), "iommu=off has a price"),
         (("Set amdgpu.dc=0 and reboot",), "amdgpu.dc=0 is harmful"),
         (("amdgpu.gfx_off=0",), "GFXOFF is one bit of"),
         (("ttm.pages_limit=96",), "It counts pages of 4 KiB"),

@@ -27,8 +27,8 @@ CASES = {
     "options of which nothing is left": (
         "modprobe.d/a.conf",
         "options amdgpu cwsr_enabel=0 runpm=0 sg_display=0\noptions amdgpu sg_display=0 tmz=0\n\n"
-        "options amdgpu dc=1 # x\n",
-        "options amdgpu cwsr_enable=0 runpm=0\n\noptions amdgpu dc=1\n",
+        "options amdgpu aspm=1 # x\n",
+        "options amdgpu cwsr_enable=0 runpm=0\n\noptions amdgpu aspm=1\n",
     ),
     "a script": (
         "a.sh",
@@ -241,8 +241,8 @@ def test_quotes_that_docker_takes_for_part_of_a_value_go_with_the_name_that_noth
 
 def test_what_a_proposal_calls_for_is_proposed_with_it() -> None:
     knowledge = Knowledge(catalogue.load(), machine("gfx1100"))
-    checked = check("cmdline", "amdgpu.lockup_timout=1 amdgpu.lockup_timeout=2\n", knowledge)
-    assert mended(checked, knowledge) == "amdgpu.lockup_timeout=2\n"
+    checked = check("cmdline", "amdgpu.lockup_timout=1 amdgpu.lockup_timeout=20000\n", knowledge)
+    assert mended(checked, knowledge) == "amdgpu.lockup_timeout=20000\n"
 
 
 ONCE = {

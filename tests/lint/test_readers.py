@@ -59,13 +59,13 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "/etc/modprobe.d/amdgpu.conf",
         FileKind.MODPROBE,
         "# options amdgpu gfxoff=0\noptions nvidia gfxoff=0\noptions amdgpu runpm=0 \\\n gfxoff=0\n"
-        "option amdgpu noretry=0\noptions amdgpu.runpm=0\noptions amdgpu dc=1 # why\n",
+        "option amdgpu noretry=0\noptions amdgpu.runpm=0\noptions amdgpu aspm=1 # why\n",
         [
             (4, 2, "gfxoff=0", GFXOFF),
             (5, 1, "option", "syntax"),
             (5, 15, "noretry=0", "inverted"),
             (6, 9, "amdgpu.runpm=0", "syntax"),
-            (7, 21, "# why", "syntax"),
+            (7, 23, "# why", "syntax"),
         ],
     ),
     "environment.d": (

@@ -26,7 +26,7 @@ from tests.lint.judging import judged, machine, told
         ("pages_limit=100", "misspelt", "warning", ""),
         ("nonsense_of_mine=1", "unknown", "warning", ""),
         ("cwsr_enable=1", "default", "info", ""),
-        ("gttsize=4096", "deprecated", "info", None),
+        ("gttsize=4096", "deprecated", "warning", None),
         ("ppfeaturemask=0xfffd3fff", "side_effect", "warning", "ppfeaturemask=0xfff53fff"),
         ("dcfeaturemask=0x8", "side_effect", "warning", "dcfeaturemask=0x00000a"),
         ("ppfeaturemask=0xfff53fff", None, "", None),
@@ -111,7 +111,7 @@ def test_a_size_in_another_unit_is_never_handed_on_as_it_is() -> None:
     ("kernel", "taints"), [("6.13.5", False), ("6.14.0-37-generic", True), ("6.15", True)]
 )
 def test_kernels_between_two_that_were_read_taint_from_the_release_on(kernel: str, taints: bool) -> None:
-    text = "options amdgpu sched_policy=2 reset_method=1\n"
+    text = "options amdgpu sched_policy=1 reset_method=1\n"
     found = told(judged("modprobe.d/a.conf", text, machine(kernels=(kernel,))))
     assert [kind for _, kind in found] == (["taints", "taints"] if taints else [])
 

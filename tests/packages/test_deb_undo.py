@@ -130,7 +130,7 @@ def test_the_unit_of_another_installation_does_not_hide_the_packages(new_root: N
     assert "no longer exists; the package's unit is used instead" in root.ok(install)
     assert root.run(f"test -L {UNIT}").returncode == 1
     assert root.ok(f"readlink -e {ENABLED}").endswith("lib/systemd/system/rocmcfg-recover.service\n")
-    assert "takes its place" not in root.ok(install)
+    assert "the package's unit is used instead" not in root.ok(install)
 
     clean = new_root("bookworm")
     clean.bring(deb, f"/root/{deb.name}")

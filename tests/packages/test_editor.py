@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,33 +11,21 @@ from typing import Any
 import pytest
 
 from rocmcfg.knowledge import catalogue
+from tests.packages.npm import npm_packages
 from tests.packaging.test_man import generator
-from tests.support import shared
 from tests.support.program import rocmcfg
 from tests.support.tools import HANG
-from tests.vm import tools
 
 REPOSITORY = Path(__file__).parents[2]
 SCHEMA = REPOSITORY / "rocmcfg/knowledge/profile.schema.json"
 EDITOR = Path(__file__).parent / "editor"
 HEAD = 'schema = 1\nsummary = "x"\n'
-# Whatever npm says of an error goes to stderr; with --silent it says nothing.
-NPM = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error")
 
 
 @pytest.fixture(scope="module")
 def editor() -> Path:
     """taplo and its language server, by the versions and digests of the lock file."""
-    tools.require({"npm": "npm", "node": "nodejs"})
-    files = (EDITOR / "package.json", EDITOR / "package-lock.json")
-    key = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
-
-    def make(work: Path) -> None:
-        for file in files:
-            shutil.copy(file, work)
-        shared.fetched([*NPM, "--prefix", work], "taplo")
-
-    return shared.made_once(shared.cache("packages") / f"taplo-{key}", make) / "node_modules"
+    return npm_packages(EDITOR)
 
 
 def lint(editor: Path, *files: Path) -> str:

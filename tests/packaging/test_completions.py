@@ -338,7 +338,7 @@ def test_a_host_that_hangs_is_given_up_in_silence() -> None:
     script = f"""import sys, time
 from rocmcfg.cli import app, complete
 complete._PATIENCE = 0.2
-complete._KINDS["profile"] = lambda line: time.sleep({2 * HANG})
+complete._CANDIDATES["profile"] = lambda line: time.sleep({2 * HANG})
 sys.argv = ["rocmcfg", "complete", "profile", ""]
 app.main()"""
     ask = [sys.executable, "-c", script]
@@ -360,7 +360,7 @@ def test_every_option_and_argument_that_takes_a_value_has_its_kind() -> None:
         "command",
         "profile-file",
         "free",
-        *complete.ASKED,
+        *complete.KINDS,
         *commands.FIXED,
     }
     assert takes <= known

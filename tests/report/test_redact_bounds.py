@@ -129,6 +129,6 @@ def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:
             known.add(f"node{number}", "host")
         known._kinds = Counting(known._kinds)
         Counting.looks = 0
-        assert len(list(known.found("amdgpu ring timeout on node3 and no more " * 50))) == 50
+        assert len(list(known.places("amdgpu ring timeout on node3 and no more " * 50))) == 50
         looks.append(Counting.looks)
     assert looks[0] == looks[1]

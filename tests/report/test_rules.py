@@ -22,7 +22,7 @@ def test_a_rule_has_a_source_a_hole_and_only_what_is_known(entry: dict[str, obje
 def test_every_rule_finds_something_that_was_planted() -> None:
     """So that each can be judged by a line of what it is for."""
     lines = [line for _, line, _ in PLANTED] + [line for line, _ in SECRETS.values()]
-    assert [r.written for r in rules() if not any(any(r.found(line)) for line in lines)] == []
+    assert [r.written for r in rules() if not any(any(r.places(line)) for line in lines)] == []
 
 
 def test_every_pattern_has_holes_and_every_form_is_used() -> None:

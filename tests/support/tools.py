@@ -56,6 +56,7 @@ _TABLE: Mapping[str, Elsewhere | None] = {
     "openssh-client": Elsewhere("openssh", "openssh"),
     "pacman-package-manager": Elsewhere("pacman", "pacman"),
     "patch": None,
+    "prometheus": Elsewhere("golang-github-prometheus", "prometheus"),
     "rpm": Elsewhere("rpm", "rpm-tools"),
     "shellcheck": Elsewhere("ShellCheck", "shellcheck"),
     "strace": None,

@@ -19,7 +19,7 @@ from rocmcfg.model.regex import regex
 
 _PCI, _KFD = "/sys/bus/pci/devices", "/sys/class/kfd/kfd/topology/nodes"
 _TARGET = regex(r"gfx\d+[0-9a-f]*(?:-generic)?")
-_WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri and Hawaii had one
+WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri and Hawaii had one
 
 
 def check(
@@ -54,7 +54,7 @@ def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
     """Warn of a GPU that the driver runs but ROCm cannot use. A container is skipped: it may be given only
     some GPUs."""
     runs = gpu.source != "kfd" and driver_of(view, gpu.address) == "amdgpu"
-    capable = gpu.gfx and not gpu.gfx.startswith(_WITHOUT_KFD)
+    capable = gpu.gfx and not gpu.gfx.startswith(WITHOUT_KFD)
     if runs and capable and not facts.container and view.names(_KFD):
         yield warning(
             "RC8141",
@@ -112,22 +112,35 @@ def _without_dkms(facts: Facts) -> Iterator[Diagnostic]:
         )
 
 
-def _without_code(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
-    """Warn of libraries without code for any of the GPUs used for computing. Each file of rocBLAS names its
-    target."""
+def missing_code(view: HostView, facts: Facts) -> list[tuple[str, bool]]:
+    """Return each folder of rocBLAS with code, and whether it has none for any of the GPUs used for
+    computing. Each file names its target. Nothing is known without a GPU."""
     targets = {gpu.gfx for gpu in facts.computing if gpu.gfx}
-    places = [f"{torch.source.rpartition('/')[0]}/lib" for torch in facts.pytorch]
+    answers = ((folder, built) for folder in _code_folders(facts) if (built := _built_for(view, folder)))
+    lacking = ((f, not b & targets and not any("generic" in target for target in b)) for f, b in answers)
+    return list(lacking) if targets else []
+
+
+def _code_folders(facts: Facts) -> Iterator[str]:
+    for torch in facts.pytorch:
+        yield f"{torch.source.rpartition('/')[0]}/lib/rocblas/library"
     if facts.rocm_source.startswith("/opt/"):
-        places.append(f"{facts.rocm_source.partition('/.info/')[0]}/lib")
-    for place in places:
-        folder = f"{place}/rocblas/library"
-        built = {target for name in view.names(folder) for target in _TARGET.findall(name)}
-        if targets and built and not built & targets and not any("generic" in target for target in built):
-            yield warning(
-                "RC8145",
-                f"{folder} has no code for {', '.join(sorted(targets))}",
-                detail=f"it has {', '.join(sorted(built))}",
-                location=folder,
-                hint="install a newer release, or a build for this GPU; `rocmcfg explain "
-                "HSA_OVERRIDE_GFX_VERSION` explains the cost of making it pose as another GPU",
-            )
+        yield f"{facts.rocm_source.partition('/.info/')[0]}/lib/rocblas/library"
+
+
+def _built_for(view: HostView, folder: str) -> set[str]:
+    return {target for name in view.names(folder) for target in _TARGET.findall(name)}
+
+
+def _without_code(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
+    """Warn of libraries without code for any of the GPUs used for computing."""
+    targets = sorted({gpu.gfx for gpu in facts.computing if gpu.gfx})
+    for folder in (folder for folder, lacks in missing_code(view, facts) if lacks):
+        yield warning(
+            "RC8145",
+            f"{folder} has no code for {', '.join(targets)}",
+            detail=f"it has {', '.join(sorted(_built_for(view, folder)))}",
+            location=folder,
+            hint="install a newer release, or a build for this GPU; `rocmcfg explain "
+            "HSA_OVERRIDE_GFX_VERSION` explains the cost of making it pose as another GPU",
+        )

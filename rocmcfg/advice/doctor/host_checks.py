@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from rocmcfg.advice.doctor import gpu_checks
+from rocmcfg.advice.doctor import gpu_checks, log_checks
 from rocmcfg.advice.doctor.judging.workarounds import failed, holding
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
@@ -52,6 +52,7 @@ def check(
         *_target_override(facts, variables),
         *_mixed_gpus(facts, variables),
         *gpu_checks.check(view, facts, hardware, variables),
+        *log_checks.check(view, facts),
     ]
 
 

@@ -1,15 +1,16 @@
-"""Select the lines of a log to show, with their count and place, for an issue or unexplained; and report
+"""Select the lines of a log to show, with their count and place, for an issue or a fault class; and report
 parameters that the driver refused."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from rocmcfg.advice.doctor.judging.faults import FaultMatch
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.advice.doctor.reading.probes import Role
-from rocmcfg.advice.doctor.reading.scan import Hits, Scanner
+from rocmcfg.advice.doctor.reading.scan import Group, Hits, Scanner
 from rocmcfg.judging.judge import of_the_name
 from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.catalogue import Catalogue
@@ -42,18 +43,9 @@ def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
     return tuple(_lines(match.hits, scanner).values())
 
 
-def unknown(
-    hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
-) -> tuple[LogLines, ...]:
-    """Return the errors of driver and libraries that no issue explains, in the order of the log. `ours` is
-    False for a log that names another vendor's software: errors that such software prints, too, are then left
-    out, unless the log also has an error that only AMD's software prints. A line that only says more about an
-    error is none."""
-    errors = [hit for hit in hits if hit.probe.role == "error"]
-    ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
-    groups = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
-    details = {position for hit in hits if hit.probe.role == "detail" for position in hit.positions}
-    return tuple(groups[position] for position in sorted(groups) if position not in details.union(covered))
+def of_fault(match: FaultMatch, scanner: Scanner) -> tuple[LogLines, ...]:
+    """Return the lines of a fault class, in the order of the log."""
+    return tuple(_of_group(group, scanner, match.full) for group in match.groups)
 
 
 def of_role(role: Role, hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
@@ -75,11 +67,14 @@ def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
     for hit in hits:
         strength = hit.probe.signature.strength if hit.probe.signature else ""
         for group in hit.groups:
-            log, line = scanner.place(group.first)
-            _, last = scanner.place(group.last)
-            lines = LogLines(log, line, last, group.count, hit.full, group.text, strength)
-            groups.setdefault(group.first, lines)
+            groups.setdefault(group.first, _of_group(group, scanner, hit.full, strength))
     return groups
+
+
+def _of_group(group: Group, scanner: Scanner, full: bool, strength: Literal[Strength, ""] = "") -> LogLines:
+    log, line = scanner.place(group.first)
+    _, last = scanner.place(group.last)
+    return LogLines(log, line, last, group.count, full, group.text, strength)
 
 
 def refused_parameters(log: LogFacts, scanner: Scanner, catalogue: Catalogue) -> Iterator[Diagnostic]:

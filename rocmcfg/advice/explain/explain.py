@@ -35,18 +35,18 @@ _Entry: TypeAlias = "Parameter | Variable | Feature | KernelArgument"
 def explain(question: Question) -> Explanation:
     """Explain a name. A name without a scope is looked up among parameters, variables, features and kernel
     arguments, in this order. Raises RocmcfgError for an unknown name, with similar names."""
-    setting, catalogue = question.asked, question.catalogue
+    setting, catalogue = question.setting, question.catalogue
     if not well_named(setting):
         raise _unknown(question, None)
     if setting.kind is Kind.KARG and names.split_parameter(setting.name) is not None:
         setting = parameter(setting.name, setting.value)
-        question = question._replace(asked=setting)
+        question = question._replace(setting=setting)
     for reading in _readings(setting, catalogue):
         entry = _entry(reading, catalogue)
         if entry is not None:
             # a feature that is written like a parameter is judged as it was written
             judged = setting if reading.kind is Kind.FEATURE and setting.module else reading
-            question = _judged(question._replace(asked=reading), judged)
+            question = _judged(question._replace(setting=reading), judged)
             return _with_verdicts(_of_its_kind(question, entry), question)
     return _new(question) or _misnamed(question)
 
@@ -92,7 +92,7 @@ def _of_its_kind(question: Question, entry: _Entry) -> Explanation:
 
 
 def _with_verdicts(explanation: Explanation, question: Question) -> Explanation:
-    setting = question.asked
+    setting = question.setting
     of_the_name = OF_THE_NAME if setting.kind is Kind.ENV else frozenset({About.UNKNOWN})
     instead = next((v.instead for v in question.verdicts if v.instead and v.about not in of_the_name), None)
     taints = _words(question, About.FEATURE_TAINTS) if setting.kind is Kind.PARAMETER else ()
@@ -115,7 +115,7 @@ def _of(question: Question, about: About) -> list[Verdict]:
 
 
 def _worded(verdict: Verdict, question: Question) -> Words:
-    return words(verdict, question.asked, question.catalogue, question.machine)
+    return words(verdict, question.setting, question.catalogue, question.machine)
 
 
 def _words(question: Question, about: About) -> list[Words]:
@@ -143,13 +143,13 @@ def as_parameter(setting: Spelling) -> Spelling | None:
 
 def _new(question: Question) -> Explanation | None:
     """Explain a parameter that is not in the catalogue, but that a module of this host declares or shows."""
-    setting = as_parameter(question.asked)
+    setting = as_parameter(question.setting)
     if setting is None:
         return None
     declared = any(setting.name in k.parameters.get(setting.module, {}) for k in question.machine.kernels)
     if not declared and question.seen(setting.id) is not True:
         return None
-    question = _judged(question._replace(asked=setting), setting)
+    question = _judged(question._replace(setting=setting), setting)
     return Explanation(
         setting.id,
         "new",
@@ -163,7 +163,7 @@ def _new(question: Question) -> Explanation | None:
 
 def _misnamed(question: Question) -> Explanation:
     """Explain a name that people write for another one. Raises RocmcfgError for an unknown name."""
-    setting, machine, catalogue = question.asked, question.machine, question.catalogue
+    setting, machine, catalogue = question.setting, question.machine, question.catalogue
     meant = setting if setting.kind is not Kind.PARAMETER else as_parameter(setting) or setting
     verdict = next(of_the_name(meant, machine, catalogue), None)
     misnamed = verdict is not None and verdict.about is About.MISNAMED
@@ -195,7 +195,7 @@ def _is_read_by_nothing(setting: Spelling, verdict: Verdict | None) -> bool:
 
 
 def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
-    setting, name, catalogue = question.asked, _written(question.asked), question.catalogue
+    setting, name, catalogue = question.setting, _written(question.setting), question.catalogue
     near: Sequence[str] = ()
     if verdict is not None:
         near = (str(verdict.instead),) if verdict.instead is not None else verdict.names
@@ -225,7 +225,7 @@ def _parameter(question: Question, parameter: Parameter) -> Explanation:
 def _of_the_name(question: Question, *abouts: About) -> Iterator[tuple[bool, str]]:
     """Yield remarks on the verdicts about a name, whatever its value; on a deprecated name with the
     reason."""
-    for verdict in of_the_name(question.asked, question.machine, question.catalogue):
+    for verdict in of_the_name(question.setting, question.machine, question.catalogue):
         wording = _worded(verdict, question)
         if verdict.about in abouts:
             with_reason = verdict.about is About.DEPRECATED
@@ -252,7 +252,7 @@ def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
 
 
 def _on_kernels(question: Question) -> tuple[OnKernel, ...]:
-    id, value = question.asked.id, question.asked.value
+    id, value = question.setting.id, question.setting.value
     illegal = next(iter(_of(question, About.ILLEGAL)), None)
     kernels = []
     for declared in declarations(id, question.machine, question.catalogue, question.seen):
@@ -284,7 +284,7 @@ def _with_bits(
     default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
     if default is None:
         return explanation
-    number = as_number(question.asked.value)
+    number = as_number(question.setting.value)
     mask = default if number is None or number < 0 else number
     bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
     bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
@@ -297,7 +297,7 @@ def _with_bits(
 
 
 def _feature(question: Question, feature: Feature) -> Explanation:
-    setting, parameter = question.asked, question.catalogue.parameters[feature.parameter]
+    setting, parameter = question.setting, question.catalogue.parameters[feature.parameter]
     default = default_mask(parameter, question.machine.kernels)
     ids = [f"feature.{feature.name}", f"{parameter.module}.{canonical(feature.name)}"]
     on = setting.enabled if setting.value in ("true", "false") else None
@@ -363,7 +363,7 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
 
 
 def _variable(question: Question, variable: Variable) -> Explanation:
-    shown = question.asked.name
+    shown = question.setting.name
     remarks = those(
         *_of_the_name(question, About.MISNAMED, About.BUILD_ONLY),
         (
@@ -380,7 +380,7 @@ def _variable(question: Question, variable: Variable) -> Explanation:
     explanation = Explanation(f"env.{shown}", "variable", variable.summary, (*remarks, *variable.notes))
     explanation = explanation._replace(instead=variable.instead.name if variable.instead else "")
     explanation = described(question, explanation, [f"env.{variable.name}", variable.name, shown], variable)
-    value, by_presence = question.asked.value, question.machine.imports_before(variable.presence_before)
+    value, by_presence = question.setting.value, question.machine.imports_before(variable.presence_before)
     if value is None or by_presence is False:
         return explanation
     meaning = f"on in {variable.reader} before {variable.presence_before}, as with any other value"

@@ -14,7 +14,9 @@ from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number
 
 _Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
-_Subject = Literal["kernel", "issue", "fix", "gpu", "profile", "number", "diagnostic", "status", "topic"]
+_Subject = Literal[
+    "kernel", "issue", "fault", "fix", "gpu", "profile", "number", "diagnostic", "status", "topic"
+]
 ExplanationKind = Literal[_Setting, _Subject]
 Role = Literal["helps", "does_not_help", "unset"]
 
@@ -23,7 +25,7 @@ class Question(NamedTuple):
     """A question about a setting. `seen` says whether sysfs of the running kernel has the parameter of an id;
     None if that is unknown. `verdicts` are empty if the setting has no value."""
 
-    asked: Spelling
+    setting: Spelling
     machine: Machine
     catalogue: Catalogue
     issues: tuple[KnownIssue, ...] = ()
@@ -144,7 +146,7 @@ def described(question: Question, explanation: Explanation, ids: Iterable[str], 
     if not isinstance(entry, Parameter):
         explanation = explanation._replace(values=entry.values, unset=entry.default)
     return on_hardware(question, explanation, hardware)._replace(
-        meaning=_meaning(entry.meanings, question.asked.value),
+        meaning=_meaning(entry.meanings, question.setting.value),
         meanings=tuple(Meaning(value, text) for value, text in entry.meanings.items()),
         traps=_cautions(question, entry.traps),
         sources=entry.sources,
@@ -187,7 +189,7 @@ def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, 
             trap_holds(trap, question.machine),
         )
         for trap in traps
-        if question.asked.value is None or meets(trap, question.asked.value)
+        if question.setting.value is None or meets(trap, question.setting.value)
     )
 
 

@@ -1,4 +1,5 @@
-"""Explain ids that are not settings: known issues, GPUs, profiles, numbers, and diagnostics. Pure."""
+"""Explain ids that are not settings: known issues, fault classes, GPUs, profiles, numbers, and diagnostics.
+Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.advice.explain.explanation import Explanation, Meaning
+from rocmcfg.judging.words.of_faults import SEVERITIES, blamed, outlook
 from rocmcfg.model.catalogue import GpuModel, matches
+from rocmcfg.model.fault import Fault, Layer
 from rocmcfg.model.fix import Fix
 from rocmcfg.model.issue import KnownIssue, cause
 from rocmcfg.model.profile import Profile, ProfileParameter
@@ -43,7 +46,7 @@ def fix(entry: Fix, here: Mapping[str, bool | None], issues: Iterable[KnownIssue
     about = [fault.id for fault in issues if fault.lacks_fix == entry.name]
     has = {True: "has it", False: "does not have it", None: "does not show whether it has it"}
     rows = [
-        ("here", [f"kernel {release} {has[there]}" for release, there in here.items()]),
+        ("here", [f"kernel {release} {has[fixed]}" for release, fixed in here.items()]),
         ("kernels", [entry.history]),
         ("issues", [", ".join(about)] if about else []),
     ]
@@ -95,6 +98,24 @@ def status(name: str, row: Mapping[str, Any], issues: Iterable[KnownIssue]) -> E
     ]
     summary = str(row.get("means", "A call of the program failed; the name of the error says how."))
     return Explanation(name, "status", summary, details=_details(rows))
+
+
+def fault(entry: Fault, layer: Layer) -> Explanation:
+    """Explain a fault class."""
+    rows = [
+        ("layer", [layer.title]),
+        ("next", [entry.step]),
+        ("severe", [f"{entry.severity}: {SEVERITIES[entry.severity]}"]),
+        ("blame", [f"probably {blamed(entry)}"]),
+        ("work", [outlook(entry)]),
+        ("after", [f"it can be a consequence of {id}" for id in entry.after]),
+        ("issues", [", ".join(entry.issues)] if entry.issues else []),
+        ("log", [line.text for line in entry.lines]),
+        ("report", [layer.tracker]),
+    ]
+    summary = f"{entry.title[0].upper()}{entry.title[1:]}.\n{entry.meaning}"
+    sources = tuple(dict.fromkeys(line.origin for line in entry.lines if line.origin.startswith("https:")))
+    return Explanation(entry.id, "fault", summary, details=_details(rows), sources=sources)
 
 
 def diagnostic(id: str, severity: str, summary: str, hint: str) -> Explanation:

@@ -43,7 +43,7 @@ class Where(NamedTuple):
     command. `depth` counts the scripts around this one. `turn`:
     within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
     later in the text. `carrier`: the variable that holds them. `prints`: what the script prints is read by
-    somebody who sets it.
+    somebody who sets it. `title`: what the boot entry, or the variable of a menu's generator, is called.
     """
 
     scope: str = ""
@@ -58,6 +58,7 @@ class Where(NamedTuple):
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""
     prints: bool = False
+    title: str = ""
 
     def inside(self, **changes: Any) -> Where:
         return self._replace(depth=self.depth + 1, **changes)

@@ -58,7 +58,7 @@ def check(
         where = each.where._replace(listed=-1) if anywhere else each.where
         if file == kinds.PASTED:  # which reports nothing
             where = where._replace(editable=True)
-        intended = each.what is What.PARAMETER and names.may_be_intended(each.name)
+        intended = each.what in (What.PARAMETER, What.ARGUMENT) and names.may_be_intended(each.name)
         assignment = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
         key = (
@@ -86,7 +86,7 @@ def check(
 def _is_the_texts_own(each: Assignment, text: str) -> bool:
     """Return whether an assignment is of a variable that is not ROCm's, although it begins like one: the text
     reads it itself, or compiles software nearby."""
-    if each.what is not What.VARIABLE or not names.is_stray(each.name):
+    if each.what is not What.VARIABLE or names.variable(each.name) or names.near_variable(each.name):
         return False
     read = rf"\$[({{]?{each.name}\b|\$env:{each.name}\b|(?:environ|getenv|env)\W{{1,6}}{each.name}\b"
     return each.where.builds or re.search(read, text) is not None

@@ -81,8 +81,8 @@ class Checked:
         return "at line {}, column {}".format(*self.source.place(assignment.start))
 
     def beside(self, assignment: Assignment) -> str:
-        """Return the words of an assignment's line, without other settings, and those of a comment on the
-        line above."""
+        """Return the words of an assignment's line, without other settings, those of a comment on the line
+        above, and the title of its boot entry."""
         number = self.line(assignment)
         start, stop = self.source.line(number)
         text = self.source.text
@@ -91,6 +91,7 @@ class Checked:
         if number > 1:
             above = text[slice(*self.source.line(number - 1))][:_WORDS].strip()
             words = f"{above} {words}" if above.startswith(("#", "//")) else words
+        words = f"{assignment.where.title} {words}"
         return " ".join(word for word in words.split() if "=" not in word)
 
     def settle(self) -> None:

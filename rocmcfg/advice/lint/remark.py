@@ -33,6 +33,9 @@ CLASSES = {
     "RC7120": "limited",
     "RC7121": "not_exported",
     "RC7122": "undoes_cure",
+    "RC7123": "costly",
+    "RC7124": "debugging",
+    "RC7125": "hands_over",
 }
 
 

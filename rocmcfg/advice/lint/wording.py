@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from rocmcfg.advice.lint.assignment import Assignment, Trust, What
 from rocmcfg.advice.lint.remark import CLASSES, Remark, error, info, warning
 from rocmcfg.judging import names
+from rocmcfg.judging.hand_overs import hand_over
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.parameters import default_mask, reaches
+from rocmcfg.judging.parameters import default_mask, goes_as_far, reaches
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.judging.words import Advice, Words, words
 from rocmcfg.model.catalogue import Catalogue, Parameter
@@ -71,7 +72,7 @@ class Knowledge(NamedTuple):
             usual = default_mask(self.catalogue.parameters[feature.parameter], self.machine.kernels)
             if usual is not None and feature.is_on(usual) is cure.enabled:
                 return False
-        return reaches(cure, setting.id, setting.value, self.catalogue)
+        return goes_as_far(cure, setting.id, setting.value, self.catalogue)
 
     def profile_with(self, setting: Spelling) -> Setting | None:
         """Return the setting of a profile of this machine that does the same."""
@@ -131,9 +132,21 @@ def remarks(assignment: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
                 remark = _to_its_end(remark, case, knowledge)
                 remark = _as_the_profile(_unless_useless(remark, verdict, case, knowledge), case, knowledge)
             yield remark
+    if assignment.what is not What.PATH and not assignment.opaque:
+        yield from _handed_over(setting, catalogue)
     written = catalogue.parameters.get(setting.id) if path and assignment.value is not None else None
     if written is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(written, machine)
+
+
+def _handed_over(setting: Spelling, catalogue: Catalogue) -> Iterator[Remark]:
+    """Note what a plan warns of: it writes variables and arguments for root or for every user, as this file
+    may, too."""
+    met = hand_over(setting, setting.value, catalogue)
+    if met is not None:
+        summary = f"{setting.name}={setting.value} hands over what reads it: {met.gives}"
+        why = "That matters where root or every user gets it; a script of your own hands over nothing."
+        yield info("RC7125", summary, why, sources=met.sources)
 
 
 def _to_its_end(remark: Remark, case: _Case, knowledge: Knowledge) -> Remark:
@@ -284,7 +297,7 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> Remark:  # noqa: PL
         case About.SIDE_EFFECT:
             return _as_sure("RC7110", wording)
         case About.LOSES:
-            return warning("RC7109", summary) if verdict.holds else info("RC7109", summary)
+            return _as_sure("RC7109", wording)
         case About.DEFAULT:
             return info("RC7114", summary)
         case About.FIXED:

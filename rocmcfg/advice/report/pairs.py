@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from rocmcfg.advice.report.looks import Meaning, is_mixed, is_ordinary, is_value, meaning, shape, tells, words
-from rocmcfg.advice.report.rules import OPAQUE, Found
+from rocmcfg.advice.report.rules import OPAQUE, Place
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
@@ -75,7 +75,7 @@ class _Value(NamedTuple):
     quoted: bool
 
 
-def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
+def pairs(line: str, before: str = "", after: str = "") -> Iterator[Place]:
     """Yield the values in a line that are to be replaced. `before` and `after` are the neighbouring lines,
     which may give the meaning of a value in this one."""
     if not shape("likely").search(line.lower()):
@@ -100,7 +100,7 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
         if prose and meant.sure and meant.kind == "secret" and not line[value.end :].strip():
             prose = is_ordinary(text)  # "root password: toor", and no more of a sentence
         if _tells(meant, text, prose=prose):
-            yield Found(value.start, value.end, meant.kind, _is_taught(meant, match, text, value))
+            yield Place(value.start, value.end, meant.kind, _is_taught(meant, match, text, value))
             position = value.end
 
 

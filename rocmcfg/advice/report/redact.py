@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from rocmcfg.advice.report.looks import is_nobody, is_ordinary, is_public, is_value, meaning, words
 from rocmcfg.advice.report.pairs import pairs
-from rocmcfg.advice.report.rules import OPAQUE, Found, rules, rules_of
+from rocmcfg.advice.report.rules import OPAQUE, Place, rules, rules_of
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.regex import regex
 
@@ -64,7 +64,7 @@ class Names:
             self._kinds.setdefault(lowered[start:end], kind)
             self._lengths.setdefault(first[0], set()).add(end - start)
 
-    def found(self, text: str) -> Iterator[Found]:
+    def places(self, text: str) -> Iterator[Place]:
         lowered = _lower(text)
         done = 0
         for word in _WORD.finditer(lowered):
@@ -78,13 +78,13 @@ class Names:
                 yield place
                 done = place.end
 
-    def _at(self, text: str, start: int, end: int) -> Found | None:
+    def _at(self, text: str, start: int, end: int) -> Place | None:
         """Return the place of the longest name that begins at `start`; its first word ends at `end`."""
         for length in sorted(self._lengths.get(text[start:end], ()), reverse=True):
             name = text[start : start + length]
             kind, end = self._kinds.get(name), start + len(name)
             if kind is not None and not text[end : end + 1].isalnum():
-                return Found(start, end, kind)
+                return Place(start, end, kind)
         return None
 
 
@@ -130,7 +130,7 @@ class Redactor:
             self._learn_all(line, pairs(line, before, after))
             for rule in rules_of(line):
                 if rule.teaches:
-                    self._learn_all(line, rule.found(line))
+                    self._learn_all(line, rule.places(line))
 
     def __call__(self, text: str) -> str:
         text = self._clean(text)
@@ -149,10 +149,10 @@ class Redactor:
                 lambda match: self._hide(self._texts.get(_lower(match[0]), "id"), match[0]), line
             )
         for rule in rules_of(line):
-            line = self._without(line, rule.found(line))
-        return self._without(line, self._names.found(line))
+            line = self._without(line, rule.places(line))
+        return self._without(line, self._names.places(line))
 
-    def _without(self, line: str, places: Iterable[Found]) -> str:
+    def _without(self, line: str, places: Iterable[Place]) -> str:
         pieces: list[str] = []
         done = 0
         for place in places:
@@ -160,7 +160,7 @@ class Redactor:
             done = place.end
         return "".join((*pieces, line[done:])) if pieces else line
 
-    def _learn_all(self, line: str, places: Iterable[Found]) -> None:
+    def _learn_all(self, line: str, places: Iterable[Place]) -> None:
         for place in places:
             if place.taught and not _PRIVATE_USE.search(line, place.start, place.end):
                 self._learn(place.kind, line[place.start : place.end])
@@ -262,12 +262,12 @@ _VALUE = regex(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
 _NESTED = regex(r":(?:\s|$)|^\s*-")
 
 
-def _blocks(lines: list[str]) -> dict[int, Found]:
+def _blocks(lines: list[str]) -> dict[int, Place]:
     """Return the places that blocks of lines give away, by the number of the line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
 
 
-def _below_keys(lines: list[str]) -> Iterator[tuple[int, Found]]:
+def _below_keys(lines: list[str]) -> Iterator[tuple[int, Place]]:
     for number, (line, below) in enumerate(pairwise(lines), 1):
         opened = _OPENED.match(line) if line.rstrip().endswith((":", "|", ">", "-", "+")) else None
         if opened is None or (meant := meaning(opened["key"])) is None:
@@ -277,10 +277,10 @@ def _below_keys(lines: list[str]) -> Iterator[tuple[int, Found]]:
             continue
         # deeper than the key, and no list or table of its own
         if value.start("x") > opened.end("indent") and (opened["block"] or not _NESTED.search(below)):
-            yield number, Found(*value.span("x"), "secret")
+            yield number, Place(*value.span("x"), "secret")
 
 
-def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
+def _accounts(lines: list[str]) -> Iterator[tuple[int, Place]]:
     column: int | None = None  # of the accounts, in a table
     forms: dict[int, re.Pattern[str]] = {}  # of other columns, by their numbers
     for number, line in enumerate(lines):
@@ -294,17 +294,17 @@ def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
                 column = None
             elif (account := _ACCOUNT.match(words[column][0])) and not is_nobody(account[1]):
                 start = words[column].start()
-                yield number, Found(start, start + account.end(1), "user", taught=True)
+                yield number, Place(start, start + account.end(1), "user", taught=True)
 
 
 def _words(line: str) -> list[re.Match[str]]:
     return list(islice(_COLUMN.finditer(line), _MOST_COLUMNS))
 
 
-def _keys(lines: list[str]) -> dict[int, Found]:
+def _keys(lines: list[str]) -> dict[int, Place]:
     """Return the bodies of PEM blocks, also of blocks without their first or last line. A log may have put a
     time stamp before each line."""
-    bodies: dict[int, Found] = {}
+    bodies: dict[int, Place] = {}
     for number, line in enumerate(lines):
         if "-----" in line and _BEGINS.search(line):
             _take(lines, range(number + 1, len(lines)), bodies)
@@ -313,7 +313,7 @@ def _keys(lines: list[str]) -> dict[int, Found]:
     return bodies
 
 
-def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
+def _take(lines: list[str], numbers: range, bodies: dict[int, Place]) -> None:
     """Add the lines of a key's body to `bodies`, up to the first of `numbers` that is not a line of a body.
     Only the last line of a body is short."""
     for number in numbers:
@@ -322,6 +322,6 @@ def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
         body = _BODY.search(lines[number].rstrip())
         after = lines[number + 1] if number + 1 < len(lines) else ""
         if body is not None and (len(body[0]) >= 40 or "-----END" in after):
-            bodies[number] = Found(*body.span(), "secret")
+            bodies[number] = Place(*body.span(), "secret")
         elif not _BLANK.search(lines[number]):
             return

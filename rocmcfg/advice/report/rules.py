@@ -21,7 +21,7 @@ _PLAIN = {"user": "{ACCOUNT}", "host": "{HOST}", "site": "{HOST}"}
 _AROUND = 32  # characters before and after four numbers that show whether they are an address
 
 
-class Found(NamedTuple):
+class Place(NamedTuple):
     """The place of a text to replace. `taught`: the find is certain enough to replace the text everywhere."""
 
     start: int
@@ -45,12 +45,12 @@ class Rule(NamedTuple):
         """The compiled pattern; it is compiled on first use, because most texts need few rules."""
         return _compiled(self.written)
 
-    def found(self, line: str) -> Iterator[Found]:
+    def places(self, line: str) -> Iterator[Place]:
         for match in self.pattern.finditer(line):
             for number, (kind, trust) in enumerate(self.holes):
                 start, end = match.span(f"h{number}")
                 if start < end and self._tells(line, start, end, kind, trust):
-                    yield Found(start, end, kind, bool(trust))
+                    yield Place(start, end, kind, bool(trust))
 
     def _tells(self, line: str, start: int, end: int, kind: str, trust: str) -> bool:
         text = line[start:end]

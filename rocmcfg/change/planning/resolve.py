@@ -142,15 +142,24 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
 
 
 def _told_once(work: _Work, unsure: Mapping[str, Sequence[Setting]]) -> Iterable[Diagnostic]:
-    """Yield a remark for each reason why it is unknown whether some settings are needed."""
-    for why, settings in unsure.items():
-        ids = [setting.id for setting in settings]
-        verb, they_are = ("are", "they are") if ids[1:] else ("is", "it is")
-        summary = f"{', '.join(ids)} {verb} applied because it is unknown whether {they_are} needed"
-        hint = f"leave {'one' if ids[1:] else 'it'} out with --without {ids[0]}"
-        if not work.facts.knows_rocm and any(part.rocm for setting in settings for part in setting.when):
-            hint = f"name the ROCm release in use with --rocm V; or {hint}"
-        yield info("RC2012", summary, location=settings[0].location, detail=why, hint=hint)
+    """Yield one remark on all settings of which it is unknown whether they are needed, with each reason
+    once. `unsure` holds the settings by reason."""
+    settings = [setting for of_a_reason in unsure.values() for setting in of_a_reason]
+    if not settings:
+        return
+    several = len(settings) > 1
+    verb, they_are = ("are", "they are") if several else ("is", "it is")
+    summary = f"{_names(settings)} {verb} applied because it is unknown whether {they_are} needed"
+    details = [f"{_names(of_a_reason)}: {why}" for why, of_a_reason in unsure.items()]
+    detail = "\n".join(details if len(unsure) > 1 else unsure)
+    hint = f"leave {'one' if several else 'it'} out with --without {settings[0].id}"
+    if not work.facts.knows_rocm and any(part.rocm for setting in settings for part in setting.when):
+        hint = f"name the ROCm release in use with --rocm V; or {hint}"
+    yield info("RC2012", summary, location=settings[0].location, detail=detail, hint=hint)
+
+
+def _names(settings: Iterable[Setting]) -> str:
+    return ", ".join(setting.id for setting in settings)
 
 
 def _harm_of_auto(work: _Work, setting: Setting) -> str:

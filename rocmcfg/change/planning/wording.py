@@ -87,7 +87,8 @@ def _framed(verdict: Verdict, kind: Kind, wording: Words) -> _Frame | None:  # n
         case About.UNDOES:
             return info("RC2060", wording) if unsure else warning("RC2060", wording)
         case About.LOSES:
-            return info("RC2050", wording) if unsure else warning("RC2050", wording)
+            sure = wording.advice is not Advice.NOTE
+            return warning("RC2050", wording) if sure else info("RC2050", wording)
         case About.TAINTS:
             return info("RC2107", wording)
         case About.BUILD_ONLY | About.OCTAL | About.NO_EFFECT | About.FEATURE_TAINTS | About.SIDE_EFFECT:

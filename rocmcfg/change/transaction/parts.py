@@ -59,7 +59,7 @@ def is_edited_profile(view: HostView, step: FileChanged) -> bool:
     return view.is_symlink(step.path) or journal.digest(view.read(step.path)) not in ("", step.after)
 
 
-def take_back_edit(host: Host, step: FileChanged) -> bool:
+def undo_edit(host: Host, step: FileChanged) -> bool:
     """Remove only rocmcfg's part of a file, if the rest of it has changed since. Return whether that was
     done."""
     now = host.state(step.path)
@@ -189,9 +189,9 @@ def _boots_from_noted(view: HostView, record: Journal) -> bool:
     )
 
 
-def take_back(host: Host, record: Journal, progress: Progress) -> list[Activation]:
+def undo_tool_changes(host: Host, record: Journal, progress: Progress) -> list[Activation]:
     """Undo the part that programs keep. This comes first: without it, the rest of the undo has no effect."""
-    _blocks_back(host, record)
+    _restore_blocks(host, record)
     due = due_back(host, record)
     for activation in due if host.runs_tools else ():
         keeper = registry.keeper(activation.tool)
@@ -199,9 +199,9 @@ def take_back(host: Host, record: Journal, progress: Progress) -> list[Activatio
         try:
             run_tool(host, activation.argv, progress, record.header.mark, unchanged)
         except ToolFailed:
-            if not _blocks_back(host, record):
+            if not _restore_blocks(host, record):
                 raise
-    _blocks_back(host, record)
+    _restore_blocks(host, record)
     for activation in due:
         host.settle(activation.writes_at)
     left = due_back(host, record) if host.runs_tools else []
@@ -213,7 +213,7 @@ def take_back(host: Host, record: Journal, progress: Progress) -> list[Activatio
     return [activation._replace(state=state) for activation in due]
 
 
-def _blocks_back(host: Host, record: Journal) -> bool:
+def _restore_blocks(host: Host, record: Journal) -> bool:
     """Restore each block that its program left damaged. Return whether there was one."""
     back = False
     for keeper, step in reversed(_kept(record)):

@@ -91,13 +91,13 @@ def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     return list(dict.fromkeys(altered))
 
 
-class TakenBack(NamedTuple):
-    """The result of an undo: the programs that ran or are left to the user, and the remarks. `made_anew` are,
-    after a failed apply, the files that are not byte for byte as the apply found them."""
+class UndoResult(NamedTuple):
+    """The result of an undo: the programs that ran or are left to the user, and the remarks. `regenerated`
+    are, after a failed apply, the files that are not byte for byte as the apply found them."""
 
     activations: tuple[Activation, ...]
     remarks: tuple[Diagnostic, ...] = ()
-    made_anew: tuple[str, ...] = ()
+    regenerated: tuple[str, ...] = ()
 
 
 def undo(
@@ -107,7 +107,7 @@ def undo(
     *,
     after_failure: bool = False,
     force: bool = False,
-) -> TakenBack:
+) -> UndoResult:
     """Restore every file of one transaction, then run its programs again. Raise ThirdPartyEdit or BadJournal
     before anything is changed; any other RocmcfgError leaves the transaction open for another try. With
     `after_failure` a program itself may be broken, so the files that it wrote are restored."""
@@ -137,7 +137,7 @@ def undo(
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
                     journal.append(host, record.id, steps.Kept(path, journal.save(host, record.id, state)))
-            taken = parts.take_back(host, record, progress)
+            tool_steps = parts.undo_tool_changes(host, record, progress)
             for step in reversed(record.of(steps.FileChanged)):
                 _undo_file(host, record.id, step)
             for made in reversed(record.of(steps.DirectoryMade)):
@@ -156,8 +156,10 @@ def undo(
             code = ExitCode.RECOVERY_REQUIRED
             raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
         noting.drop_copies(host)
-    kept = tuple(f"arguments kept by {step.tool}" for step in taken if step.state is ActivationState.DONE)
-    return TakenBack((*taken, *done.activations), done.remarks, (*done.made_anew, *kept))
+    kept = tuple(
+        f"arguments kept by {step.tool}" for step in tool_steps if step.state is ActivationState.DONE
+    )
+    return UndoResult((*tool_steps, *done.activations), done.remarks, (*done.regenerated, *kept))
 
 
 def make_readable(host: Host, record: steps.Journal) -> None:
@@ -165,7 +167,7 @@ def make_readable(host: Host, record: steps.Journal) -> None:
     before anything is changed, and Unwritable."""
     require_ours(host, record)
     host.require_lock()
-    results.no_files_back(host, record)
+    results.restore_unreadable_files(host, record)
 
 
 def require_ours(view: HostView, record: steps.Journal) -> None:
@@ -236,7 +238,7 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
-    if parts.take_back_edit(host, step):
+    if parts.undo_edit(host, step):
         return
     if before is None:
         if host.exists(path):
@@ -249,7 +251,7 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
         host.write(path, state, keep_mtime=True)
 
 
-def _activate_again(host: Host, record: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
+def _activate_again(host: Host, record: steps.Journal, progress: Progress, after_failure: bool) -> UndoResult:
     done: list[Activation] = []
     remarks: list[Diagnostic] = []
     failed: dict[str, ToolFailed] = {}
@@ -261,7 +263,7 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
     again = due_again(Snapshot(host) if kept else look, record, kept)
     record = _noted(host, record, [step for step in again if _runs(host, step)], progress)
     if not host.runs_tools:
-        results.cut_off_images_back(host, record)
+        results.restore_cut_off_images(host, record)
     for due in again:
         state = ActivationState.DONE if _runs(host, due) else ActivationState.LEFT_TO_USER
         if state is ActivationState.DONE:
@@ -284,7 +286,7 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
                 )
             )
         done.append(due._replace(state=state))
-    renamed.take_back(host, record)
+    renamed.clean_foreign_entries(host, record)
     ran = [step for step in done if step.state is ActivationState.DONE]
     wanted = results.wanted_of_undo(host, record)
     mended = results.mend(host, record, wanted, ran, failed)
@@ -295,9 +297,9 @@ def _activate_again(host: Host, record: steps.Journal, progress: Progress, after
             problems += failure.diagnostics
     if has_errors(problems):
         raise RocmcfgError(*problems, *mended.remarks, exit_code=ExitCode.RECOVERY_REQUIRED)
-    anew = results.made_anew(host, record) if after_failure else ()
+    regenerated = results.regenerated(host, record) if after_failure else ()
     remarks += [*renamed.left_to_others(host, record.header.expect.backend), *problems, *mended.remarks]
-    return TakenBack(tuple(done), tuple(remarks), tuple(anew))
+    return UndoResult(tuple(done), tuple(remarks), tuple(regenerated))
 
 
 def _noted(

@@ -15,7 +15,7 @@ from rocmcfg.model.kargs import contains
 from rocmcfg.records import journal, steps
 
 
-def take_back(host: Host, transaction: steps.Journal) -> None:
+def clean_foreign_entries(host: Host, transaction: steps.Journal) -> None:
     """Remove rocmcfg's part from each entry that now names another system, if the record says that the part
     belongs to this rocmcfg: before the apply, the file had no part of any rocmcfg. Raise Unwritable and
     BadJournal."""

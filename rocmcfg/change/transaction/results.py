@@ -131,7 +131,7 @@ def _unlike(view: HostView, made: Made) -> Iterator[str]:
             yield path
 
 
-def made_anew(view: HostView, record: Journal) -> list[str]:
+def regenerated(view: HostView, record: Journal) -> list[str]:
     """Return the files that programs generate and that are not byte for byte as the apply of this transaction
     found them."""
     steps = [Activation(line.tool, (), "") for line in record.of(ToolRun)]
@@ -344,7 +344,7 @@ def _put_back(
         yield warning("RC3212", summary, location=lost[0], hint="build it manually before you reboot")
 
 
-def cut_off_images_back(host: Host, record: Journal) -> None:
+def restore_cut_off_images(host: Host, record: Journal) -> None:
     """Restore, if no program can be run, the images at which a program of an apply was cut off."""
     if _noted_by_apply(record) and record.before is not None:
         ended = {line.tool for line in record.of(ToolRan)}
@@ -352,7 +352,7 @@ def cut_off_images_back(host: Host, record: Journal) -> None:
         put_images_back(host, record.id, images, images.keys())
 
 
-def no_files_back(host: Host, record: Journal) -> None:
+def restore_unreadable_files(host: Host, record: Journal) -> None:
     """Restore what a program that failed or was cut off left unreadable, such as a directory or a pipe in
     place of a file: a menu cannot be judged before that. Raise Unwritable, BadJournal."""
     steps = [Activation(line.tool, (), "", tuple(line.outputs)) for line in record.of(ToolRun)]

@@ -305,11 +305,11 @@ def _rolled_back(
     try:
         record = journal.read(host, id)
         if record is None and mark:
-            return vanished.taken_back(host, plan, first, progress, mark)
+            return vanished.roll_back_from_memory(host, plan, first, progress, mark)
         if record is None:
             return cause
-        taken = recovery.undo(host, record, progress, after_failure=True)
-        undo_script.renew_quietly(host, due=left_to_user(taken.activations))
+        undone = recovery.undo(host, record, progress, after_failure=True)
+        undo_script.renew_quietly(host, due=left_to_user(undone.activations))
     except BaseException as second:
         also, place = recovery.cause(second), journal.folder(id)
         failure = f"rolling back transaction {id} failed as well"
@@ -317,11 +317,11 @@ def _rolled_back(
         remark = error("RC4011", failure, detail=also[0].summary, location=place, hint=hint)
         return RocmcfgError(*first, remark, *also, exit_code=ExitCode.RECOVERY_REQUIRED)
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    place, anew = journal.folder(id), ", ".join(taken.made_anew)
+    place, files = journal.folder(id), ", ".join(undone.regenerated)
     remark = warning("RC4012", "everything was rolled back; the host is unchanged", location=place)
-    if anew:
+    if files:
         summary = (
-            f"everything was rolled back; programs regenerated these files, which rocmcfg checked: {anew}"
+            f"everything was rolled back; programs regenerated these files, which rocmcfg checked: {files}"
         )
         remark = warning("RC4012", summary, detail="every other file is unchanged", location=place)
-    return RocmcfgError(*first, remark, *taken.remarks, exit_code=ExitCode.ROLLED_BACK)
+    return RocmcfgError(*first, remark, *undone.remarks, exit_code=ExitCode.ROLLED_BACK)

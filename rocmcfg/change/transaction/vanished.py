@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import FileChange, Plan
 
 
-def taken_back(
+def roll_back_from_memory(
     host: Host, plan: Plan, cause: tuple[Diagnostic, ...], progress: Progress, mark: str
 ) -> RocmcfgError:
     """Restore the files that are still as this transaction left them, run its programs again, and return the

@@ -123,7 +123,7 @@ def is_over(view: HostView) -> bool:
     return trial is not None and record.stage(view, trial) is Stage.OVER
 
 
-def take_back(host: Host, progress: Progress) -> list[Undo]:
+def end_trial(host: Host, progress: Progress) -> list[Undo]:
     """Remove what is left of a trial that is over, and keep what is known about the trial boot. Edits of its
     files do not stop this; a copy stays in the transaction's folder."""
     try:

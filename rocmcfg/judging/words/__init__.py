@@ -15,6 +15,7 @@ from rocmcfg.judging.words.advice import (
     Words,
     changed,
     doubt,
+    priced,
     sentence,
     take_out,
     unneeded,
@@ -87,6 +88,8 @@ def words(  # noqa: PLR0912  # a branch for each member
             feature, needed_for, gpus = verdict.names
             need = f"{gpus} needs it" if gpus else "some GPUs need it"
             summary = f"{case.written} turns {feature} off, and {need} for {needed_for}"
+            if catalogue.features[feature].traded:
+                return priced(case, summary, verdict.why)
             return take_out(case, summary, verdict.why) if gpus else doubt(case, summary, verdict.why)
         case About.DEFAULT:
             every = "" if machine.kernels or setting.kind is not Kind.PARAMETER else " on every known kernel"

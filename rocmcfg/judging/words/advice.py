@@ -66,6 +66,11 @@ def doubt(case: Case, summary: str, why: str, *, cure: str = "") -> Words:
     return Words(summary, why, Advice.NOTE, cure or f"leave {case.name} out unless you know why you want it")
 
 
+def priced(case: Case, summary: str, why: str) -> Words:
+    """Leave to the author whether what the setting gives is worth its price."""
+    return doubt(case, summary, why, cure=f"keep {case.name} if what it gives is worth that")
+
+
 def change(summary: str, why: str, instead: Spelling, *, cure: str = "") -> Words:
     return Words(summary, why, Advice.CHANGE, cure or f"write {instead}", instead)
 

@@ -13,6 +13,7 @@ from rocmcfg.judging.words.advice import (
     change,
     changed,
     doubt,
+    priced,
     sentence,
     take_out,
     unneeded,
@@ -82,10 +83,12 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
     why = trap.summary
     if trap.kernel and trap.kind != "limited":
         why += f" This applies to kernels {trap.kernel}."
-    if unsure and trap.acts_on is not None:
+    unsure_gpus = unsure and machine.has(trap.acts_on) is None
+    if unsure_gpus and trap.acts_on is not None:
         which = "not every GPU" if machine.gpus else "no GPU"
         why += f" This applies to {trap.acts_on.words()}; {which} is known here."
-    summary = f"{written} {said_of(trap)}" + (", on some GPUs" if unsure else "")
+    some = (", on some GPUs" if unsure_gpus else ", on some kernels") if unsure else ""
+    summary = f"{written} {said_of(trap)}{some}"
     match trap.kind:
         case "no_effect":
             on_kernels = f" on kernel {machine.releases(trap.kernel)}" if trap.kernel else ""
@@ -98,11 +101,15 @@ def trap(verdict: Verdict, trap: ValueTrap, case: Case) -> Words:
             summary = f"kernel {machine.releases(trap.kernel)} may not provide all of {written}"
             cure = f"install kernel {trap.kernel.removeprefix('<')} or a later one"
             return Words(summary, why, Advice.NOTE, cure)
-        case "dangerous" | "inverted" | "default" if unsure:
+        case "costly":
+            return priced(case, summary, why)
+        case "dangerous" | "inverted" | "default" | "obsolete" | "debugging" if unsure:
             return doubt(case, summary, why)
         case "default":
             return unneeded(case, summary, why)
-        case "dangerous" | "inverted" if verdict.instead is None:
+        case "debugging":
+            return take_out(case, summary, why, cure=f"set {case.name} only while you look for a fault")
+        case "dangerous" | "inverted" | "obsolete" if verdict.instead is None:
             return take_out(case, summary, why)
         case "dangerous" | "inverted" | "obsolete" | "misread":
             return changed(verdict, case, summary, why)

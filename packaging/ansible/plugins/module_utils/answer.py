@@ -283,7 +283,7 @@ def in_force(status):
     return status["profiles"] + [name for name in tried if name not in status["profiles"]]
 
 
-def to_take_back(wanted, in_force):
+def is_undo_due(wanted, in_force):
     """Whether `absent` has to do something, given the profiles of the task and those in force.
 
     `wanted` is None if the task names no profiles, which means all of them. An empty list means none: auto

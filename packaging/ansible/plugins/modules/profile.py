@@ -353,13 +353,13 @@ def absent(module, wanted):
         status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
         wanted = answer.named(wanted, status)
         in_force = answer.in_force(status)
-    take_back, refusal = answer.to_take_back(wanted, in_force)
+    undo_due, refusal = answer.is_undo_due(wanted, in_force)
     if refusal:
         program.fail({"msg": "rocmcfg: " + refusal, "diagnostics": verified["diagnostics"]})
     lists = ("changes", "diff", "activations", "transactions", "settings", "skipped_settings")
     results = dict((name, []) for name in lists)
     results.update(transaction=None, trial=None, reboot_required=False, diagnostics=verified["diagnostics"])
-    if take_back:
+    if undo_due:
         undo = ["rollback", "--pristine"] + host
         preview = program.ask(undo + ["--dry-run"])
         ran = None if module.check_mode or not preview["transactions"] else program.ask(undo + ["--yes"])

@@ -3,7 +3,7 @@ issues that it can have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
@@ -30,7 +30,7 @@ class Origin(NamedTuple):
     host reveals nothing about it. `gfx` are its GPU targets, `possible` the targets that it may have if only
     the generation is known. `same_boots`: the logs may come from kernels that this host has, so the running
     values say something about them. `rocm_up_to` is set if `rocm` is only the oldest release that it may be.
-    """
+    `doubts` are signs that the log is from another machine, which do not prove it."""
 
     options: Options
     log: LogFacts
@@ -43,6 +43,7 @@ class Origin(NamedTuple):
     dkms: str
     same_boots: bool
     rocm_up_to: Version | None = None
+    doubts: tuple[str, ...] = ()
 
     def kernel_at(self, position: int) -> tuple[str, str]:
         """Return the kernel release that wrote a line, and the source of that knowledge."""
@@ -58,10 +59,14 @@ class Origin(NamedTuple):
         return wanted.between(self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
 
 
-def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False) -> Origin:
-    """Return the machine that wrote a log. It is another machine if the options or the log name a GPU that
-    this host does not have, or if the log was `named` on a host without a GPU."""
-    here = None if _is_foreign(options.gfx or log.gfx or log.family, host, named) else host
+def origin(
+    options: Options, log: LogFacts, host: Facts, *, named: bool = False, host_name: str = ""
+) -> Origin:
+    """Return the machine that wrote a log. It is another machine if the options or the log name a GPU, or the
+    log the address of a GPU, that this host does not have, or if the log was `named` on a host without a
+    GPU."""
+    foreign = _is_foreign(options.gfx or log.gfx or log.family, host, named)
+    here = None if foreign or (named and _is_elsewhere(log, host)) else host
     possible: tuple[str, ...] = ()
     if options.gfx:
         gfx, source = options.gfx, "--gfx"
@@ -78,7 +83,26 @@ def origin(options: Options, log: LogFacts, host: Facts, *, named: bool = False)
     installed = {kernel.release for kernel in host.kernels} | {host.running}
     has_kernels = not log.kernels or any(kernel.text in installed for kernel in log.kernels)
     same_boots = here is not None and not options.gfx and not options.kernel and has_kernels
-    return Origin(options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to)
+    doubts = tuple(_doubts(log, host, installed, host_name)) if here is not None and named else ()
+    return Origin(
+        options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to, doubts
+    )
+
+
+def _is_elsewhere(log: LogFacts, host: Facts) -> bool:
+    """Return whether the log names addresses of GPUs, and this host has GPUs at none of them."""
+    addresses = {gpu.address for gpu in host.gpus if gpu.address}
+    return bool(addresses and log.addresses) and not addresses & set(log.addresses)
+
+
+def _doubts(log: LogFacts, host: Facts, installed: Set[str], host_name: str) -> Iterator[str]:
+    """Yield signs that a log is from another machine: an old log may name a kernel that was removed, and a
+    host may get another name."""
+    if host.running and log.kernels and not any(kernel.text in installed for kernel in log.kernels):
+        yield f"its kernel {log.kernels[-1].text} is not installed here"
+    names = {name.partition(".")[0] for name in log.host_names}
+    if host_name and names and host_name.partition(".")[0] not in names:
+        yield f"it was written on a host named {', '.join(sorted(names))}"
 
 
 def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version | None, Version | None, str]:
@@ -215,6 +239,29 @@ def _kernel_fixed(
     if version is None or where.dkms or not issue.fixed_kernels:
         return None, ""
     return issue.fixed_kernels.between(*version.span), f"kernel {release} ({source}) has the fix"
+
+
+def lacking(issue: KnownIssue, where: Origin, position: int, catalogue: Catalogue) -> tuple[str, ...]:
+    """Return what is known to lack the fix of an issue, in words; empty if one part has it and that is
+    enough, or if that is not known. A pair that does not work together lacks another release of one part."""
+    release, source = where.kernel_at(position)
+    here = f"kernel {release} ({source})"
+    parts = []
+    if issue.lacks_fix or issue.fixed_kernels:
+        present = _kernel_fixed(issue, where, position, catalogue)[0]
+        parts.append((present, f"{here} does not have the fix"))
+    if issue.fixed_rocm and where.rocm:
+        rocm = f"ROCm {format_version(where.rocm)} ({where.rocm_source})"
+        parts.append((where.rocm_is(issue.fixed_rocm), f"{rocm} does not have the fix"))
+    elif issue.fixed_rocm:
+        parts.append((None, ""))
+    if issue.pair and where.rocm and release:
+        return (f"{here} and ROCm {format_version(where.rocm)} ({where.rocm_source}) do not work together",)
+    answers = [answer for answer, _ in parts]
+    enough = (
+        any(answer is not False for answer in answers) if issue.fixed_by == "either" else False not in answers
+    )
+    return () if enough or not parts else tuple(text for answer, text in parts if answer is False)
 
 
 def _present(fix: Fix, where: Origin, position: int) -> tuple[bool | None, str]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from rocmcfg.files import environment_targets
 from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView
-from rocmcfg.judging.parameters import reaches
+from rocmcfg.judging.parameters import goes_as_far
 from rocmcfg.loaders import registry
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Kind
@@ -69,10 +69,11 @@ class Overriders:
         equal = (
             winner.value == setting.value
             if setting.kind is Kind.KARG
-            else reaches(setting, id, winner.value, self._catalogue)
+            else goes_as_far(setting, id, winner.value, self._catalogue)
         )
         return ("", "") if equal else (winner.value or "", winner.source)
 
     def _is_applied(self, setting: Spelling) -> bool:
         applied = self._receipt.settings if self._receipt else ()
-        return any(reaches(setting, own.parameter or own.id, own.text, self._catalogue) for own in applied)
+        known = self._catalogue
+        return any(goes_as_far(setting, own.parameter or own.id, own.text, known) for own in applied)

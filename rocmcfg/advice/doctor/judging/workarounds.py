@@ -14,7 +14,7 @@ from rocmcfg.advice.doctor.judging.overriders import Overridden, Overriders
 from rocmcfg.files.environment import set_variables
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.conditions import decide
-from rocmcfg.judging.parameters import is_default, reaches
+from rocmcfg.judging.parameters import goes_as_far, is_default
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.checks import PASSES, PENDING, Check, CheckStatus, VerificationReport
@@ -73,7 +73,7 @@ def where_in_force(
     feature = catalogue.features.get(setting.name) if setting.kind is Kind.FEATURE else None
     id = feature.parameter if feature else setting.id
     current, where = _parameter(id, kargs, host)
-    return where if current is not None and reaches(setting, id, current, catalogue) else ""
+    return where if current is not None and goes_as_far(setting, id, current, catalogue) else ""
 
 
 def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catalogue: Catalogue) -> str:
@@ -85,7 +85,7 @@ def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, catal
         absent = setting.kind is Kind.KARG and kargs is not None
         then = "was not when the log was written" if absent else "the log does not show whether it was then"
         return f"in force now ({where}); {then}"
-    if any(reaches(setting, own.parameter or own.id, own.text, catalogue) for own in host.applied):
+    if any(goes_as_far(setting, own.parameter or own.id, own.text, catalogue) for own in host.applied):
         return "applied, but not in effect before the reboot"
     return ""
 

@@ -32,7 +32,9 @@ class Said(NamedTuple):
 class LogFacts(NamedTuple):
     """Facts that a log shows. `gfx` are the targets that it names; `family` are the targets that it may be
     about if only names of driver functions show them. `rocm_named`: it names a release of ROCm; if `rocm` is
-    None, it is unknown which release ran. `kernels` and `command_lines` are sorted by position."""
+    None, it is unknown which release ran. `kernels` and `command_lines` are sorted by position. `addresses`
+    are those of GPUs on the PCI bus, `host_names` the names of hosts that a system log has in each line, and
+    `gtt` is the memory that the GPU may map, in MiB."""
 
     gfx: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
@@ -46,6 +48,9 @@ class LogFacts(NamedTuple):
     illegal_values: tuple[Said, ...] = ()
     kernel_names: tuple[Said, ...] = ()
     other_vendor: bool = False
+    addresses: tuple[str, ...] = ()
+    host_names: tuple[str, ...] = ()
+    gtt: int | None = None
 
     @property
     def is_another_vendors(self) -> bool:
@@ -96,6 +101,9 @@ def read_facts(scanner: Scanner, knowledge: LogKnowledge, models: Sequence[GpuMo
         _unique(statements.get("illegal_value", ())),
         _unique(statements.get("kernel_name", ())),
         "other_vendor" in statements,
+        _texts(statements.get("address", ())),
+        _texts(statements.get("host_name", ())),
+        next((int(statement.text) for statement in reversed(statements.get("gtt", []))), None),
     )
 
 
@@ -110,6 +118,10 @@ def _sorted(statements: Iterable[Said]) -> tuple[Said, ...]:
 
 def _unique(statements: Iterable[Said]) -> tuple[Said, ...]:
     return tuple({statement.text: statement for statement in reversed(_sorted(statements))}.values())[::-1]
+
+
+def _texts(statements: Iterable[Said]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(statement.text for statement in statements))
 
 
 def _gfx(by_kind: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:

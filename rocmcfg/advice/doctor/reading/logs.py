@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.facts import sosreport
 from rocmcfg.host import files
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
@@ -84,6 +85,8 @@ def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
     if this_boot:
         return [[journal], [ring_buffer]]
     files = _files(view)
+    if saved := sosreport.logs(view):
+        files = [_file(view, path) for path in saved]
     ways = [[before, journal], [ring_buffer]] if view.runs_tools else []
     return [*ways, files] if files else ways
 

@@ -1,4 +1,4 @@
-"""The patterns to search for in a log: signatures of known issues, facts about the machine, driver errors.
+"""The patterns to search for in a log: signatures of known issues, facts about the machine, fault classes.
 
 Every pattern has the same meaning in Python's `re` and in `grep -E` in the C locale: no look-around, no lazy
 repeats, no `\\d`.
@@ -9,22 +9,31 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model import regex_tree
+from rocmcfg.model.fault import Fault
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.regex import UnshippedPattern, regex
 from rocmcfg.model.regex import bounded as bounded_time
 from rocmcfg.model.shape import NamedTuple
 
 DIGITS = b"0123456789"
-Role = Literal["signature", "fact", "error", "detail", "reset"]
+Role = Literal["signature", "fact", "fault", "detail", "reset", "kind", "trouble"]
 # A pattern that matched this often, or this many bytes of lines, is no longer searched for: a storm of faults
 # shows nothing new, and this limits the time for it. Its count is then shown as "or more".
-ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "detail": 500, "reset": 500}
+ENOUGH: Mapping[Role, int] = {
+    "signature": 20_000,
+    "fault": 20_000,
+    "fact": 500,
+    "detail": 500,
+    "reset": 500,
+    "kind": 20,
+    "trouble": 500,
+}
 ENOUGH_BYTES = 1 << 20
 READY = "advice/doctor/required"  # in compiled.tsv
 _KEPT = 2  # bytes of a text that are always kept
@@ -33,8 +42,8 @@ _KEPT = 2  # bytes of a text that are always kept
 class Probe(NamedTuple):
     """One pattern. Every match contains one of `literals`, which is the empty text if none can be derived.
     `bare_literals` are the same texts without digits. The line must also contain one text of each of the
-    `others`. `issue` and `signature` are set for signatures. `shared`: another vendor's software prints such
-    a line, too."""
+    `others`. `issue` and `signature` are set for signatures, `fault` for fault classes (the id), `kind` for
+    kinds of logs (the name). `shared`: another vendor's software prints such a line, too."""
 
     role: Role
     pattern: str
@@ -44,6 +53,13 @@ class Probe(NamedTuple):
     issue: str = ""
     signature: Signature | None = None
     shared: bool = False
+    fault: str = ""
+    kind: str = ""
+
+    @property
+    def required_length(self) -> int:
+        """Return how many characters a match has at least, as far as its texts show."""
+        return sum(min(map(len, texts)) for texts in (self.literals, *self.others))
 
     def match(self, line: bytes) -> re.Match[bytes] | None:
         for literal in self.literals:
@@ -133,10 +149,18 @@ def _is_wide(piece: str) -> bool:
 def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """Return the probes for every log; with `resets` also those for GPU resets."""
     facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
-    errors = [probe("error", error.pattern, error.needs, shared=error.shared) for error in knowledge.errors]
     details = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details]
     more = [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
-    return [*facts, *errors, *details, *more]
+    kinds = [probe("kind", pattern, kind=kind.name) for kind in knowledge.kinds for pattern in kind.patterns]
+    troubles = [probe("trouble", pattern) for pattern in knowledge.troubles]
+    return [*facts, *details, *more, *kinds, *troubles]
+
+
+def of_all(
+    knowledge: LogKnowledge, issues: Iterable[KnownIssue], faults: Iterable[Fault], *, resets: bool = False
+) -> list[Probe]:
+    """Return the probes of a diagnosis."""
+    return of_logs(knowledge, resets=resets) + of_issues(issues) + of_faults(faults)
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
@@ -144,6 +168,14 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
         probe("signature", signature.pattern, issue=issue.id, signature=signature)
         for issue in issues
         for signature in issue.signatures
+    ]
+
+
+def of_faults(faults: Iterable[Fault]) -> list[Probe]:
+    return [
+        probe("fault", pattern.pattern, pattern.needs, shared=pattern.shared, fault=fault.id)
+        for fault in faults
+        for pattern in fault.patterns
     ]
 
 
@@ -159,23 +191,22 @@ def _telling(texts: frozenset[str]) -> tuple[int, int]:
     return min(map(len, texts)), -len(texts)
 
 
-def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
-    return max(_sets(parsed), key=_telling, default=None)
+def _required(tree: regex_tree.Tree) -> frozenset[str] | None:
+    return max(_sets(tree), key=_telling, default=None)
 
 
-def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
+def _sets(tree: regex_tree.Tree) -> list[frozenset[str]]:
     """Return the texts that a sequence requires, part by part."""
     sets: list[frozenset[str]] = []
     run = ""
-    for operator, argument in parsed:
-        name = str(operator)
-        if name == "LITERAL" and argument < 128:
-            run += chr(argument)
+    for node in tree:
+        if isinstance(node, regex_tree.Literal) and node.character.isascii():
+            run += node.character
             continue
         if run:
             sets.append(frozenset((run,)))
             run = ""
-        inner = _of_part(name, argument)
+        inner = _of_part(node)
         if inner:
             sets.append(inner)
     if run:
@@ -183,13 +214,11 @@ def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
     return sets
 
 
-def _of_part(name: str, argument: Any) -> frozenset[str] | None:
-    if name == "SUBPATTERN":
-        return _required(argument[-1])
-    if name in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] > 0:
-        return _required(argument[2])
-    if name == "BRANCH":
-        branches = [_required(branch) for branch in argument[1]]
+def _of_part(node: regex_tree.Node) -> frozenset[str] | None:
+    if isinstance(node, regex_tree.Group) or (isinstance(node, regex_tree.Repeat) and node.least > 0):
+        return _required(node.body)
+    if isinstance(node, regex_tree.Branch):
+        branches = [_required(branch) for branch in node.branches]
         if all(branches):
             return frozenset(text for branch in branches for text in branch or ())
     return None

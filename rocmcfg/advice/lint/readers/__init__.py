@@ -103,7 +103,11 @@ def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
     if kind in (None, FileKind.MARKDOWN):
         lines.read(piece, out, where)
         return
-    before = len(out.assignments)
+    before, passed = len(out.assignments), len(out.passed)
     _READERS[kind](piece, out, where)
+    if len(out.assignments) == before and len(out.passed) == passed:
+        other = kinds.by_content(piece.text)
+        if other is not None and other is not kind:  # a fence often names the wrong language
+            _READERS[other](piece, out, where)
     if len(out.assignments) == before and kind in (FileKind.PYTHON, *environment.KINDS):
         (environment.read if kind is FileKind.PYTHON else lines.read)(piece, out, where)

@@ -13,7 +13,7 @@ from rocmcfg.advice.lint.readers.inert import without_inert
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
-from rocmcfg.model.kargs import canonical, tokens
+from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
@@ -90,7 +90,7 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         if kernel.is_command_line(cut.text):
             _add_arguments(cut, out, where, before)
     for run in _RUN.finditer(line.text):
-        if _holds_arguments(run[0]):
+        if kernel.holds_arguments(run[0]):
             _add_arguments(line.cut(*run.span()), out, where, before)
     if match := _TUNED.search(line.text):
         pairs.read_options(line.cut(match.end()), canonical(match["module"]), out, where)
@@ -132,16 +132,6 @@ def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
         for each in inside.assignments
         if not any(each.start < stop and start < each.stop for start, stop in taken)
     ]
-
-
-def _holds_arguments(text: str) -> bool:
-    """Say whether some words hold a kernel command line: one of them is a module's parameter with a value."""
-    return "=" in text and any(
-        names.split_parameter(part) or names.misspelt_parameter(part)
-        for word, _ in tokens(text)
-        if not word.endswith("=")
-        for part in word.split("=")[:-1]
-    )
 
 
 def _strings(piece: Span) -> Iterator[Span]:

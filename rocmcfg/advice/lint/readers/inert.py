@@ -26,7 +26,8 @@ _PRINTED = regex(
     (?:console\.\w+|(?:log(?:ger|ging)?|tracing|slog)[.:]+\w+|[ef]?print[lf]?n?|printk|pr_\w+|puts|writeline
     |log|warn(?:ing)?|info|debug|error|notice|fail|panic|die|assert\w*|expect|help|whatis|message|status
     |raise[ ]\w+|throw[ ]new[ ]\w+|new[ ]\w*Error)!?[ \t]*\(
-    |(?:print|puts|say|die|warn|write-(?:host|output|warning|error|verbose)|module-whatis)[ \t]+
+    |(?:print|puts|say|die|warn|assert(?:[ \t]+not)?|write-(?:host|output|warning|error|verbose)
+    |module-whatis)[ \t]+
     )[^\"'`;\n\[]*(?P<strings>(?:(?:{_QUOTED}|`[^`\n]*`|\[\[.*?\]\])[^\"'`;\n]*)+)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -38,6 +39,15 @@ _PROSE_KEY = regex(
 )
 _BARE = regex(r"quiet|splash|rhgb|ro|rw|no\w+")  # arguments that are no words of a sentence
 _AWAY = r"(?:should_?not_?exist|remove|delete|unset|absent|unload)[\w-]*"
+# A setting as the key of a table, with words about the setting behind it.
+_NAMED = regex(
+    r"""(?:^|(?<=[{,]))[ \t]*(?P<key>"[\w.]+=[^"\\\n]*"|'[\w.]+=[^'\n]*')[ \t]*(?::(?!=)|=>)"""
+    r"""[ \t]*["'][^"'\n]* """,
+    re.MULTILINE,
+)
+_SHOWN = regex(
+    r"(?<![\w-])(?:placeholder|tooltip|hint)[ \t]*=[ \t]*(?P<words>\"[^\"]*\"|'[^']*')", re.IGNORECASE
+)
 _TAKEN_AWAY = regex(
     rf"\b{_AWAY}[\"']?[ \t]*(?:=>|[:=])[ \t]*"
     r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|\r?\n(?P<in>[ \t]*)-[ \t][^\n]*(?:\n(?P=in)-[ \t][^\n]*)*)",
@@ -57,6 +67,8 @@ def without_inert(piece: Span) -> Span:
     for pattern, group in (
         (_PRINTED, "strings"),
         (_TAKEN_AWAY, "list"),
+        (_NAMED, "key"),
+        (_SHOWN, "words"),
         (_ABSENT_IN_BRACES, 0),
         (_UNSET, 0),
     ):

@@ -32,7 +32,10 @@ _ENTRIES = (
     regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
     regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
 )
-_TITLED = regex(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
+_TITLED = regex(r'[ \t]*("[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
+# The title of the entry whose lines follow: of GRUB and rEFInd, of an entry in a file of its own.
+_TITLE = regex(r"[ \t]*(?:menuentry|title)[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s{][^{\n]*))")
+_OF_LIMINE = regex(r"[ \t]*(/+|:+)\+?[ \t]*([^\s/:].*)")  # a title for each level: `/System`, `//Kernel`
 # Expansions of a shell: a blank in them separates no arguments, and the output of a command is unknown.
 _EXPANDED = regex(r"\$\{[^{}\s]*[ \t][^{}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|`[^`\n]*`")
 _ARGUMENT = regex(r"[\w.:/@%{}$+-]+|[\w.,:/@%{}$()\[\]+-]+=\S*")
@@ -138,6 +141,16 @@ def is_command_line(text: str) -> bool:
     return any(_is_argument(word.strip("\"'"), alone=len(words) == 1) for word in words)
 
 
+def holds_arguments(text: str) -> bool:
+    """Return whether one of some words is a module's parameter with a value."""
+    return "=" in text and any(
+        names.split_parameter(part) or names.misspelt_parameter(part)
+        for word, _ in tokens(text)
+        if not word.endswith("=")
+        for part in word.split("=")[:-1]
+    )
+
+
 def _is_argument(word: str, *, alone: bool) -> bool:
     name, equals, value = word.partition("=")
     if not _OF_PATTERNS.isdisjoint(value):
@@ -166,16 +179,26 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     where = where._replace(once=-1)
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
+    levels: list[str] = []
     for number, line in enumerate(piece.logical_lines()):
-        if match := _OPTIONS.match(line.text):
+        if match := _TITLE.match(line.text):
+            where = where._replace(title=match[match.lastindex or 0].strip())
+        elif titled and (match := _OF_LIMINE.match(line.text)):
+            levels[len(match[1]) - 1 :] = [match[2].strip()]
+            where = where._replace(title=" ".join(levels))
+        elif match := _OPTIONS.match(line.text):
             options = line.cut(*match.span(match.lastindex or 0))
             read_arguments(options, out, where, whole=True)
             if match[2] and where.trust is Trust.FILE:
                 _ended_by_grub(options, out, certain=by_blscfg)
         elif match := next(filter(None, (entry.match(line.text) for entry in entries)), None):
-            by_grub = _ENTRIES[0].match(line.text) is not None
-            entry = where._replace(scope=where.scope and f"{where.scope} entry {number}")
-            read_arguments(line.cut(*match.span(1)), out, entry, by_grub=by_grub, whole=True)
+            by_grub, own_title = _ENTRIES[0].match(line.text) is not None, match.re is _TITLED
+            entry = where._replace(
+                scope=where.scope and f"{where.scope} entry {number}",
+                title=match[1].strip('"') if own_title else where.title,
+            )
+            arguments = line.cut(*match.span(match.lastindex or 0))
+            read_arguments(arguments, out, entry, by_grub=by_grub, whole=True)
 
 
 def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:

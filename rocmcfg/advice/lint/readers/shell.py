@@ -226,8 +226,9 @@ class _Reader:
         value = match.end()
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
         adds = match.group().endswith("+=") or itself is not None
+        called = match.group().rstrip("+=")  # with its index, as in KERNEL_CMDLINE[fallback]
         if self.command.depth:
-            kernel.read_arguments(word.cut(value), out, self.alone)
+            kernel.read_arguments(word.cut(value), out, self.alone._replace(title=called))
             return
         held = self.filled.setdefault(name, [])
         once = self.where.once
@@ -246,10 +247,10 @@ class _Reader:
         by_grub = name in _TOGETHER and not self.command.unclosed and not _SWALLOWED.search(text)
         if itself is not None:  # arguments before the old value are read before it
             turn = later, min((out.assignments[number].where.turn[1] for number in held), default=0) - 1
-            first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn)
+            first = self.where._replace(scope=scope, once=once, carrier=name, turn=turn, title=called)
             kernel.read_arguments(word.cut(value, itself.start()), out, first, by_grub=by_grub)
             value = itself.start()
-        last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0))
+        last = self.where._replace(scope=scope, once=once, carrier=name, turn=(later, 0), title=called)
         kernel.read_arguments(word.cut(value), out, last, by_grub=by_grub)
         held += range(before, len(out.assignments))
 

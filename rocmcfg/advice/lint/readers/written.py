@@ -11,6 +11,7 @@ from rocmcfg.model.regex import regex
 
 _SED_MARKS = regex(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = regex(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL)
+_WRITTEN = regex(r"[aic](?:\\\s*|\s+)")  # text that a, i or c put in
 _LINE_BREAK = regex(r"\\n")
 
 
@@ -32,5 +33,9 @@ def read_sed(word: Span, out: Reading, where: Where) -> None:
     for match in _SED.finditer(text):
         # quotes, `&`, `\\1` and an assignment's own name are no arguments
         kernel.read_arguments(word.cut(*match.span(2)).sub(_SED_MARKS, lambda _: " "), out, scoped)
-    if match is None and re.search(r"[aic](?:\\|\s)", text):
-        lines.read(word, out, scoped)
+    if match is None and (written := _WRITTEN.search(text)):
+        line = word.cut(written.end())
+        if kernel.holds_arguments(line.text):
+            kernel.read_arguments(line, out, scoped)
+        else:
+            lines.read(line, out, scoped)

@@ -35,13 +35,13 @@ def answered(*diagnostics, **fields):
         ('{"schema_version": 1, "diagnostics": ["text"]}', "", 0, "diagnostics[0] is not an object"),
         ('{"schema_version": 1, "diagnostics": [{"id": "x"}]}', "", 0, "diagnostics[0] has no severity"),
         ("[" * 200000, "", 0, "is not JSON"),
-        ('warning: look\n{\n"schema_version": 1\n}\n', "", 0, "It said: warning: look"),
-        ("\x00\ud800\x1b[31m{", "", 0, "It said: ???[31m{"),
+        ('warning: look\n{\n"schema_version": 1\n}\n', "", 0, "It printed: warning: look"),
+        ("\x00\ud800\x1b[31m{", "", 0, "It printed: ???[31m{"),
         (json.dumps({"version": 3}), "", 0, "without a schema_version"),
         ("[]", "", 0, "without a schema_version"),
-        ("", "", 0, "It said nothing."),
-        ("", "Error: No such option: --json\n", 2, "It said: Error: No such option: --json"),
-        ("hello\n", "", 0, "It said: hello"),
+        ("", "", 0, "It printed nothing."),
+        ("", "Error: No such option: --json\n", 2, "It printed: Error: No such option: --json"),
+        ("hello\n", "", 0, "It printed: hello"),
         ("", TRACEBACK, 1, "ModuleNotFoundError: No module named 'typer'. Its installation is damaged"),
         ('{"schema_ver', "", -9, "signal 9"),
     ],
@@ -84,11 +84,11 @@ def test_a_whole_document_is_taken_and_one_that_lacks_anything_is_not(command):
     ("field", "value", "said"),
     [
         ("profiles", None, "profiles is not a list"),
-        ("profiles", ["a", 1], "profiles[1] is not of the right kind"),
-        ("transaction", True, "transaction is not of the right kind"),
-        ("reboot_required", 1, "reboot_required is not of the right kind"),
+        ("profiles", ["a", 1], "profiles[1] has the wrong type"),
+        ("transaction", True, "transaction has the wrong type"),
+        ("reboot_required", 1, "reboot_required has the wrong type"),
         ("changes", [{"path": "/a"}], "changes[0] has no kind"),
-        ("changes", [dict(CHANGE, path=None)], "changes[0].path is not of the right kind"),
+        ("changes", [dict(CHANGE, path=None)], "changes[0].path has the wrong type"),
         ("changes", [{k: v for k, v in CHANGE.items() if k != "path"}], "changes[0] has no path and no tool"),
         ("trial", {"arguments": []}, "trial has no confirm_after"),
         ("activations", [3], "activations[0] is not an object"),
@@ -103,8 +103,8 @@ def test_a_field_of_another_kind_is_named(field, value, said):
 @pytest.mark.parametrize(
     ("output", "errors", "code", "said"),
     [
-        ("warning: look\nrocmcfg 0.1.0\n", "", 0, "It said: warning: look"),
-        ("", "", 0, "It said nothing."),
+        ("warning: look\nrocmcfg 0.1.0\n", "", 0, "It printed: warning: look"),
+        ("", "", 0, "It printed nothing."),
         ("", TRACEBACK, 1, "No module named 'typer'. Its installation is damaged"),
         ("", "", -9, "signal 9"),
     ],
@@ -177,7 +177,7 @@ def test_what_a_run_calls_a_change(transaction, states, changed):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "in_force", "take_back"),
+    ("wanted", "in_force", "undo_due"),
     [
         (None, ["a"], True),
         ([], ["a"], False),
@@ -188,8 +188,8 @@ def test_what_a_run_calls_a_change(transaction, states, changed):
         (["b"], [], False),
     ],
 )
-def test_absent_takes_back_what_it_names_or_all(wanted, in_force, take_back):
-    assert answer.to_take_back(wanted, in_force) == (take_back, "")
+def test_absent_takes_back_what_it_names_or_all(wanted, in_force, undo_due):
+    assert answer.is_undo_due(wanted, in_force) == (undo_due, "")
 
 
 def test_what_is_tried_is_taken_back_with_what_is_applied():
@@ -201,8 +201,8 @@ def test_what_is_tried_is_taken_back_with_what_is_applied():
 
 
 def test_absent_for_a_part_is_refused_and_says_what_to_write():
-    take_back, refusal = answer.to_take_back(["a"], ["a", "b", "c"])
-    assert not take_back
+    undo_due, refusal = answer.is_undo_due(["a"], ["a", "b", "c"])
+    assert not undo_due
     assert "profiles: [b, c]" in refusal
 
 

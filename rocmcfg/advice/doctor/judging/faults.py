@@ -1,0 +1,67 @@
+"""Assign the lines of a log to fault classes, and rank the classes: the cause before its consequences, the
+grave before the slight, the first before the later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import get_args
+
+from rocmcfg.advice.doctor.reading.scan import Group, Hits
+from rocmcfg.model.fault import Fault, Severity
+from rocmcfg.model.shape import NamedTuple
+
+_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+
+class FaultMatch(NamedTuple):
+    """A fault class that a log shows, with its groups of lines in the order of the log. `full`: there are
+    more lines than were counted. `causes` are the classes in the log of which it is a consequence."""
+
+    fault: Fault
+    groups: tuple[Group, ...]
+    full: bool
+    causes: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """Return the position of the first line."""
+        return self.groups[0].first
+
+
+def fault_matches(
+    faults: Mapping[str, Fault], hits: Iterable[Hits], left_out: Collection[int] = (), *, ours: bool = True
+) -> tuple[FaultMatch, ...]:
+    """Return the fault classes of a log, the best answer first.
+
+    Each line belongs to the class whose pattern requires the longest texts; a general class has only lines
+    that no other class has. Lines at the positions `left_out` belong to none. `ours` is False for a log that
+    names another vendor's software: patterns that such software prints, too, then count only if the log also
+    has a line that only AMD's software prints.
+    """
+    shown = [hit for hit in hits if hit.probe.role == "fault" and hit.positions]
+    ours = ours or any(not hit.probe.shared for hit in shown)
+    owners: dict[int, tuple[tuple[bool, int], str, Group]] = {}
+    full = {hit.probe.fault for hit in shown if hit.full}
+    for hit in shown if ours else ():
+        fault = faults[hit.probe.fault]
+        rank = (not fault.general, hit.probe.required_length)
+        for group in hit.groups:
+            owner = owners.get(group.first)
+            if group.first not in left_out and (owner is None or owner[0] < rank):
+                owners[group.first] = (rank, fault.id, group)
+    groups: dict[str, list[Group]] = {}
+    for position in sorted(owners):
+        _, id, group = owners[position]
+        groups.setdefault(id, []).append(group)
+    matches = [FaultMatch(faults[id], tuple(own), id in full) for id, own in groups.items()]
+    return tuple(sorted((_with_causes(match, matches) for match in matches), key=_rank))
+
+
+def _with_causes(match: FaultMatch, matches: Sequence[FaultMatch]) -> FaultMatch:
+    earlier = (other.fault.id for other in matches if other.first < match.first)
+    return match._replace(causes=tuple(id for id in earlier if id in match.fault.after))
+
+
+def _rank(match: FaultMatch) -> tuple[bool, bool, int, int]:
+    fault = match.fault
+    return fault.general, bool(match.causes), _SEVERITIES.index(fault.severity), match.first

@@ -1,0 +1,62 @@
+"""The shipped fault classes: their form, their lines, and that a healthy log shows none."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.advice.doctor.judging.faults import FaultMatch, fault_matches
+from rocmcfg.advice.doctor.reading import probes
+from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.knowledge import catalogue, compiled, fault_schema, faults, toml
+
+FOLDER = Path(compiled.PACKAGE, faults.FOLDER)
+FILES = sorted(
+    path.stem for path in FOLDER.glob("*.toml") if path.name not in (faults.LAYERS, faults.COLLECT)
+)
+PROBES = probes.of_faults(faults.faults().values())
+HEALTHY = sorted((FOLDER.parent / "healthy").glob("*.log"))
+
+
+def shown(log: str) -> tuple[FaultMatch, ...]:
+    scanner = Scanner(PROBES, use_grep=False)
+    scanner.read("a.log", io.BytesIO(log.encode()))
+    return fault_matches(faults.faults(), scanner.hits)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_fault_classes_has_no_mistakes(name: str) -> None:
+    document = toml.loads((FOLDER / f"{name}.toml").read_text())
+    issues = {issue.id for issue in catalogue.known_issues()}
+    layer = faults.layers()[name]
+    wrong = fault_schema.mistakes(document, layer, faults.faults(), faults.collectibles(), issues)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("id", faults.faults())
+def test_each_line_of_a_class_is_answered_by_that_class(id: str) -> None:
+    for line in faults.faults()[id].lines:
+        answered = [match.fault.id for match in shown(line.text)]
+        assert answered == [id], line.text
+
+
+@pytest.mark.parametrize("path", HEALTHY, ids=lambda path: path.stem)
+def test_a_healthy_log_shows_no_fault(path: Path) -> None:
+    accused = {
+        match.fault.id: match.groups[0].text
+        for match in shown(path.read_text())
+        if match.fault.severity != "note"
+    }
+    assert not accused
+
+
+def test_a_consequence_comes_after_its_cause_and_the_first_of_two_equals_first() -> None:
+    every = {id: fault for id, fault in faults.faults().items() if not fault.general}
+    for fault in every.values():
+        for cause in fault.after:
+            texts = [every[cause].lines[0].text, fault.lines[0].text]
+            first = shown("\n".join(texts))
+            assert [match.fault.id for match in first][:1] == [cause], (fault.id, cause)
+            assert {match.fault.id: match.causes for match in first}[fault.id] == (cause,)
