@@ -134,9 +134,12 @@ class Diagnosis(NamedTuple):
 
     @property
     def shows_fault(self) -> bool:
-        """Return whether an issue is named, or a fault class that is more than a note."""
+        """Return whether an issue is named, a fault class that is more than a note, a harmful argument, or a
+        layer of this host that keeps programs from the GPU."""
         named = any(candidate.match.told for candidate in self.found)
-        return named or any(seen.match.fault.severity != "note" for seen in self.faults)
+        graver = any(seen.match.fault.severity != "note" for seen in self.faults)
+        answer = self.access.answer if self.access is not None else None
+        return named or graver or bool(self.harmful) or (answer is not None and answer.source == "the host")
 
     @property
     def machine(self) -> LogMachine:

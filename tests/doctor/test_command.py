@@ -633,6 +633,22 @@ def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: P
 
 
 @pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("amdgpu 0000:03:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1018, emitted seq=1020", 3),
+        ("Unable to open /dev/kfd read-write: Permission denied", 3),
+        ("usb 1-1: new high-speed USB device number 2 using xhci_hcd", 0),
+    ],
+)
+def test_a_script_learns_of_a_fault_by_the_exit_code(tmp_path: Path, line: str, code: int) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", cmdline="quiet")
+    (tmp_path / "log").write_text(line + "\n")
+    doctor = ("doctor", tmp_path / "log", "--root", root)
+    assert rocmcfg(*doctor, "--detailed-exitcode").code == code
+    assert rocmcfg(*doctor).code == 0, "without the option a fault is no failure of doctor"
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ('time=2026-01-01 level=INFO source=types.go:42 msg="inference compute" library=cpu', "ollama"),

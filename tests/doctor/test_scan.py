@@ -357,9 +357,36 @@ def test_a_pattern_that_grep_refuses_is_left_to_python() -> None:
     assert answer(scanned(log, wanted, use_grep=True)) == answer(scanned(log, wanted, use_grep=False))
 
 
-@pytest.mark.parametrize("stamp", ["", "[   12.345678] ", "[Mon Nov  2 10:00:00 2026] ", "<3>"])
-def test_a_message_keeps_the_function_that_the_driver_names(stamp: str) -> None:
-    line = "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout"
+STAMPS = {
+    "none": "",
+    "dmesg": "[   12.345678] ",
+    "dmesg -T": "[Mon Nov  2 10:00:00 2026] ",
+    "dmesg --time-format delta": "[<    0.000123>] ",
+    "dmesg --show-delta": "[   12.345678 <    0.000123>] ",
+    "dmesg --time-format reltime": "[Nov 2 10:00] ",
+    "dmesg --time-format iso": "2026-11-02T10:00:00,345678+01:00 ",
+    "dmesg --raw": "<3>[   12.345678] ",
+    "journalctl": "Nov 02 10:00:00 host kernel: ",
+    "journalctl -o short-precise": "Nov 02 10:00:00.345678 host kernel: ",
+    "journalctl -o short-iso": "2026-11-02T10:00:00+0100 host kernel: ",
+    "journalctl -o short-monotonic": "[   12.345678] host kernel: ",
+    "journalctl -o short-unix": "1793613600.345678 host kernel: ",
+    "syslog": "Nov  2 10:00:00 host kernel: [   12.345678] ",
+    "kubectl logs --timestamps": "2026-11-02T10:00:00.345678901Z ",
+}
+
+
+@pytest.mark.parametrize("stamp", STAMPS.values(), ids=STAMPS)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout",
+        "[drm:psp_sw_init [amdgpu]] *ERROR* Failed to process memory training!",
+        "[gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)",
+        "[gfxhub0] retry page fault",
+    ],
+)
+def test_a_message_keeps_the_function_that_the_driver_names(stamp: str, line: str) -> None:
     assert scan.message((stamp + line).encode()) == line
 
 

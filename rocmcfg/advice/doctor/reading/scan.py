@@ -30,9 +30,11 @@ _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
 _MOST = 200  # wordings of one pattern that are kept apart
 _SHOWN = 400  # characters of a line that are kept
-# at the start of a line: syslog, journalctl (short, short-iso, short-precise), dmesg (seconds, -T), ISO times
+# At the start of a line: syslog, journalctl (short, short-iso, short-precise, short-unix), dmesg (seconds,
+# -T, --time-format delta and reltime), ISO times. A stamp in brackets has a digit and a dot or a colon,
+# unlike a name: [gfxhub], [drm:psp_sw_init [amdgpu]].
 _STAMPS = regex(
-    r"^(?:\[[^][]{6,32}\]\s*|<\d+>"
+    r"^(?:\[(?=[^][]*\d)(?=[^][]*[.:]\d)[^][]{6,40}\]\s*|<\d+>|<\s*\d+\.\d+>\s*|\d{9,10}\.\d{3,9}\s+"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?\s+)+"
 )
