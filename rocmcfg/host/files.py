@@ -231,14 +231,13 @@ def has_gnu_grep() -> bool:
         return False
 
 
-def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
-    """Return the lines that match any of the extended regular expressions, or hold any of the `fixed` texts,
-    as `NUMBER:LINE`, at most `most` of them: GNU grep matches all patterns at once, about fifty times faster
-    than Python's `re`.
+def start_grep(texts: Sequence[bytes], descriptor: int, most: int) -> BinaryIO:
+    """Return the lines that hold any of the texts, as `NUMBER:LINE`, at most `most` of them. GNU grep
+    searches for all texts at once.
 
     `descriptor` is a seekable file; numbers count from its current position. Closing the stream ends the
     program. Raises OSError.
     """
-    expressions = [word for pattern in patterns for word in (b"-e", pattern)]
-    argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
+    expressions = [word for text in texts for word in (b"-e", text)]
+    argv = [b"grep", b"-anF", b"-m", str(most).encode(), *expressions]
     return runner.stream(argv, descriptor, failed=2)

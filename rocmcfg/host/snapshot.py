@@ -79,6 +79,14 @@ class Snapshot(LocalView):
         return self._view.chroots
 
     @property
+    def is_root(self) -> bool:
+        return self._view.is_root
+
+    @property
+    def login_name(self) -> str:
+        return self._view.login_name
+
+    @property
     def runs_tools(self) -> bool:
         return self._view.runs_tools
 

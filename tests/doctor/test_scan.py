@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.advice.doctor.reading import probes, scan, segments
-from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required, texts_foreign_to
+from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
 from rocmcfg.knowledge import catalogue, faults
@@ -160,34 +160,16 @@ def test_a_pattern_with_several_gaps_is_bounded_and_others_stay() -> None:
         assert bounded(pattern) == pattern
 
 
-FOUND = {p.pattern: found for p in PROBES if (found := [text for text in SAMPLES if p.match(text.encode())])}
-
-
-@settings(max_examples=50)
-@given(storm=st.binary(min_size=1, max_size=60) | st.sampled_from(SAMPLES).map(str.encode))
-def test_texts_foreign_to_a_storm_stand_in_every_line_that_a_probe_matches(storm: bytes) -> None:
-    for wanted in PROBES:
-        texts = texts_foreign_to(storm, [wanted])
-        if texts is None:
-            continue
-        assert not any(text in storm for text in texts)
-        for sample in FOUND.get(wanted.pattern, ()):
-            assert any(text in sample.encode() for text in texts), (wanted.pattern, texts)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "texts"),
-    [
-        ("MES ring buffer is full", [b"ing buffer is full"]),  # i stands in no name of the storm
-        ("MES( ?[0-9])? failed", [b"failed"]),
-        (r"\*ERROR\*", [b"*ERROR*"]),
-        ("HAM|other", [b"HAM", b"other"]),  # too short to be cut
-        ("ABCDEFG?x", [b"CDEF"]),
-        ("MEH [a-z]+", None),  # all that it requires stands in the storm
-    ],
-)
-def test_a_text_begins_with_what_is_rare_in_the_storm(pattern: str, texts: list[bytes] | None) -> None:
-    assert texts_foreign_to(b"MEH ABr" * 100 + b"S" * 5, [probe("signature", pattern)]) == texts
+def test_lines_with_one_outline_are_answered_as_each_of_them_alone() -> None:
+    """What is remembered for a line may not be told of another one that differs in its digits."""
+    wanted = [probe("signature", p) for p in ("code=[0-9]+ x", "code=77 ", "0x0*[1-9] y", "[a-f0-9]+ z end")]
+    lines = ["code=12 x", "code=77 x", "at 0x00 y", "at 0x01 y", "at 1x01 y", "ab12 z end", "ab99 z end"]
+    samples = [*lines, *SAMPLES, *(re.sub("[0-9]", "7", sample) for sample in SAMPLES)]
+    scanner = scanned("\n".join(samples * 2).encode(), [*PROBES, *wanted], use_grep=False)
+    for hits in scanner.hits:
+        alone = [n for n, line in enumerate(samples * 2, 1) if hits.probe.match(line.encode())]
+        assert [scanner.place(at)[1] for at in hits.positions] == alone[: len(hits.positions)]
+        assert hits.full or len(alone) == len(hits.positions), hits.probe.pattern
 
 
 # -- storms -----------------------------------------------------------------------------------------------
@@ -220,13 +202,6 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
 @pytest.mark.usefixtures("small")
 def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
-    searched: list[list[bytes] | None] = []
-
-    def noted(storm: bytes, wanted: Sequence[Probe]) -> list[bytes] | None:
-        searched.append(texts_foreign_to(storm, wanted))
-        return searched[-1]
-
-    monkeypatch.setattr(scan, "texts_foreign_to", noted)
     wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
     storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
     storm[250] += " needle in it"
@@ -234,7 +209,6 @@ def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
     assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
-    assert searched[-1] == [b"needle in it"], "in long lines plain texts are looked for"
     assert fast.hits[0].full
 
 
@@ -327,8 +301,8 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
     else:
         start = start_grep
 
-        def dying(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool) -> BinaryIO:
-            return _Dying(start(patterns, descriptor, most, fixed=fixed).read())
+        def dying(texts: Sequence[bytes], descriptor: int, most: int) -> BinaryIO:
+            return _Dying(start(texts, descriptor, most).read())
 
         monkeypatch.setattr(scan, "start_grep", dying)
     scanner = scanned(log, PROBES, use_grep=True)
@@ -348,13 +322,6 @@ class _Dying(io.BytesIO):
         if not line:
             raise OSError("killed")
         return line
-
-
-def test_a_pattern_that_grep_refuses_is_left_to_python() -> None:
-    """Python takes a quantifier behind an anchor as it is; grep calls an unmatched ) an error."""
-    wanted = [probe("signature", r"code [)]x[(]"), probe("signature", "plain text")]
-    log = b"code )x(\nplain text\n"
-    assert answer(scanned(log, wanted, use_grep=True)) == answer(scanned(log, wanted, use_grep=False))
 
 
 STAMPS = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -36,7 +35,6 @@ ENOUGH: Mapping[Role, int] = {
 }
 ENOUGH_BYTES = 1 << 20
 READY = "advice/doctor/required"  # in compiled.tsv
-_KEPT = 2  # bytes of a text that are always kept
 
 
 class Probe(NamedTuple):
@@ -60,6 +58,14 @@ class Probe(NamedTuple):
     def required_length(self) -> int:
         """Return how many characters a match has at least, as far as its texts show."""
         return sum(min(map(len, texts)) for texts in (self.literals, *self.others))
+
+    @property
+    def is_digit_blind(self) -> bool:
+        """Return whether the probe treats all digits alike, so that a line and the same line with other
+        digits match both or neither."""
+        return _is_digit_blind(self.pattern) and not any(
+            text.translate(None, DIGITS) != text for texts in self.others for text in texts
+        )
 
     def match(self, line: bytes) -> re.Match[bytes] | None:
         for literal in self.literals:
@@ -95,31 +101,19 @@ def _ready() -> dict[str, list[list[str]]]:
     return compiled.known(READY, b"") or {}
 
 
-def texts_foreign_to(storm: bytes, probes: Sequence[Probe]) -> list[bytes] | None:
-    """Return texts such that every line that a probe matches contains one of them, but the lines of the storm
-    contain none; None if a probe has no such texts. In long lines GNU grep finds plain texts twice as fast as
-    patterns if they begin with characters that are rare there, so each text is cut to begin with one.
-    """
-    common = Counter(storm)
-
-    def rarely(text: bytes) -> bytes:
-        start = min(range(max(len(text) - _KEPT, 0) + 1), key=lambda at: common[text[at]] if text else 0)
-        return text[start:]
-
-    chosen: list[bytes] = []
-    for probe in probes:
-        sets = [[rarely(text) for text in texts] for texts in (probe.literals, *probe.others)]
-        foreign = [texts for texts in sets if not any(text in storm for text in texts)]
-        if not foreign:
-            return None
-        chosen += min(foreign, key=lambda texts: sum(common[text[0]] for text in texts))
-    return chosen
-
-
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     """Return a pattern compiled, once and only when needed: most logs match few of the patterns."""
     return re.compile(bounded(pattern).encode())
+
+
+_COUNT = regex(r"\{[0-9,]+\}")
+
+
+@functools.cache
+def _is_digit_blind(pattern: str) -> bool:
+    rest = _COUNT.sub("", pattern).replace("0-9", "")
+    return not any(character.isdigit() for character in rest)
 
 
 # One piece of a pattern (an escape, a set, any other character) and the repeat after it.
