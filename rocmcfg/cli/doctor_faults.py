@@ -48,7 +48,7 @@ def show_faults(printer: Printer, diagnosis: Diagnosis, *, gpu_unknown: bool) ->
         printer.line()
         printer.line(f"To report it at {_tracker(faults[0])}, collect:")
         for what in diagnosis.collect:
-            printer.pairs([("-", what)])
+            printer.pairs([("-", printer.for_host(what) if "rocmcfg " in what else what)])
 
 
 def show_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:

@@ -57,7 +57,8 @@ def explain(
         line = explaining.explain_line(host, name, target, environment, each=each)
     if line is not None and not line[0] and is_line(name) and not explaining.is_topic(name):
         printer.command = "doctor"
-        doctor(printer, more=(name,), log=(), machine=opt.Machine(gfx, "", ""), root=root)
+        machine = opt.Machine(gfx, "", "")
+        doctor(printer, more=(name,), log=(), machine=machine, detailed_exitcode=False, root=root)
         return
     if line and line[0] and printer.json:
         raise Misuse("--json explains one name at a time")

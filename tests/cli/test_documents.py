@@ -102,6 +102,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint": ("lint", _command("lint", applied=False)),
     "lint with findings": ("lint", _command("lint", "--fix", LINTED, applied=False)),
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
+    "issues --export": ("issues --export", _command("issues", "--export", "prometheus", applied=False)),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "watch-trial without one": ("watch-trial", _command("watch-trial")),
     "plan --trial": ("plan", _command("plan", *RUNPM, "--trial", applied=False)),

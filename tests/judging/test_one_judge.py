@@ -220,7 +220,11 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     for verdict in verdicts:
         if asked.kind is Kind.KARG and verdict.instead and verdict.about in OF_THE_NAME:
             # of what may be somebody else's, nothing is changed
-            if verdict.holds and verdict.instead not in [finding.remark.instead for finding in found]:
+            if (
+                verdict.holds
+                and verdict.instead.value is not None
+                and verdict.instead not in [finding.remark.instead for finding in found]
+            ):
                 yield f"lint does not propose {verdict.instead}"
             if not any(str(verdict.instead) in diagnostic.hint for diagnostic in plan):
                 yield f"plan does not propose {verdict.instead}"
