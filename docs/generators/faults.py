@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.knowledge import GENERATED, anchor, links
-from rocmcfg.judging.words.of_faults import ACTIONS, SEVERITIES, blamed, outlook
+from rocmcfg.judging.fault_words import ACTIONS, SEVERITIES, blamed, outlook
 from rocmcfg.knowledge import faults
 from rocmcfg.model.fault import Fault, Layer
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli.printer import Printer, counted
+from rocmcfg.judging.fault_words import blamed, outlook
 from rocmcfg.model.diagnostic import cut
 
 if TYPE_CHECKING:
@@ -88,7 +89,6 @@ def _search(text: str) -> str:
 
 
 def _answer_fault(printer: Printer, diagnosis: Diagnosis, seen: FaultSeen) -> None:
-    from rocmcfg.judging.words.of_faults import blamed, outlook
     from rocmcfg.knowledge.faults import layers
 
     fault = seen.match.fault

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from rocmcfg.cli import options
 from rocmcfg.cli.commands import COMMANDS, GROUPS
 from rocmcfg.cli.options import Option
-from rocmcfg.cli.printer import Misuse, Printer, clean
+from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.unseen import clean
 from rocmcfg.model.diagnostic import ExitCode
 from rocmcfg.model.spelling import closest
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.machines import named_machine
 from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.host.signatures import signing
 from rocmcfg.knowledge.bundle import is_name
@@ -59,7 +60,6 @@ def new(
     For a fault that doctor does not know. Names and numbers are removed from its
     lines, and no pattern matches logs of healthy machines.
     """
-    from rocmcfg.cli.machines import named_machine
     from rocmcfg.workflow import drafting
 
     host = hosts.open_host(printer, root)

@@ -8,12 +8,12 @@ import json as json_module
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.cli.terminal import LEAST, is_styled, linked, spelled, width, wrap, wrapped_at_end
+from rocmcfg.cli.unseen import NOT_ASCII_TEXT, OURS, clean, shown_in_json
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
 from rocmcfg.model.regex import regex
@@ -36,37 +36,8 @@ _MEANS = {
         ("drift", "not set", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"
     ),
 }
-# rocmcfg's own colours carry a random word, which distinguishes them from colours in a text.
-_OURS = os.urandom(8).hex()
-_COLOUR = regex(f"\x1b{_OURS}(\\[[0-9]+m)")
-_NOT_ASCII_TEXT = regex(r"[^\t\n -~]")
-_BLANKS = "Zs"  # the Unicode category of blanks, which hide nothing
 _gone: list[TextIO] = []  # streams that accepted no more text
 _unwritten: list[TextIO] = []  # of these, the streams that failed for another reason than a closed pipe
-
-
-def clean(text: str) -> str:
-    """Return a text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
-    texts = _COLOUR.split(text)  # every second one is one of rocmcfg's colours
-    texts[::2] = [_NOT_ASCII_TEXT.sub(_shown, piece) for piece in texts[::2]]
-    texts[1::2] = [f"\x1b{colour}" for colour in texts[1::2]]
-    return "".join(texts)
-
-
-def _shown(character: re.Match[str]) -> str:
-    return character[0].encode("unicode_escape").decode() if _is_unseen(character[0]) else character[0]
-
-
-def _shown_in_json(character: re.Match[str]) -> str:
-    """Return a character as a JSON document holds it: escaped if a terminal might obey or hide it."""
-    return json_module.dumps(character[0])[1:-1] if _is_unseen(character[0]) else character[0]
-
-
-def _is_unseen(character: str) -> bool:
-    """Return whether a terminal may obey the character, reorder the text around it, or show nothing.
-    `str.isprintable` refuses the Unicode categories of controls (Cc), formats (Cf, which contains the marks
-    of direction), surrogates, private and unassigned characters, and separators."""
-    return not character.isprintable() and unicodedata.category(character) != _BLANKS
 
 
 def write(text: str) -> None:
@@ -197,7 +168,7 @@ class Printer:
             **(encode(body) or {}),
         }
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
-        write(_NOT_ASCII_TEXT.sub(_shown_in_json, text) + "\n")
+        write(NOT_ASCII_TEXT.sub(shown_in_json, text) + "\n")
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -403,4 +374,4 @@ class Printer:
 
     def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
         on = is_styled(stream or sys.stdout)
-        return f"\x1b{_OURS}[{_COLOURS[style]}m{text}\x1b{_OURS}[0m" if on else text
+        return f"\x1b{OURS}[{_COLOURS[style]}m{text}\x1b{OURS}[0m" if on else text

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode, fail, has_errors, warning
 from rocmcfg.model.facts import Facts
@@ -163,7 +164,6 @@ def new(
     root: str = opt.ROOT,
 ) -> None:
     """Create a profile in /etc/rocmcfg/profiles."""
-    from rocmcfg.cli.machines import targets
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 

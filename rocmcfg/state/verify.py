@@ -11,47 +11,19 @@ from rocmcfg.files.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import marked_arguments
-from rocmcfg.loaders.shared.menu import NO_FILE, Entry, Menu
-from rocmcfg.model.activation import ActivationState
+from rocmcfg.loaders.shared.menu import Entry
 from rocmcfg.model.checks import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 from rocmcfg.model.desired import Channel, DesiredSetting, Kind
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.request import command_line
-from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted
 from rocmcfg.state.remarks import remarks
 from rocmcfg.state.values import Effective, Running, RunningValue, effective, environment_of
-
-Verdict = tuple[CheckStatus, str]  # with its detail
-
-
-class _Host(NamedTuple):
-    view: HostView
-    running: Running
-    options: tuple[Karg, ...]
-    loader: str
-    menu: Menu | None
-    receipt: Receipt | None
-    env_files: dict[str, dict[str, Assignment]]
-    later: dict[str, Assignment]
-    pid_environment: dict[str, str] | None
-    due: dict[str, None]  # the programs that must run before a setting is in effect
-    again: str  # the command that applies the receipt again; empty without a receipt
-
-    @property
-    def entries(self) -> tuple[Entry, ...] | None:
-        """Return the normal entries; None if they are unknown."""
-        return self.menu.normal if self.menu and not self.menu.unreadable else None
-
-    @property
-    def hides_arguments(self) -> bool:
-        """Return whether there is a boot menu that cannot be read, mostly because only root may read it."""
-        reason = self.menu.unreadable if self.menu else ""
-        return bool(reason) and not reason.startswith(NO_FILE)
+from rocmcfg.state.verified_host import Verdict, VerifiedHost
 
 
 def verify(
@@ -79,11 +51,11 @@ def verify(
 
 def _look(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
-) -> _Host:
+) -> VerifiedHost:
     reader = registry.reader(receipt.boot_backend) if receipt else detection.reader_on(view)
     variables = any(s.kind is Kind.ENV for s in settings)
     targets = receipt.request.env_target if receipt else ()
-    return _Host(
+    return VerifiedHost(
         view,
         Running(view),
         modprobe.read_options(view),
@@ -119,12 +91,12 @@ def verify_running(
     return tuple(_check(kernel, s)._replace(configured=_check(host, s).configured) for s in settings)
 
 
-def _check(host: _Host, setting: DesiredSetting) -> Check:
+def _check(host: VerifiedHost, setting: DesiredSetting) -> Check:
     look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
     return look(host, setting)
 
 
-def _by_hand(host: _Host, setting: DesiredSetting) -> Check:
+def _by_hand(host: VerifiedHost, setting: DesiredSetting) -> Check:
     """Check a kernel argument that apply left to the user because it does not configure the boot loader: only
     the running kernel shows whether it was added."""
     check = _check(host._replace(receipt=None, menu=None), setting)
@@ -134,7 +106,7 @@ def _by_hand(host: _Host, setting: DesiredSetting) -> Check:
     return check._replace(configured=None, status=CheckStatus.LEFT_TO_YOU, detail=detail)
 
 
-def _parameter(host: _Host, setting: DesiredSetting) -> Check:
+def _parameter(host: VerifiedHost, setting: DesiredSetting) -> Check:
     now = host.running.parameter(setting.parameter)
     configured = _configured(host, setting)
     status, detail = _parameter_status(host, setting, configured, now)
@@ -144,7 +116,7 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
     return Check(setting.id, target, desired, configured.value, now.value, status, source, detail)
 
 
-def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
+def _overrider(host: VerifiedHost, setting: DesiredSetting, configured: Effective) -> str:
     """Return the file that a user can edit, instead of the generated menu."""
     if host.menu is not None and configured.source.startswith(host.menu.path):
         written = last(registry.backend(host.loader).observe(host.view).foreign, setting.parameter)
@@ -153,7 +125,7 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
     return configured.source
 
 
-def _configured(host: _Host, setting: DesiredSetting) -> Effective:
+def _configured(host: VerifiedHost, setting: DesiredSetting) -> Effective:
     """Return the value at the next boot. If an entry differs, return that one's, because any entry may be
     booted. Return nothing if the arguments of the menu cannot be read."""
     if host.hides_arguments and setting.channel is Channel.CMDLINE:
@@ -167,7 +139,7 @@ def _configured(host: _Host, setting: DesiredSetting) -> Effective:
 
 
 def _parameter_status(
-    host: _Host, setting: DesiredSetting, configured: Effective, now: RunningValue
+    host: VerifiedHost, setting: DesiredSetting, configured: Effective, now: RunningValue
 ) -> Verdict:
     module = setting.parameter.partition(".")[0]
     trouble = _configured_trouble(host, setting, configured)
@@ -190,7 +162,7 @@ def _parameter_status(
     return CheckStatus.DRIFT, "changed since this boot set it (a reboot resets it), or replaced by the driver"
 
 
-def _not_booted(host: _Host) -> Verdict:
+def _not_booted(host: VerifiedHost) -> Verdict:
     if host.receipt is None and host.hides_arguments and host.menu is not None:
         return (
             CheckStatus.NOT_READABLE,
@@ -199,13 +171,13 @@ def _not_booted(host: _Host) -> Verdict:
     return not_booted(host.view, host.receipt, host.loader)
 
 
-def _unseen(host: _Host) -> Verdict:
+def _unseen(host: VerifiedHost) -> Verdict:
     if host.view.offline:
         return CheckStatus.IN_EFFECT, OFFLINE
     return CheckStatus.NOT_READABLE, "/proc is not mounted, so the running kernel cannot be checked"
 
 
-def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effective) -> Verdict | None:
+def _configured_trouble(host: VerifiedHost, setting: DesiredSetting, configured: Effective) -> Verdict | None:
     """Return what is wrong with the files and the generated menu, before the running kernel is checked; None
     if nothing is wrong."""
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
@@ -217,9 +189,9 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if configured.untold:
         return CheckStatus.CANNOT_BE_TOLD, f"the value that {configured.source} gives it cannot be determined"
     if same(configured.value, setting.text) and configured.value is not None:
-        generator = _generator_left(host)
+        generator = host.generator_left
         if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
-            return _waits_for(host, generator)
+            return host.waits_for(generator)
         return None
     if _written_by_us(host, setting):
         if configured.value is not None and configured.source:
@@ -233,7 +205,7 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
 
 
-def _not_in_menu(host: _Host, setting: DesiredSetting, lacking: Sequence[Entry]) -> Verdict:
+def _not_in_menu(host: VerifiedHost, setting: DesiredSetting, lacking: Sequence[Entry]) -> Verdict:
     """Return what the menu has in place of an argument that rocmcfg did not apply."""
     path = host.menu.path if host.menu is not None else "the boot menu"
     winners = [last(read_by_kernel(entry.kargs), setting.name) for entry in lacking]
@@ -245,9 +217,9 @@ def _not_in_menu(host: _Host, setting: DesiredSetting, lacking: Sequence[Entry])
     return CheckStatus.NOT_SET, f"{path} does not have it"
 
 
-def _menu_lacks_it(host: _Host, setting: DesiredSetting) -> Verdict:
-    if host.menu is not None and _left(host, host.menu.tool):
-        return _waits_for(host, host.menu.tool)
+def _menu_lacks_it(host: VerifiedHost, setting: DesiredSetting) -> Verdict:
+    if host.menu is not None and host.left(host.menu.tool):
+        return host.waits_for(host.menu.tool)
     deployment = host.receipt.deployment if host.receipt else ""
     if deployment and host.menu is not None and deployment not in (entry.id for entry in host.menu.entries):
         short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)  # fedora-3c6dad6571….1
@@ -264,12 +236,12 @@ def _menu_lacks_it(host: _Host, setting: DesiredSetting) -> Verdict:
     return CheckStatus.DRIFT, f"the boot menu does not have it: apply again{by_hand}"
 
 
-def _proven(host: _Host, setting: DesiredSetting) -> bool:
+def _proven(host: VerifiedHost, setting: DesiredSetting) -> bool:
     """Return whether a later boot shows the value, which proves that the image was rebuilt."""
     return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
 
 
-def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
+def _written_by_us(host: VerifiedHost, setting: DesiredSetting) -> bool:
     """Return whether rocmcfg's own line is in place everywhere, so that another line must win."""
     if setting.channel is Channel.MODPROBE:
         return any(
@@ -279,7 +251,7 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
     return bool(host.entries) and all(contains(e.kargs, setting.karg) for e in host.entries or ())
 
 
-def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
+def _booted_with(host: VerifiedHost, setting: DesiredSetting) -> bool:
     """Return whether the running boot carried the setting, rather than only the files of the next boot."""
     own = last(host.running.kargs, setting.parameter)
     if own is not None and same(own.value, setting.text):
@@ -289,24 +261,7 @@ def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
     return host.receipt is not None and host.receipt.boot_id != boot_id(host.view)
 
 
-def _left(host: _Host, tool: str) -> bool:
-    return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
-
-
-def _waits_for(host: _Host, tool: str) -> Verdict:
-    host.due[tool] = None
-    return CheckStatus.PENDING_ACTIVATION, f"{tool} has not run since the apply"
-
-
-def _generator_left(host: _Host) -> str:
-    """Return the initramfs generator that apply left to the user, or an empty string. It is the only program
-    besides the boot menu's that can be left."""
-    menu_tool = host.menu.tool if host.menu else ""
-    tools = host.receipt.activations if host.receipt else {}
-    return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
-
-
-def _file_of(host: _Host, setting: DesiredSetting) -> str:
+def _file_of(host: VerifiedHost, setting: DesiredSetting) -> str:
     if setting.adopted_from:
         return setting.adopted_from
     if setting.channel is Channel.MODPROBE:
@@ -324,7 +279,7 @@ def _like_kernel(text: str | None, running: str | None) -> str | None:
     return hexint(number) if running.startswith("0x") else str(number)
 
 
-def _karg(host: _Host, setting: DesiredSetting) -> Check:
+def _karg(host: VerifiedHost, setting: DesiredSetting) -> Check:
     now = host.running.karg(setting.name)
     entries = host.entries or ()
     lacking = [e for e in entries if not contains(read_by_kernel(e.kargs), setting.karg)]
@@ -355,7 +310,11 @@ def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
 
 
 def _karg_status(
-    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[Entry], beaten: Sequence[Entry]
+    host: VerifiedHost,
+    setting: DesiredSetting,
+    carried: bool,
+    lacking: Sequence[Entry],
+    beaten: Sequence[Entry],
 ) -> Verdict:
     if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
@@ -378,7 +337,7 @@ def _karg_status(
     return _not_booted(host)
 
 
-def _variable(host: _Host, setting: DesiredSetting) -> Check:
+def _variable(host: VerifiedHost, setting: DesiredSetting) -> Check:
     values = {path: by_name.get(setting.name) for path, by_name in host.env_files.items()}
     wrong = [path for path, held in values.items() if held is None or held.value != setting.text]
     later = host.later.get(setting.name)
@@ -392,8 +351,8 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     generator = env_update.TOOL
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
-    if wrong and set(wrong) <= made and _left(host, generator):
-        status, detail = _waits_for(host, generator)
+    if wrong and set(wrong) <= made and host.left(generator):
+        status, detail = host.waits_for(generator)
     elif wrong and shown is not None and shown.value is None and not changed:
         status, detail, source = CheckStatus.CANNOT_BE_TOLD, "whether it is set is unknown", shown.source
     elif wrong:

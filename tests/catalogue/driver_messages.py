@@ -116,7 +116,7 @@ def fault_classes() -> list[FaultClass]:
         FaultClass(
             fault.id,
             fault.general,
-            [(re.compile(one.pattern), one.needs) for one in fault.patterns],
+            [(re.compile(row.pattern), row.needs) for row in fault.patterns],
         )
         for fault in faults.faults().values()
         if faults.layers()[fault.layer].of_kernel
@@ -181,7 +181,7 @@ def write_data(messages: Iterable[DriverMessage], file: Path) -> None:
     lines = []
     for name, group in itertools.groupby(messages, key=lambda message: message.file):
         lines.append(f"# {name}")
-        lines += [f"{one.level} {one.printer} {one.function}\t{one.text}" for one in group]
+        lines += [f"{row.level} {row.printer} {row.function}\t{row.text}" for row in group]
     file.write_text("\n".join(lines) + "\n")
 
 
@@ -217,7 +217,7 @@ class Coverage(NamedTuple):
 def coverage(messages: Iterable[DriverMessage], classes: Sequence[FaultClass]) -> Coverage:
     """Match a sample line of each distinct text with the classes."""
     result = Coverage([], [], [], Counter(), [])
-    for message in {one.text: one for one in messages}.values():
+    for message in {message.text: message for message in messages}.values():
         line = message.line()
         answers = [fault for fault in classes if fault.answers(line)]
         own = [fault.id for fault in answers if not fault.general]
@@ -242,7 +242,7 @@ def main() -> int:
         write_data(read_source(options.read), DATA / f"driver-messages-{options.release}.txt")
     messages, classes = read_data(), fault_classes()
     for level in ("error", "warning", "info"):
-        result = coverage([one for one in messages if one.level == level], classes)
+        result = coverage([message for message in messages if message.level == level], classes)
         total = len(result.own) + len(result.general) + len(result.nothing)
         print(
             f"{level}: {total} texts; {len(result.own)} ({result.share:.1%}) by a class of their own,"

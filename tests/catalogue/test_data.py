@@ -58,7 +58,7 @@ def exists(setting: str) -> bool:
 def test_a_feature_is_one_bit_of_a_mask(name: str) -> None:
     feature = FEATURES[name]
     assert ("needed_for" in feature) is ("needed_on" in feature)
-    assert set(feature) - {"acts_on", "notes", "sources", "taints", "needed_for", "needed_on"} == {
+    assert set(feature) - {"acts_on", "notes", "sources", "taints", "needed_for", "needed_on", "traded"} == {
         "parameter",
         "bit",
         "set_means",

@@ -88,7 +88,7 @@ def classes() -> list[FaultClass]:
 @pytest.fixture(scope="module")
 def coverages(messages: list[DriverMessage], classes: list[FaultClass]) -> dict[str, Coverage]:
     return {
-        level: driver_messages.coverage([one for one in messages if one.level == level], classes)
+        level: driver_messages.coverage([message for message in messages if message.level == level], classes)
         for level in BARS
     }
 
@@ -101,7 +101,7 @@ def own_classes(line: str, classes: list[FaultClass]) -> list[str]:
 def test_the_driver_s_texts_are_answered_by_classes_of_their_own(
     level: str, coverages: dict[str, Coverage]
 ) -> None:
-    assert coverages[level].share >= BARS[level], [one.text for one in coverages[level].nothing]
+    assert coverages[level].share >= BARS[level], [message.text for message in coverages[level].nothing]
 
 
 @pytest.mark.parametrize("level", BARS)
@@ -113,9 +113,9 @@ def test_no_text_belongs_to_two_classes(level: str, coverages: dict[str, Coverag
 def test_a_text_that_people_ask_about_has_its_class(
     id: str, messages: list[DriverMessage], classes: list[FaultClass]
 ) -> None:
-    texts = [one for one in messages if PINNED[id] in one.text]
+    texts = [message for message in messages if PINNED[id] in message.text]
     assert texts, f"Linux does not print {PINNED[id]!r} any more"
-    assert {tuple(own_classes(one.line(), classes)) for one in texts} == {(id,)}
+    assert {tuple(own_classes(text.line(), classes)) for text in texts} == {(id,)}
 
 
 def test_each_line_that_node_scraper_looks_for_has_its_class(classes: list[FaultClass]) -> None:
@@ -131,17 +131,17 @@ def test_the_messages_of_a_source_are_read_with_function_and_whole_text(tmp_path
     file = tmp_path / "drivers/gpu/drm/amd/amdgpu/amdgpu_fox.c"
     file.parent.mkdir(parents=True)
     file.write_text(SOURCE)
-    found = [*driver_messages.read_source(tmp_path)]
-    assert {one.function for one in found} == {"amdgpu_fox_init"}
-    assert [(one.level, one.printer, one.text) for one in found] == [
+    read = [*driver_messages.read_source(tmp_path)]
+    assert {message.function for message in read} == {"amdgpu_fox_init"}
+    assert [(message.level, message.printer, message.text) for message in read] == [
         ("error", "dev", 'failed to wake the fox (%d), ring "%s"'),
         ("error", "drm", "fox at 0x%x is gone"),
         ("warning", "dev", "the fox failed to sleep"),
         ("error", "warn", "Too many foxes: %d"),
     ]
-    assert found[0].line() == 'amdgpu 0000:03:00.0: amdgpu: failed to wake the fox (7), ring "gfx"'
-    driver_messages.write_data(found, tmp_path / "driver-messages-1.txt")
-    assert driver_messages.read_data(tmp_path / "driver-messages-1.txt") == found
+    assert read[0].line() == 'amdgpu 0000:03:00.0: amdgpu: failed to wake the fox (7), ring "gfx"'
+    driver_messages.write_data(read, tmp_path / "driver-messages-1.txt")
+    assert driver_messages.read_data(tmp_path / "driver-messages-1.txt") == read
 
 
 def test_a_text_with_a_class_of_its_own_counts_and_a_catch_all_does_not() -> None:

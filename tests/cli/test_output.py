@@ -363,7 +363,7 @@ def test_texts_of_a_host_do_not_command_the_terminal(tmp_path: Path) -> None:
 def test_no_character_of_unicode_hides_text_or_turns_its_direction() -> None:
     """Decided by Unicode property, so that no list of characters can lack one: U+200E, U+200F and U+061C
     were lacking."""
-    from rocmcfg.cli.printer import clean
+    from rocmcfg.cli.unseen import clean
 
     turning = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     for code in range(sys.maxunicode + 1):

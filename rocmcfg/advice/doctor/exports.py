@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rocmcfg.judging.words.of_faults import blamed, outlook
+from rocmcfg.judging.fault_words import blamed, outlook
 from rocmcfg.model.fault import Fault, FaultPattern, Layer
 from rocmcfg.model.shape import encode
 

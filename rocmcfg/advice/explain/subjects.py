@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.advice.explain.explanation import Explanation, Meaning
-from rocmcfg.judging.words.of_faults import SEVERITIES, blamed, outlook
+from rocmcfg.judging.fault_words import SEVERITIES, blamed, outlook
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.fault import Fault, Layer
 from rocmcfg.model.fix import Fix

@@ -114,7 +114,7 @@ def names(option, values):
     for value in values or ():
         if not isinstance(value, str):
             raise NotAsWritten(
-                "{0}: {1} is not a name. {2}".format(option, _shown(value), _explanation(value))
+                "{0}: this is not a name: {1}. {2}".format(option, _shown(value), _explanation(value))
             )
         if not value.strip():
             raise NotAsWritten("{0}: the name is empty; leave the entry out".format(option))

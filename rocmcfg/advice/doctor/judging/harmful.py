@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging.judge import judge
-from rocmcfg.judging.words import words
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.facts import Machine
@@ -40,6 +39,8 @@ def _judged(karg: Karg, machine: Machine, catalogue: Catalogue) -> Iterator[Harm
     setting = parameter(karg.key, karg.value) if is_parameter else Spelling(Kind.KARG, karg.name, karg.value)
     for verdict in judge(setting, machine, catalogue):
         if verdict.is_grave:
+            from rocmcfg.judging.words import words
+
             worded = words(verdict, setting, catalogue, machine)
             yield Harmful(karg.text, karg.source, worded.summary, worded.why, worded.cure)
             return

@@ -117,7 +117,9 @@ def test_a_program_without_a_version_is_told(output, errors, code, said):
 def test_a_program_that_the_system_does_not_start():
     gone = answer.unstartable(errno.ENOENT, "No such file or directory", "#!/opt/x/bin/python3 -I")
     assert "its first line names /opt/x/bin/python3 -I, which is missing" in gone
-    assert "no program that this host can start" in answer.unstartable(errno.ENOEXEC, "Exec format error", "")
+    assert "not a program that this host can start" in answer.unstartable(
+        errno.ENOEXEC, "Exec format error", ""
+    )
     assert "Argument list too long" in answer.unstartable(errno.E2BIG, "Argument list too long", "#!/bin/sh")
 
 
@@ -136,7 +138,7 @@ def test_a_failure_says_all_problems_and_what_to_do():
 @pytest.mark.parametrize(
     ("code", "id", "summary", "said"),
     [
-        (4, "RC3003", "update-grub failed", "the host was rolled back, nothing of it remains"),
+        (4, "RC3003", "update-grub failed", "the host was rolled back completely"),
         (5, "RC4021", "transaction 3 was interrupted", "`rocmcfg recover`"),
         (1, "RC3023", "apply changes this host and needs root", "become: true"),
         (2, "RC0001", "No such option: --dry-run", "older than the collection"),
@@ -356,11 +358,11 @@ def check(status, **more):
             True,
             False,
             False,
-            "wanted 0, runs 1, x wins",
+            "wanted 0, running 1, x wins",
         ),
         ("differences", [check("drift", running=None)], True, False, False, "wanted 0, configured 0"),
         ("nothing_applied", [], True, False, False, "nothing is applied"),
-        ("nothing_applied", [], False, True, True, "needs nothing of a"),
+        ("nothing_applied", [], False, True, True, "needs none of the settings of a"),
     ],
 )
 def test_the_verdict(status, checks, pending_ok, named, good, said):

@@ -51,12 +51,12 @@ def test_the_terms_of_a_trial_are_compared_in_seconds(said, seconds):
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        ({"confirm_after": "10m"}, "confirm_after is said of a trial"),
-        ({"health_check": "true"}, "health_check is said of a trial"),
+        ({"confirm_after": "10m"}, "confirm_after is an option of a trial"),
+        ({"health_check": "true"}, "health_check is an option of a trial"),
         ({"trial": True, "state": "absent"}, "has none"),
-        ({"trial": True, "health_check": True}, "health_check: YAML made true"),
-        ({"trial": True, "confirm_after": 90}, "confirm_after: YAML made the number 90"),
-        ({"trial": True, "health_check": " "}, "health_check: an empty text"),
+        ({"trial": True, "health_check": True}, "health_check: YAML turned it into true"),
+        ({"trial": True, "confirm_after": 90}, "confirm_after: YAML turned it into the number 90"),
+        ({"trial": True, "health_check": " "}, "health_check: the text is empty"),
     ],
 )
 def test_what_makes_no_sense_of_a_trial_is_refused(task, said):
@@ -92,10 +92,10 @@ def test_what_cannot_have_changed_on_the_way_arrives(key, value):
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("feature.gfxoff", False, "YAML made false (bool) of it"),
-        ("karg.iommu", True, "YAML made true (bool) of it"),
+        ("feature.gfxoff", False, "YAML turned it into false (bool)"),
+        ("karg.iommu", True, "YAML turned it into true (bool)"),
         ("amdgpu.runpm", None, "there is no value (null)"),
-        ("amdgpu.runpm", 1.5, "YAML made the number 1.5 of it"),
+        ("amdgpu.runpm", 1.5, "YAML turned it into the number 1.5"),
         ("amdgpu", {"runpm": 0}, "Write the names with dots"),
         ("karg.pci", ["a", "b"], "is a list"),
         ("karg.mode", 511, "0777"),
@@ -151,7 +151,7 @@ def test_whoever_does_not_say_how_far_is_told_what_to_write(target):
 def test_an_empty_path_is_not_the_running_host(option, value):
     with pytest.raises(request.NotAsWritten) as refused:
         request.check_paths({"root": None, "executable": None, option: value})
-    assert "{0}: an empty path".format(option) in str(refused.value)
+    assert "{0}: the path is empty".format(option) in str(refused.value)
     assert '%s: "{{ NAME | default(omit, true) }}"' % option in str(refused.value)
 
 
