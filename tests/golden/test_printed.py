@@ -55,7 +55,7 @@ def _host(root: Path) -> dict[str, object]:
 
 def wrong(stage: Stage, typed: Typed, said: Said, before: dict[str, object]) -> Iterator[str]:
     for one in dict.fromkeys(printed(said)):
-        if not typed.line.startswith("rocmcfg report"):
+        if not typed.line.startswith("rocmcfg report") and one.label != "Usage":  # the form of a command
             reason = _wrong(stage, typed, one, before) if one.complete else misread(one.command)
             if reason:
                 yield f"{typed.line}: {one.label}: {one.command}: {reason}"
