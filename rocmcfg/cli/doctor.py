@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.doctor_facts import show_first, show_way
+from rocmcfg.cli.doctor_facts import show_first, show_pairs, show_way
 from rocmcfg.cli.doctor_faults import KERNELS_LOG, show_faults, show_nothing, show_unexplained, shown_line
 from rocmcfg.cli.machines import named_machine
 from rocmcfg.cli.printer import Printer
@@ -50,7 +50,12 @@ def doctor(
     diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(diagnosis.diagnostics, diagnosis)
     show_first(printer, diagnosis)
+    is_named = any(candidate.match.told for candidate in diagnosis.found)
+    if not is_named:
+        show_pairs(printer, diagnosis)
     _show(printer, diagnosis)
+    if is_named:
+        show_pairs(printer, diagnosis)
     if not logs:
         show_way(printer, diagnosis)
     if len(diagnosis.logs) < len(logs):

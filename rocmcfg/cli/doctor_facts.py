@@ -16,7 +16,7 @@ _GIB = 1 << 30
 
 def show_first(printer: Printer, diagnosis: Diagnosis) -> None:
     """Show what comes before the answer of the logs: whose logs they are, harmful arguments, the layer that
-    keeps a program from the GPU, the memory of an APU, and faults that the machine has by its facts."""
+    keeps a program from the GPU, and the memory of an APU."""
     _show_doubts(printer, diagnosis)
     for each in diagnosis.harmful:
         printer.heading(f"First: {each.summary}")
@@ -25,7 +25,6 @@ def show_first(printer: Printer, diagnosis: Diagnosis) -> None:
     _show_answer(printer, diagnosis)
     if diagnosis.memory is not None:
         _show_memory(printer, diagnosis.memory)
-    _show_pairs(printer, diagnosis)
 
 
 def show_way(printer: Printer, diagnosis: Diagnosis) -> None:
@@ -87,7 +86,7 @@ def _show_memory(printer: Printer, memory: ApuMemory) -> None:
     )
 
 
-def _show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
+def show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
     """Show the faults by facts: without -v the first whose cause is confirmed, and the number of the rest."""
     pairs = diagnosis.bad_pairs
     confirmed = [pair for pair in pairs if pair.issue.confidence == "confirmed"]

@@ -25,6 +25,7 @@ from rocmcfg.advice.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import named_gpu
 from rocmcfg.facts.system import read_hardware
 from rocmcfg.files.environment import set_variables
+from rocmcfg.host.snapshot import Snapshot
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge import catalogue, diagnosis
 from rocmcfg.knowledge import faults as fault_table
@@ -203,6 +204,7 @@ def diagnose(
     else:
         problems = read_host(scanner, view, progress, this_boot=this_boot)
 
+    view = Snapshot(view)
     facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)

@@ -71,6 +71,7 @@ class Status(NamedTuple):
 
 def status(view: HostView) -> Status:
     """Return the state of the host. Never fail only because something cannot be seen."""
+    view = Snapshot(view)
     facts = collect_facts(view)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
@@ -122,7 +123,7 @@ def status(view: HostView) -> Status:
 def _can_take_over(view: HostView, facts: Facts, applied: Receipt | None) -> bool:
     from rocmcfg.change.planning.taking_over import take_out
 
-    return not facts.container and bool(take_out(Snapshot(view), facts, catalogue.load(), applied).moved)
+    return not facts.container and bool(take_out(view, facts, catalogue.load(), applied).moved)
 
 
 def _arguments(view: HostView, facts: Facts) -> Iterator[SetParameter]:
