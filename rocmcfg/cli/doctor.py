@@ -50,12 +50,9 @@ def doctor(
     diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(diagnosis.diagnostics, diagnosis)
     show_first(printer, diagnosis)
-    is_named = any(candidate.match.told for candidate in diagnosis.found)
-    if not is_named:
+    if not any(candidate.match.told for candidate in diagnosis.found):
         show_pairs(printer, diagnosis)
     _show(printer, diagnosis)
-    if is_named:
-        show_pairs(printer, diagnosis)
     if not logs:
         show_way(printer, diagnosis)
     if len(diagnosis.logs) < len(logs):
@@ -96,6 +93,8 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     if gpu_unknown:
         printer.line()
         _ask_for_the_gpu(printer, diagnosis)
+    if named:
+        show_pairs(printer, diagnosis)
     if diagnosis.diagnostics:
         printer.line()
     printer.problems(diagnosis.diagnostics)
