@@ -58,7 +58,8 @@ def _run(arguments: list[str]) -> None:
     name, words = split(arguments)
     if name not in COMMANDS:
         help.answer(name)
-    with Printer(name if name in COMMANDS else named(arguments), json="--json" in words).errors(
+    as_json = "--json" in words and (name not in COMMANDS or "json" in COMMANDS[name].output)
+    with Printer(name if name in COMMANDS else named(arguments), json=as_json).errors(
         debug="--debug" in words
     ):
         values = read(name, words)

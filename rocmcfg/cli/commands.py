@@ -58,7 +58,7 @@ COMMANDS = {
     "lint": Command("lint", "lint"),
     "report": Command("report", "report"),
     "env": Command("profile", "env"),
-    "run": Command("profile", "run", output=("debug",), passes_on=True),
+    "run": Command("run", "run", output=("debug",), passes_on=True),
     "knowledge check": Command("knowledge", "check"),
     "knowledge new": Command("knowledge", "new"),
     "knowledge export": Command("knowledge", "export"),

@@ -34,6 +34,7 @@ from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted
 from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.rendering import Rendered
+from rocmcfg.workflow.running import RunReport
 from rocmcfg.workflow.status import Status
 from rocmcfg.workflow.taking_over import TakenOver
 
@@ -57,6 +58,7 @@ _NOUNS: dict[str, type] = {
     "confirm": Planned,
     "reject": Undo,
     "verify": VerificationReport,
+    "run": RunReport,
     "rollback": Undo,
     "recover": Undo,
     "history": HistoryDocument,

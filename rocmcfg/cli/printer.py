@@ -158,6 +158,10 @@ class Printer:
         self.end_progress()
         if not self.json:
             return
+        write(self.as_json(diagnostics, body))
+
+    def as_json(self, diagnostics: Sequence[Diagnostic], body: object = None) -> str:
+        """Return the JSON document of the command."""
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
@@ -168,7 +172,7 @@ class Printer:
             **(encode(body) or {}),
         }
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
-        write(NOT_ASCII_TEXT.sub(shown_in_json, text) + "\n")
+        return NOT_ASCII_TEXT.sub(shown_in_json, text) + "\n"
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -352,6 +356,11 @@ class Printer:
                     lines += wrap(paragraph, first, " " * len(prefix), sys.stderr) or [""]
             flush()
             complain("\n".join(lines) + "\n")
+
+    def aside(self, text: str) -> None:
+        """Print a sentence on stderr among the output of another program; nothing for an empty text."""
+        if text:
+            complain("\n".join(wrap(f"rocmcfg: {text}", "", "  ", sys.stderr)) + "\n")
 
     def ask(self, question: str) -> bool:
         """Ask a yes-or-no question; the default is no. An end of input is a no, and so is a plan that could

@@ -1,27 +1,24 @@
 """Commands `profile …`: list, show, validate and create profiles. Command `env`: print the variables of
-profiles, or write them for one account. Command `run`: set them for one program. `env` and `run` need no
-rights."""
+profiles, or write them for one account. `env` needs no rights."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import pwd
 import re
 import shlex
-import shutil
 from collections.abc import Sequence
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.machines import targets
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.model.diagnostic import ExitCode, fail, has_errors, warning
+from rocmcfg.model.diagnostic import ExitCode, fail, has_errors
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
-from rocmcfg.model.request import Request, command_line
+from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple, published
 
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
@@ -260,39 +257,6 @@ def env(
         printer.result(text)
     else:
         printer.line("# the profile sets no variable on this host")
-
-
-def run(
-    printer: Printer,
-    *,
-    command: tuple[str, ...] = opt.argument(
-        "CMD [ARG…]", "The command to run, after --.", "command", "texts"
-    ),
-    requested: opt.RequestOptions = opt.RequestOptions(),
-) -> None:
-    """Run a command with a profile's variables."""
-    from rocmcfg.facts.system import read_container
-    from rocmcfg.workflow import profiles as workflow
-
-    host = hosts.open_host(printer, "/")
-    request = hosts.understood(printer, host, requested.request())
-    pairs, left = workflow.variables(host, request)
-    if left:
-        summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"
-        hint = f"`sudo {command_line(request)} --trial` tries them for one boot"
-        if read_container(host):
-            hint = "apply them on the host: this is a container, and the kernel is the host's"
-        printer.problems([warning("RC2033", summary, hint=hint)])
-    environment = {**os.environ, **dict(pairs)}
-    program = shutil.which(command[0], path=environment.get("PATH"))
-    try:
-        # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
-        if program is None and "/" not in command[0]:
-            raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
-        os.execve(program or command[0], command, environment)
-    except OSError as problem:
-        summary = f"cannot run {command[0]}: {problem.strerror}"
-        raise fail("RC2031", summary, hint="check the name and that it is executable") from problem
 
 
 def _home() -> str:

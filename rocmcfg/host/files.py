@@ -109,6 +109,30 @@ def write_callers_file(path: str, content: bytes) -> None:
         raise Unwritable(path, problem, "name a file on another disk") from problem
 
 
+def open_for_result(path: str) -> BinaryIO:
+    """Open a file that the caller names for a result that comes later; what it holds is replaced then. Raises
+    Unwritable."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+        return io.FileIO(os.open(path, flags, 0o666), "wb")
+    except (OSError, ValueError) as problem:
+        hint = "name a file in a directory where you may write"
+        reason = problem if isinstance(problem, OSError) else "it is not a path"
+        raise Unwritable(path, reason, hint) from problem
+
+
+def write_result(stream: BinaryIO, text: str) -> None:
+    """Write the result, and close the file. Raises Unwritable."""
+    try:
+        with stream:
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                os.ftruncate(stream.fileno(), 0)
+            os.set_blocking(stream.fileno(), True)
+            stream.write(text.encode())
+    except OSError as problem:
+        raise Unwritable(str(stream.name), problem, "name a file on another disk") from problem
+
+
 def read_own_file(path: str) -> bytes:
     """Return the content of a file that is part of the program. Raises OSError."""
     with open(path, "rb") as stream:

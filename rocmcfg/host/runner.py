@@ -1,4 +1,5 @@
-"""Start programs. No other module does so, or imports `sh`.
+"""Start programs of the host. Only `foreground` starts another one, which is the caller's; no other module
+imports `sh`.
 
 Children get no stdin (some tools prompt and would wait for ever), a time limit, and a fixed locale, unless
 they write texts of the host, as grub-mkconfig does in the boot menu.

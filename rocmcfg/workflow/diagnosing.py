@@ -19,12 +19,13 @@ from rocmcfg.advice.doctor.judging.ranking import alike, covered, rank
 from rocmcfg.advice.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.advice.doctor.log_lines import LogLines
 from rocmcfg.advice.doctor.reading import log_facts, probes
-from rocmcfg.advice.doctor.reading.logs import read_host, read_named
+from rocmcfg.advice.doctor.reading.logs import read_host, read_named, read_window
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.advice.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import named_gpu
 from rocmcfg.facts.system import read_hardware
 from rocmcfg.files.environment import set_variables
+from rocmcfg.host.kernel_log import KernelLines
 from rocmcfg.host.snapshot import Snapshot
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge import catalogue, diagnosis
@@ -190,16 +191,19 @@ def diagnose(
     progress: Callable[[str], None] = lambda _: None,
     *,
     this_boot: bool = False,
+    window: KernelLines | None = None,
 ) -> Diagnosis:
     """Diagnose the logs at `paths`, or this host's own logs if there are none; with `this_boot`, only the
-    kernel log of the running boot. `environment` is the caller's; it is empty for another root. Raise
-    RocmcfgError if none of the given logs can be read."""
+    kernel log of the running boot, and with `window` only these lines of it. `environment` is the caller's;
+    it is empty for another root. Raise RocmcfgError if none of the given logs can be read."""
     from rocmcfg.advice.doctor import host_checks
 
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
     classes = fault_table.faults()
     scanner = Scanner(probes.of_all(of_logs, every, classes.values(), resets=this_boot))
-    if paths:
+    if window is not None:
+        problems = read_window(scanner, window)
+    elif paths:
         problems = read_named(scanner, paths, progress)
     else:
         problems = read_host(scanner, view, progress, this_boot=this_boot)

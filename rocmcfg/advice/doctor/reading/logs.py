@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.facts import sosreport
 from rocmcfg.host import files
+from rocmcfg.host.kernel_log import KernelLines
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.regex import regex
@@ -66,9 +67,13 @@ def named(path: str) -> Source:
     """Return the source for a file that the user names; `-` is standard input. Words that name no file are a
     line of a log."""
     if is_line(path):
-        return Source("the line", lambda: io.BytesIO(os.fsencode(path)))
+        return in_memory("the line", os.fsencode(path))
     name = "standard input" if path == "-" else path
     return Source(name, lambda: unpacked(files.open_callers_log(path), path))
+
+
+def in_memory(name: str, text: bytes) -> Source:
+    return Source(name, lambda: io.BytesIO(text))
 
 
 def is_line(text: str) -> bool:
@@ -258,6 +263,11 @@ def read_host(
         if any(log.size for log in scanner.logs):
             return problems
     return [*problems, _nothing_readable(view)]
+
+
+def read_window(scanner: Scanner, window: KernelLines) -> list[Diagnostic]:
+    """Read the lines that the kernel logged during some time."""
+    return _read(scanner, in_memory(window.source, window.text), lambda _: None)
 
 
 def _nothing_readable(view: HostView) -> Diagnostic:

@@ -1,0 +1,189 @@
+"""Run a program of the caller in the foreground, and wait for its end as a shell does.
+
+The program gets the caller's terminal, streams and process group, so that it reads, is stopped and is
+continued as if the shell had started it. Signals that reach rocmcfg alone are passed on. Nothing is copied:
+what the program prints goes where it would go without rocmcfg, and it goes on where rocmcfg is killed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from rocmcfg.model.shape import NamedTuple
+
+# The signals that end a process, or that it may wait for, and that are sent to a job by its number.
+_PASSED_ON = frozenset(
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPWR")
+    if hasattr(signal, name)
+)
+_STOPS = frozenset((signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU))
+_AWAITED = _PASSED_ON | _STOPS | {signal.SIGCHLD, signal.SIGCONT}
+# The signals by which people and shells end a program.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+# Python ignores these from its start on, and a program must not inherit that.
+_IGNORED_BY_PYTHON = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
+_FROM_KERNEL = 0x80  # SI_KERNEL: of a terminal, which sends it to the whole process group (sigaction(2))
+_GRACE = 10.0  # seconds between SIGTERM and SIGKILL at a time limit
+_PR_SET_DUMPABLE = 4  # <linux/prctl.h>
+_FOR_EVER = 1 << 30  # seconds
+
+
+class Ended(NamedTuple):
+    """How a program ended: with an exit code, or by a signal, of which the other is None. `asked_to_end`:
+    somebody sent a signal that rocmcfg passed on. `seconds` is the time since the start."""
+
+    code: int | None
+    signal: int | None
+    timed_out: bool
+    asked_to_end: bool
+    seconds: float
+
+    @property
+    def failed(self) -> bool:
+        """Return whether the program failed by itself, and was not ended by a person or a closed pipe."""
+        if self.timed_out:
+            return True
+        return not self.asked_to_end and self.signal not in _ENDINGS and self.code != 0
+
+
+class Foreground:
+    """A program in the foreground. `start` starts it, and `wait` waits for it; a program is started once."""
+
+    def __init__(self) -> None:
+        self._pid = 0
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+        self._began = time.monotonic()
+        self._asked_to_end = False
+
+    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start the program. Raises OSError where it cannot be run."""
+        program = shutil.which(command[0], path=environment.get("PATH"))
+        # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
+        if program is None and "/" not in command[0]:
+            raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
+        self._began = time.monotonic()
+        self._pid = os.posix_spawn(
+            program or command[0],
+            [*command],
+            environment,
+            setsigmask=self._mask,
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+
+    def wait(self, limit: float | None = None) -> Ended:
+        """Wait for the end of the program, at most `limit` seconds: then end it, and what it has started."""
+        status = self._wait(limit)
+        timed_out = status is None
+        if status is None:
+            self._signal_all(signal.SIGTERM)
+            status = self._wait(_GRACE)
+        if status is None:
+            self._signal_all(signal.SIGKILL)
+            status = self._wait(None)
+        assert status is not None
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        seconds = time.monotonic() - self._began
+        if os.WIFSIGNALED(status):
+            return Ended(None, os.WTERMSIG(status), timed_out, self._asked_to_end, seconds)
+        return Ended(os.WEXITSTATUS(status), None, timed_out, self._asked_to_end, seconds)
+
+    def _wait(self, limit: float | None) -> int | None:
+        """Return the status of the program's end; None if it goes on after `limit` seconds."""
+        until = time.monotonic() + (_FOR_EVER if limit is None else limit)
+        while True:
+            for status in self._changes():
+                if not os.WIFSTOPPED(status):
+                    return status
+                self._stop_too(os.WSTOPSIG(status))
+            arrived = signal.sigtimedwait(_AWAITED, max(0.0, until - time.monotonic()))
+            if arrived is None:
+                return None
+            if arrived.si_signo == signal.SIGCONT:
+                self._continue()
+            elif arrived.si_signo != signal.SIGCHLD and self._reached_us_alone(arrived):
+                self._asked_to_end = self._asked_to_end or arrived.si_signo in _PASSED_ON
+                self._signal(self._pid, arrived.si_signo)
+            elif arrived.si_signo in _PASSED_ON:
+                self._asked_to_end = True
+
+    def _reached_us_alone(self, arrived: signal.struct_siginfo) -> bool:
+        return arrived.si_code != _FROM_KERNEL and arrived.si_pid != self._pid
+
+    def _changes(self) -> Iterator[int]:
+        """Yield the states of the program that were not seen yet. Other children are those that a container's
+        first process inherits; they are only reaped."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if pid == self._pid:
+                yield status
+
+    def _stop_too(self, number: int) -> None:
+        """Stop as the program has stopped, so that the shell sees a stopped job; return after the
+        continuation. A process group that no shell controls is not stopped, and the kernel sees to that for
+        these signals alone (setpgid(2), orphaned process groups)."""
+        number = number if number in _STOPS else signal.SIGTSTP
+        os.kill(os.getpid(), number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (number,))  # rocmcfg stops here
+        signal.pthread_sigmask(signal.SIG_BLOCK, (number,))
+
+    def _continue(self) -> None:
+        """Continue the program where it is stopped: SIGCONT may have reached rocmcfg alone."""
+        with suppress(OSError), open(f"/proc/{self._pid}/stat", "rb") as stream:
+            if stream.read().rpartition(b")")[2].split()[0] == b"T":
+                self._signal(self._pid, signal.SIGCONT)
+
+    def _signal_all(self, number: int) -> None:
+        """Send a signal to the program and to all that it has started and that still belongs to it."""
+        for pid in (self._pid, *_descendants(self._pid)):
+            self._signal(pid, number)
+            self._signal(pid, signal.SIGCONT)  # a stopped process acts on no other signal than SIGKILL
+
+    @staticmethod
+    def _signal(pid: int, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return the numbers of all processes below a process."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        with suppress(OSError, ValueError), open(f"/proc/{int(entry)}/stat", "rb") as stream:
+            parent = int(stream.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry))
+    below, rest = [], [pid]
+    while rest:
+        below += (more := children.get(rest.pop(), []))
+        rest += more
+    return below
+
+
+def end_like(ended: Ended, flush: Callable[[], None]) -> int:
+    """End by the signal that ended the program, without a core dump of rocmcfg, or return the exit code. Code
+    124 is that of timeout(1) for a program that ran into its limit."""
+    if ended.timed_out:
+        return 124
+    if ended.signal is None:
+        return ended.code or 0
+    flush()
+    import ctypes
+
+    # the program's core dump is the one to keep
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    with suppress(OSError, ValueError):  # SIGKILL has no handler
+        signal.signal(ended.signal, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (ended.signal,))
+    os.kill(os.getpid(), ended.signal)
+    return 128 + ended.signal  # a signal that rocmcfg's parent has blocked or that ends no process

@@ -1,0 +1,158 @@
+"""Read what the kernel logs while something runs: its lines from one moment on.
+
+/dev/kmsg gives exactly the lines after the moment at which it was opened, without a clock. Where only the
+journal may be read, the monotonic times at which journald received the lines decide.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from rocmcfg.host import runner
+from rocmcfg.host.problems import Unreadable
+from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
+
+_DEVICE = "/dev/kmsg"
+_RECORD = 8 << 10  # bytes; the kernel's records are shorter (PRINTK_MESSAGE_MAX, CONSOLE_EXT_LOG_MAX)
+_MOST = 4 << 20  # bytes that are kept, from the start: the first fault is the cause
+_WARNING = 4  # the priority of <linux/kern_levels.h>; lower numbers are graver
+_ESCAPED = regex(rb"\\x([0-9a-f]{2})")
+_JOURNAL = ("journalctl", "--no-pager", "--quiet", "-k", "-b", "0", "-o", "json")
+_EARLIER = 5  # seconds by which the journal is asked for more than wanted, since its clock may have been set
+
+
+class KernelLines(NamedTuple):
+    """The lines of a window of the kernel's log, as dmesg prints them. `total` is their number, `grave` that
+    of warnings and errors. `lost`: the kernel dropped lines before they were read. `problem` says why the log
+    cannot be read; empty where it was read."""
+
+    text: bytes = b""
+    total: int = 0
+    grave: int = 0
+    lost: bool = False
+    source: str = ""
+    problem: str = ""
+
+
+class KernelLog:
+    """The kernel's log from the creation of the object on. `read` returns all lines up to now; it may be
+    called again."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._lines: list[bytes] = []
+        self._size = self._count = self._grave = 0
+        self._lost = False
+        self._descriptor: int | None = None
+        self._problem: OSError | None = None
+        try:
+            self._descriptor = os.open(_DEVICE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+        except OSError as problem:
+            self._problem = problem
+
+    def read(self) -> KernelLines:
+        if self._problem is None:
+            self._read_device()
+        if self._problem is None:
+            return self._window(_DEVICE)
+        self._lines, self._size, self._count, self._grave = [], 0, 0, 0
+        if self._read_journal():
+            return self._window("the journal")
+        return KernelLines(problem=f"{_DEVICE}: {self._problem.strerror}")
+
+    def _window(self, source: str) -> KernelLines:
+        return KernelLines(b"".join(self._lines), self._count, self._grave, self._lost, source)
+
+    def _read_device(self) -> None:
+        assert self._descriptor is not None
+        while True:
+            try:
+                record = os.read(self._descriptor, _RECORD)
+            except BlockingIOError:
+                return
+            except OSError as problem:
+                if problem.errno != errno.EPIPE:  # the records to read next were overwritten
+                    self._problem = problem
+                    return
+                self._lost = True
+                continue
+            if not record:
+                return
+            head, _, rest = record.partition(b";")
+            priority, _, stamp, *_ = head.split(b",")
+            text = rest.partition(b"\n")[0]  # what follows are the device and its driver, indented
+            self._add(int(priority) & 7, int(stamp), _ESCAPED.sub(_unescaped, text))
+
+    def _read_journal(self) -> bool:
+        """Read the lines that journald received in the window. Return False if the journal may not be
+        read."""
+        since = time.time() - (time.monotonic() - self._began) - _EARLIER
+        try:
+            for entry in _entries((*_JOURNAL, f"--since=@{since:.0f}")):
+                received = int(entry.get("__MONOTONIC_TIMESTAMP", 0))
+                if received >= self._began * 1e6:
+                    message = entry.get("MESSAGE") or ""
+                    text = bytes(message) if isinstance(message, list) else str(message).encode()
+                    self._add(int(entry.get("PRIORITY", 6)), received, text)
+            return bool(self._count) or next(_entries((*_JOURNAL, "-n", "1")), None) is not None
+        except (OSError, ValueError):
+            return False
+
+    def _add(self, priority: int, microseconds: int, text: bytes) -> None:
+        for line in text.split(b"\n"):
+            self._count += 1
+            self._grave += priority <= _WARNING
+            if self._size < _MOST:
+                self._lines.append(b"[%5d.%06d] %b\n" % (*divmod(microseconds, 1_000_000), line))
+                self._size += len(self._lines[-1])
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match[1].decode())
+
+
+def _entries(argv: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    with runner.stream(argv) as output:
+        for line in output:
+            yield json.loads(line)
+
+
+class LogFile:
+    """A file to which somebody else writes the kernel's lines, from its present end on."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file. Raises Unreadable."""
+        self._path = path
+        try:
+            self._stream = open(path, "rb")  # noqa: SIM115  # `close` closes it
+            self._from = self._stream.seek(0, os.SEEK_END)
+        except OSError as problem:
+            raise Unreadable(path, problem) from problem
+
+    def read(self) -> KernelLines:
+        try:
+            size = self._stream.seek(0, os.SEEK_END)
+            self._stream.seek(min(self._from, size))
+            text = self._stream.read(_MOST)
+        except OSError as problem:
+            return KernelLines(problem=f"{self._path}: {problem.strerror}")
+        count = text.count(b"\n")
+        return KernelLines(text, count, count, lost=size < self._from, source=self._path)
+
+    def close(self) -> None:
+        self._stream.close()
