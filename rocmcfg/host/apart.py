@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 
 def apart(work: Callable[[], Mapping[str, str]]) -> dict[str, str]:
-    """Return the texts that `work` returns in a child process. An exception of the work goes its way there, to
-    the end of the child, and raises SystemExit here with the exit code of the child."""
+    """Return the texts that `work` returns in a child process. An exception of the work ends the child as it
+    would end this process, and raises SystemExit here with the child's exit code."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
