@@ -1,12 +1,14 @@
 """Measures `rocmcfg doctor` on logs drawn from public threads, against answers written before any run.
 
-A script, no test: `python3 -m tests.doctor.measure_drawn_logs` prints the first answer to each log, and the
-counts that need no judgement: the first answer's layer, the known issue that is told first, silence, and
-healthy logs accused. Whether a step helps, only a person can judge: DRAWN-FIRST-RUN.md.
+A script, no test: `python3 -m tests.doctor.measure_drawn_logs` prints the first answer to each log of
+drawn.toml, or of the collection that is named after it (drawn2.toml), and the counts that need no
+judgement: the first answer's layer, the known issue that is told first, silence, and healthy logs accused.
+Whether a step helps, only a person can judge: DRAWN-FIRST-RUN.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from typing import Any, NamedTuple
 
 import tomllib
 
-DRAWN = Path(__file__).parent / "drawn.toml"
+_HERE = Path(__file__).parent
 _TOLD = 0.5  # the score from which an issue is told as the cause
 
 Row = dict[str, Any]
@@ -75,8 +77,11 @@ def _verdicts(log: Row, answer: Answer | None) -> list[str]:
 
 
 def main() -> None:
-    """Print the first answer to each log, and the counts."""
-    logs: list[Row] = tomllib.loads(DRAWN.read_text("utf-8"))["log"]
+    """Print the first answer to each log of a collection, and the counts."""
+    parser = argparse.ArgumentParser(description="Measure rocmcfg doctor on a collection of drawn logs.")
+    parser.add_argument("collection", nargs="?", default="drawn.toml", help="a file of this directory")
+    collection: Path = _HERE / parser.parse_args().collection
+    logs: list[Row] = tomllib.loads(collection.read_text("utf-8"))["log"]
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as directory:
         for log in logs:
