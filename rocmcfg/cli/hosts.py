@@ -83,14 +83,20 @@ def require_rights(
 def understood(printer: Printer, host: LocalHost, typed: Request, *, alone: bool = True) -> Request:
     """Return the request with the names that rocmcfg uses, and print how it was understood. Raises like
     `request_names.understood`."""
+    request, printer.understood = read_request(host, typed, alone=alone)
+    printer.problems(printer.understood)
+    return request
+
+
+def read_request(
+    host: LocalHost, typed: Request, *, alone: bool = True
+) -> tuple[Request, Sequence[Diagnostic]]:
+    """Return the request with the names that rocmcfg uses, and how it was understood. Raises like
+    `request_names.understood`."""
     from rocmcfg.change.planning import request_names
 
     command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]
-    request, printer.understood = request_names.understood(
-        host, typed, request_names.instead_in(command), alone=alone
-    )
-    printer.problems(printer.understood)
-    return request
+    return request_names.understood(host, typed, request_names.instead_in(command), alone=alone)
 
 
 def asking(

@@ -6,17 +6,19 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, flush
+from rocmcfg.facts.system import read_container
 from rocmcfg.host.apart import apart
 from rocmcfg.host.files import open_for_result, write_result
 from rocmcfg.host.foreground import Ended, Foreground, end_like
 from rocmcfg.host.kernel_log import KernelLines, KernelLog, LogFile
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import RocmcfgError, fail, unexpected, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, unexpected, warning
 from rocmcfg.model.request import Request, command_line
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -37,7 +39,7 @@ def run(
         help="End the program after this time: 90, 10m, 2h. The exit code is then 124.",
         takes="free",
     ),
-    json: str = opt.text(
+    result_file: str = opt.text(
         "--json", metavar="FILE", help="Write how it ended, and why, to FILE.", takes="file"
     ),
     log: str = opt.text(
@@ -52,7 +54,7 @@ def run(
     limit = _seconds(timeout)
     host = hosts.open_host(printer, "/")
     environment = {**os.environ, **_variables(printer, host, requested)}
-    result = open_for_result(json) if json else None
+    result = open_for_result(result_file) if result_file else None
     lines = LogFile(log) if log else KernelLog()
     program = Foreground()
     try:
@@ -74,15 +76,8 @@ def _variables(printer: Printer, host: LocalHost, requested: opt.RequestOptions)
         if typed != Request():
             raise Misuse("these options choose among the settings of a profile: name it with -p")
         return {}
-    return apart(lambda: _resolved(printer, host, typed))
-
-
-def _resolved(printer: Printer, host: LocalHost, typed: Request) -> dict[str, str]:
-    from rocmcfg.facts.system import read_container
-    from rocmcfg.workflow import profiles as workflow
-
-    request = hosts.understood(printer, host, typed)
-    pairs, left = workflow.variables(host, request)
+    request, printer.understood, pairs, left = apart(lambda: _resolved(host, typed))
+    printer.problems(printer.understood)
     if left:
         summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"
         hint = f"`sudo {command_line(request)} --trial` tries them for one boot"
@@ -90,6 +85,17 @@ def _resolved(printer: Printer, host: LocalHost, typed: Request) -> dict[str, st
             hint = "apply them on the host: this is a container, and the kernel is the host's"
         printer.problems([warning("RC2033", summary, hint=hint)])
     return dict(pairs)
+
+
+def _resolved(
+    host: LocalHost, typed: Request
+) -> tuple[Request, Sequence[Diagnostic], list[tuple[str, str]], list[str]]:
+    """Return the request as it is understood, with diagnostics on that, the variables, and the settings that
+    are no variables."""
+    from rocmcfg.workflow import profiles as workflow
+
+    request, remarks = hosts.read_request(host, typed)
+    return request, remarks, *workflow.variables(host, request)
 
 
 def _seconds(text: str) -> float | None:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+import pickle
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def apart(work: Callable[[], Mapping[str, str]]) -> dict[str, str]:
-    """Return the texts that `work` returns in a child process. An exception of the work ends the child as it
-    would end this process, and raises SystemExit here with the child's exit code."""
+def apart(work: Callable[[], T]) -> T:
+    """Return what `work` returns in a child process, or raise the exception that it raises there."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        os.close(reading)
-        with os.fdopen(writing, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            json.dump(work(), stream)
+        answer: tuple[T | None, BaseException | None]
+        try:
+            answer = work(), None
+        except BaseException as problem:
+            answer = None, problem
+        with os.fdopen(writing, "wb") as stream:
+            pickle.dump(answer, stream)
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, encoding="utf-8", errors="surrogateescape") as stream:
-        text = stream.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code:
-        raise SystemExit(code if code > 0 else 1)
-    answer: dict[str, str] = json.loads(text)
-    return answer
+    with os.fdopen(reading, "rb") as stream:
+        result, failure = pickle.load(stream)  # our own child wrote it
+    os.waitpid(child, 0)
+    if failure is not None:
+        raise failure
+    answer_of_work: T = result
+    return answer_of_work

@@ -30,14 +30,14 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 # Python ignores these from its start on, and a program must not inherit that.
 _IGNORED_BY_PYTHON = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
 _FROM_KERNEL = 0x80  # SI_KERNEL: of a terminal, which sends it to the whole process group (sigaction(2))
-_GRACE = 10.0  # seconds between SIGTERM and SIGKILL at a time limit
+_GRACE = 10.0  # seconds in which a program that was asked to end does so, by itself or at its time limit
 _PR_SET_DUMPABLE = 4  # <linux/prctl.h>
 _FOR_EVER = 1 << 30  # seconds
 
 
 class Ended(NamedTuple):
     """How a program ended: with an exit code, or by a signal, of which the other is None. `asked_to_end`:
-    somebody sent a signal that rocmcfg passed on. `seconds` is the time since the start."""
+    somebody sent a signal shortly before. `seconds` is the time since the start."""
 
     code: int | None
     signal: int | None
@@ -58,9 +58,9 @@ class Foreground:
 
     def __init__(self) -> None:
         self._pid = 0
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+        self._mask: set[signal.Signals | int] = set()
         self._began = time.monotonic()
-        self._asked_to_end = False
+        self._asked_at = -_GRACE
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the program. Raises OSError where it cannot be run."""
@@ -69,13 +69,19 @@ class Foreground:
         if program is None and "/" not in command[0]:
             raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
         self._began = time.monotonic()
-        self._pid = os.posix_spawn(
-            program or command[0],
-            [*command],
-            environment,
-            setsigmask=self._mask,
-            setsigdef=_IGNORED_BY_PYTHON,
-        )
+        # blocked before the start, so that no signal is lost between the start and the wait
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+        try:
+            self._pid = os.posix_spawn(
+                program or command[0],
+                [*command],
+                environment,
+                setsigmask=self._mask,
+                setsigdef=_IGNORED_BY_PYTHON,
+            )
+        except BaseException:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+            raise
 
     def wait(self, limit: float | None = None) -> Ended:
         """Wait for the end of the program, at most `limit` seconds: then end it, and what it has started."""
@@ -89,10 +95,11 @@ class Foreground:
             status = self._wait(None)
         assert status is not None
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-        seconds = time.monotonic() - self._began
+        now = time.monotonic()
+        rest = timed_out, now - self._asked_at < _GRACE, now - self._began
         if os.WIFSIGNALED(status):
-            return Ended(None, os.WTERMSIG(status), timed_out, self._asked_to_end, seconds)
-        return Ended(os.WEXITSTATUS(status), None, timed_out, self._asked_to_end, seconds)
+            return Ended(None, os.WTERMSIG(status), *rest)
+        return Ended(os.WEXITSTATUS(status), None, *rest)
 
     def _wait(self, limit: float | None) -> int | None:
         """Return the status of the program's end; None if it goes on after `limit` seconds."""
@@ -108,10 +115,9 @@ class Foreground:
             if arrived.si_signo == signal.SIGCONT:
                 self._continue()
             elif arrived.si_signo != signal.SIGCHLD and self._reached_us_alone(arrived):
-                self._asked_to_end = self._asked_to_end or arrived.si_signo in _PASSED_ON
                 self._signal(self._pid, arrived.si_signo)
-            elif arrived.si_signo in _PASSED_ON:
-                self._asked_to_end = True
+            if arrived.si_signo in _PASSED_ON:
+                self._asked_at = time.monotonic()
 
     def _reached_us_alone(self, arrived: signal.struct_siginfo) -> bool:
         return arrived.si_code != _FROM_KERNEL and arrived.si_pid != self._pid

@@ -6,9 +6,10 @@ together with the exit code. Both are built from facts; only `cli.printer` print
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum, IntEnum
 from functools import partial
+from typing import Any
 
 from rocmcfg.model.shape import NamedTuple, published
 
@@ -74,6 +75,14 @@ class RocmcfgError(Exception):
             self.exit_code = exit_code
         elif self.exit_code is ExitCode.ERROR and any(diagnostic.id in _USAGE for diagnostic in diagnostics):
             self.exit_code = ExitCode.USAGE
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pass the error on to another process of the program, whatever class it has."""
+        return _passed_on, (self.diagnostics, self.exit_code)
+
+
+def _passed_on(diagnostics: Sequence[Diagnostic], exit_code: ExitCode) -> RocmcfgError:
+    return RocmcfgError(*diagnostics, exit_code=exit_code)
 
 
 def fail(
