@@ -54,7 +54,7 @@ def run(
     limit = _seconds(timeout)
     host = hosts.open_host(printer, "/")
     environment = {**os.environ, **_variables(printer, host, requested)}
-    result = open_for_result(result_file) if result_file else None
+    result = (result_file, open_for_result(result_file)) if result_file else None
     lines = LogFile(log) if log else KernelLog()
     program = Foreground()
     try:
@@ -125,7 +125,7 @@ def _report(
     program: tuple[tuple[str, ...], dict[str, str]],
     ended: Ended,
     window: KernelLines,
-    result: BinaryIO | None,
+    result: tuple[str, BinaryIO] | None,
 ) -> None:
     """Print why the program failed, and write the report. An error here does not change the exit code, which
     is the program's."""
@@ -135,7 +135,7 @@ def _report(
         report = running.report(host, *program, ended, window)
         printer.aside(report.sentence)
         if result is not None:
-            write_result(result, printer.as_json((), report))
+            write_result(*result, printer.as_json((), report))
     except RocmcfgError as problem:
         printer.problems(problem.diagnostics)
     except Exception as defect:

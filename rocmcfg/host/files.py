@@ -121,8 +121,8 @@ def open_for_result(path: str) -> BinaryIO:
         raise Unwritable(path, reason, hint) from problem
 
 
-def write_result(stream: BinaryIO, text: str) -> None:
-    """Write the result, and close the file. Raises Unwritable."""
+def write_result(path: str, stream: BinaryIO, text: str) -> None:
+    """Write the result to the file that `open_for_result` opened, and close the file. Raises Unwritable."""
     try:
         with stream:
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -130,7 +130,7 @@ def write_result(stream: BinaryIO, text: str) -> None:
             os.set_blocking(stream.fileno(), True)
             stream.write(text.encode())
     except OSError as problem:
-        raise Unwritable(str(stream.name), problem, "name a file on another disk") from problem
+        raise Unwritable(path, problem, "name a file on another disk") from problem
 
 
 def read_own_file(path: str) -> bytes:

@@ -147,12 +147,16 @@ class LogFile:
     def read(self) -> KernelLines:
         try:
             size = self._stream.seek(0, os.SEEK_END)
-            self._stream.seek(min(self._from, size))
+            emptied = size < self._from
+            self._stream.seek(0 if emptied else self._from)
             text = self._stream.read(_MOST)
+            if not os.path.samestat(os.fstat(self._stream.fileno()), os.stat(self._path)):
+                with open(self._path, "rb") as rotated:
+                    text += rotated.read(_MOST - len(text))
         except OSError as problem:
             return KernelLines(problem=f"{self._path}: {problem.strerror}")
-        count = text.count(b"\n")
-        return KernelLines(text, count, count, lost=size < self._from, source=self._path)
+        total = text.count(b"\n")
+        return KernelLines(text, total, total, lost=emptied, source=self._path)
 
     def close(self) -> None:
         self._stream.close()
