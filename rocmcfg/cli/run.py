@@ -46,7 +46,7 @@ def run(
         "--log", metavar="FILE", help="Read the kernel's lines from FILE, from its end on.", takes="file"
     ),
 ) -> None:
-    """Run a program, with the variables of a profile if one is named; say why it failed.
+    """Run a program, and say why it failed.
 
     If the program fails, or if the kernel logs a fault of the GPU meanwhile, one sentence on stderr says
     which known issue, fault or part is the cause. The exit code is that of the program.

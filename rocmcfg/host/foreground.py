@@ -123,11 +123,12 @@ class Foreground:
         return arrived.si_code != _FROM_KERNEL and arrived.si_pid != self._pid
 
     def _changes(self) -> Iterator[int]:
-        """Yield the states of the program that were not seen yet. Other children are those that a container's
-        first process inherits; they are only reaped."""
+        """Yield the states of the program that were not seen yet. The first process of a container inherits
+        other children, which are only reaped."""
+        whose = -1 if os.getpid() == 1 else self._pid
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+                pid, status = os.waitpid(whose, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 return
             if not pid:

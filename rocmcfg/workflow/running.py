@@ -13,10 +13,22 @@ from rocmcfg.host.kernel_log import KernelLines
 from rocmcfg.host.view import HostView
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.workflow.diagnosing import Diagnosis, FaultSeen, Found, diagnose
+from rocmcfg.workflow.diagnosing import FaultSeen, Found, diagnose
 
 _SENTENCE = regex(r"(?<=\.)\s+(?=[A-Z])")
 Verdict = Literal["well", "known-issue", "fault", "hardware", "program", "unknown"]
+
+
+class Cause(NamedTuple):
+    """What the kernel's lines show. `sentence` begins in lower case. `action` is set for a fault class."""
+
+    verdict: Verdict
+    sentence: str
+    id: str
+    title: str
+    action: str
+    next: str
+    evidence: tuple[str, ...]
 
 
 @published(
@@ -70,11 +82,11 @@ def report(
         lines_lost=window.lost,
         problem=window.problem,
     )
-    if window.grave:
-        diagnosis = diagnose(view, (), Options(), environment, window=window)
-        cause = _cause(made, diagnosis)
-        if cause is not None:
-            return cause
+    meanwhile = cause(view, environment, window)
+    if meanwhile is not None:
+        return made._replace(
+            **{**meanwhile._asdict(), "sentence": f"{_end_of(made)}, and {meanwhile.sentence}"}
+        )
     if not ended.failed:
         return made
     if window.problem:
@@ -88,43 +100,47 @@ def report(
     return made._replace(verdict="program", sentence=f"{text}: look into the program itself.")
 
 
-def _cause(made: RunReport, diagnosis: Diagnosis) -> RunReport | None:
-    """Return the report with the first cause that the kernel's lines show; None if they show none."""
+def cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -> Cause | None:
+    """Return the first known issue or fault class that the kernel's lines show; None if they show none."""
+    if not window.grave:
+        return None
+    diagnosis = diagnose(view, (), Options(), environment, window=window)
     issue = next((found for found in diagnosis.found if found.match.told), None)
     if issue is not None:
-        return _of_issue(made, issue)
+        return _of_issue(issue)
     faults = (seen for seen in diagnosis.faults if seen.match.fault.severity != "note")
     fault = next(faults, None)
-    return _of_fault(made, fault) if fault is not None else None
+    return _of_fault(fault) if fault is not None else None
 
 
-def _of_issue(made: RunReport, found: Found) -> RunReport:
+def _of_issue(found: Found) -> Cause:
     issue, cure = found.match.issue, found.cure
     todo = cure.command or next(iter(cure.steps), "") or f"rocmcfg explain {issue.id}"
-    text = f"{_end_of(made)}, and the kernel logged a known issue meanwhile: {issue.title} ({issue.id})"
-    return made._replace(
-        verdict="known-issue",
-        sentence=f"{text}. {'Cure' if cure.command else 'Next'}: {todo}",
-        id=issue.id,
-        title=issue.title,
-        next=todo,
-        evidence=tuple(lines.text for lines in found.evidence),
+    return Cause(
+        "known-issue",
+        f"the kernel logged a known issue meanwhile: {issue.title} ({issue.id}). "
+        f"{'Cure' if cure.command else 'Next'}: {todo}",
+        issue.id,
+        issue.title,
+        "",
+        todo,
+        tuple(lines.text for lines in found.evidence),
     )
 
 
-def _of_fault(made: RunReport, seen: FaultSeen) -> RunReport:
+def _of_fault(seen: FaultSeen) -> Cause:
     fault = seen.match.fault
     is_hardware = fault.blame[0] == "hardware"
     what = "a fault that is probably the hardware's" if is_hardware else "a fault"
-    text = f"{_end_of(made)}, and the kernel logged {what} meanwhile: {fault.title} ({fault.id})"
-    return made._replace(
-        verdict="hardware" if is_hardware else "fault",
-        sentence=f"{text}. Next: {_SENTENCE.split(fault.step)[0]} More: rocmcfg explain {fault.id}",
-        id=fault.id,
-        title=fault.title,
-        action=fault.action,
-        next=fault.step,
-        evidence=tuple(lines.text for lines in seen.evidence),
+    return Cause(
+        "hardware" if is_hardware else "fault",
+        f"the kernel logged {what} meanwhile: {fault.title} ({fault.id}). "
+        f"Next: {_SENTENCE.split(fault.step)[0]} More: rocmcfg explain {fault.id}",
+        fault.id,
+        fault.title,
+        fault.action,
+        fault.step,
+        tuple(lines.text for lines in seen.evidence),
     )
 
 

@@ -60,6 +60,13 @@ def _tried(boots: int, *arguments: str) -> Run:
     return run
 
 
+def _reported(root: Path) -> Result:
+    """Return the document that `run` writes to a file."""
+    file = root / "report.json"
+    ended = rocmcfg("run", "--json", file, "--", "true")
+    return Result(ended.code, file.read_text(), ended.err)
+
+
 RUNS: dict[str, tuple[str, Run]] = {
     "plan": ("plan", _command("plan", "--profile", "auto", "--set", "feature.gfxoff=false", applied=False)),
     "plan of a change": ("plan", _command("plan", "--set", "karg.nomodeset", "--set", "env.HSA_XNACK=1")),
@@ -103,6 +110,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint with findings": ("lint", _command("lint", "--fix", LINTED, applied=False)),
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "issues --export": ("issues --export", _command("issues", "--export", "prometheus", applied=False)),
+    "run": ("run", _reported),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "watch-trial without one": ("watch-trial", _command("watch-trial")),
     "plan --trial": ("plan", _command("plan", *RUNPM, "--trial", applied=False)),

@@ -262,9 +262,13 @@ def test_run_says_what_cannot_be_run() -> None:
     found = process(command("run", "--set", "env.HSA_XNACK=1", "--", "/no/such/program"))
     assert found.code == 1
     assert "error[RC2031]" in found.err
-    found = process(command("run", "--", "true"))
+    found = process(command("run", "-p", "auto", "--", "true"))
     assert found.code == 1
     assert "error[RC2024]" in found.err
+
+
+def test_run_without_a_profile_sets_nothing_on_any_host() -> None:
+    assert process(command("run", "--", "true")) == Result(0, "", "")
 
 
 def test_where_a_profile_sets_no_variable_nothing_is_said_to_be_written(home: Path) -> None:

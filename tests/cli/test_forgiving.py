@@ -42,7 +42,6 @@ def test_without_a_profile_auto_is_meant(root: Path) -> None:
     for words in (("env",), ("render", "--format", "nixos"), ("apply", "--dry-run")):
         named = rocmcfg(*words, "--root", root, "--profile", "auto").out
         assert rocmcfg(*words, "--root", root).out == named
-    assert "RC2024" in rocmcfg("run", "--", "true").err  # this machine has no GPU
     applied = rocmcfg("apply", "--root", root, "--yes", "--json").document
     assert applied["profiles"] == ["gfx1201"]
 
