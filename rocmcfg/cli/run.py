@@ -12,7 +12,6 @@ from typing import BinaryIO
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, flush
-from rocmcfg.facts.system import read_container
 from rocmcfg.host.apart import apart
 from rocmcfg.host.files import open_for_result, write_result
 from rocmcfg.host.foreground import Ended, Foreground, end_like
@@ -79,6 +78,8 @@ def _variables(printer: Printer, host: LocalHost, requested: opt.RequestOptions)
     request, printer.understood, pairs, left = apart(lambda: _resolved(host, typed))
     printer.problems(printer.understood)
     if left:
+        from rocmcfg.facts.system import read_container
+
         summary = f"only variables are set here; these settings need an apply: {', '.join(left)}"
         hint = f"`sudo {command_line(request)} --trial` tries them for one boot"
         if read_container(host):

@@ -552,7 +552,7 @@ def test_a_number_of_a_profile_needs_no_remark(tmp_path: Path) -> None:
 def test_a_program_in_a_container_is_not_told_to_apply_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocmcfg.cli.run.read_container", lambda _: "/.dockerenv")
+    monkeypatch.setattr("rocmcfg.facts.system.read_container", lambda _: "/.dockerenv")
     said = rocmcfg("run", "-p", "gfx1201", "--", "true").err
     assert "RC2033" in said
     assert "--trial" not in said

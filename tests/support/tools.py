@@ -45,6 +45,7 @@ _TABLE: Mapping[str, Elsewhere | None] = {
     "guile-3.0": Elsewhere("guile30", "guile"),
     "ignition": Elsewhere("ignition", None),
     "initramfs-tools-core": Elsewhere(None, None),
+    "jq": None,
     "kmod": None,
     "libglib2.0-0": Elsewhere("glib2", "glib2"),
     "libpam0g": Elsewhere("pam-libs", "pam"),
