@@ -123,6 +123,7 @@ def _issue(issue: KnownIssue) -> Iterator[str]:
     where += [f"kernel {text}" for text in issue.kernels_by_fix]
     where += [f"ROCm {issue.rocm.text}"] if issue.rocm else []
     where += ["several GPUs"] if issue.several_gpus else []
+    where += ["AMD's DKMS driver"] if issue.dkms else []
     where += [issue.firmware] if issue.firmware else []
     yield f"* Where: {'; '.join(where)} ({cause(issue.kind, issue.confidence)})"
     yield f"* Helps: {_cure(issue)}"

@@ -68,6 +68,7 @@ class KnownIssueFile(BaseModel, extra="forbid"):
     confidence: Literal["confirmed", "reported", "unverified"]
     notes: list[StrictStr] = []
     several_gpus: StrictBool = False
+    dkms: StrictBool = False
     workaround: WorkaroundTable = WorkaroundTable()
     signature: list[SignatureTable] = []
 

@@ -56,11 +56,11 @@ class KnownIssue(NamedTuple):
     settings), or spelling (a name or value that people get wrong; `lint` finds it).
 
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
-    any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
-    signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
-    releases with the fix, where that is known; `fixed_elsewhere`: a release of something else has it, such as
-    PyTorch or firmware; `fixed_in` says so in words. `confidence` is in the cause or the fault, not in the
-    cure: confirmed, reported, unverified.
+    any), `firmware` a sentence, `several_gpus`: only where a host has more than one, `dkms`: only with AMD's
+    DKMS driver. `stages` names signatures in the order in which a full failure shows them. `fixed_kernels`
+    and `fixed_rocm` are ranges of releases with the fix, where that is known; `fixed_elsewhere`: a release of
+    something else has it, such as PyTorch or firmware; `fixed_in` says so in words. `confidence` is in the
+    cause or the fault, not in the cure: confirmed, reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which lists the stable series that got it; a range
     cannot express that. `fixed_by`: whether a fix in one of kernel and ROCm is enough (either), or both need
@@ -90,6 +90,7 @@ class KnownIssue(NamedTuple):
     fixed_elsewhere: bool = False
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
+    dkms: bool = False
     lacks_fix: str = ""
     has_fix: str = ""
     pair: bool = False

@@ -40,6 +40,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.request import Request, root_option
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.version import Version, format_version, parse_kernel
+from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.receipt import load as load_receipt
 from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
@@ -201,19 +202,16 @@ def diagnose(
     known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
     classes = fault_table.faults()
     scanner = Scanner(probes.of_all(of_logs, every, classes.values(), resets=this_boot))
-    if window is not None:
-        problems = read_window(scanner, window)
-    elif paths:
-        problems = read_named(scanner, paths, progress)
-    else:
-        problems = read_host(scanner, view, progress, this_boot=this_boot)
-
+    problems = _read(scanner, view, paths, progress, this_boot=this_boot, window=window)
     view = Snapshot(view)
     facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     host_name = text_or_empty(view, "/etc/hostname").strip()
-    where = origin.origin(options, log, facts, named=bool(paths), host_name=host_name)
+    running_boot = boot_id(view).replace("-", "")
+    where = origin.origin(
+        options, log, facts, named=bool(paths), host_name=host_name, running_boot=running_boot
+    )
     firmware = host_checks.loaded_firmware(hardware) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
@@ -265,6 +263,22 @@ def diagnose(
         _bad_pairs(where, found, state, known),
         _memory(view, where, in_logs, known),
     )
+
+
+def _read(
+    scanner: Scanner,
+    view: HostView,
+    paths: Sequence[str],
+    progress: Callable[[str], None],
+    *,
+    this_boot: bool,
+    window: KernelLines | None,
+) -> list[Diagnostic]:
+    if window is not None:
+        return read_window(scanner, window)
+    if paths:
+        return read_named(scanner, paths, progress)
+    return read_host(scanner, view, progress, this_boot=this_boot)
 
 
 def _named_by(found: Sequence[Found], faults: Sequence[FaultSeen]) -> frozenset[str]:

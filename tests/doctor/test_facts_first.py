@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.advice.doctor.judging.bad_pairs import bad_pairs
-from rocmcfg.advice.doctor.judging.origin import Options, origin
+from rocmcfg.advice.doctor.judging.origin import Options, conditions, origin
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.knowledge import catalogue
@@ -214,6 +214,31 @@ def test_signs_of_another_machine_are_said(tmp_path: Path) -> None:
     assert "It is judged by the GPU of this host, gfx1201; --gfx names another." in printed
     own = stamp.replace("server", "sample.example.org")
     assert doctor(root, f"{own} Linux version 6.12.107+deb13-amd64 (x) #1\n{own} {FAULT}")[0]["doubts"] == []
+
+
+@pytest.mark.parametrize("line", ["-- Boot {} --", "_BOOT_ID={}", '{{"_BOOT_ID" : "{}", "MESSAGE" : "x"}}'])
+def test_a_log_of_the_running_boot_is_this_hosts(tmp_path: Path, line: str) -> None:
+    boot = "0f8b2a4c-6e1d-4b53-9a77-1c2d3e4f5a6b"
+    root = debian_grub_host(tmp_path, extra={"proc/sys/kernel/random/boot_id": f"{boot}\n"})
+    other = "amdgpu 0000:65:00.0: amdgpu: ring gfx timeout"
+    own, _ = doctor(root, f"{line.format(boot.replace('-', ''))}\n{other}\n{FAULT}")
+    assert own["facts"]["gfx_source"] == "this host"
+    foreign, _ = doctor(root, f"{line.format('f' * 32)}\n{other}\n{FAULT}")
+    assert foreign["facts"]["gfx"] == []
+
+
+def test_a_fault_of_the_dkms_driver_alone_is_not_told_of_the_kernels_own(tmp_path: Path) -> None:
+    """Whether the DKMS driver runs is asked of the log and of the host."""
+    issue = next(each for each in catalogue.known_issues() if each.id == "gfx1150-rocm72-first-queue")
+    assert issue.dkms
+    host = collect_facts(LocalView(str(debian_grub_host(tmp_path, gfx="gfx1150"))))
+    host = host._replace(kernels=tuple(kernel._replace(running=True) for kernel in host.kernels[:1]))
+    amds = host._replace(kernels=tuple(kernel._replace(dkms=True) for kernel in host.kernels))
+    for facts, met in ((host, False), (amds, True)):
+        where = origin(Options(), LogFacts(), facts)
+        assert {r.what: r.met for r in conditions(issue, where, 0, catalogue.load())}["driver"] is met
+    elsewhere = origin(Options(("gfx1150",)), LogFacts(), host._replace(gpus=()), named=True)
+    assert {r.what: r.met for r in conditions(issue, elsewhere, 0, catalogue.load())}["driver"] is None
 
 
 def test_the_hosts_own_logs_are_its_own(tmp_path: Path) -> None:

@@ -60,11 +60,18 @@ class Origin(NamedTuple):
 
 
 def origin(
-    options: Options, log: LogFacts, host: Facts, *, named: bool = False, host_name: str = ""
+    options: Options,
+    log: LogFacts,
+    host: Facts,
+    *,
+    named: bool = False,
+    host_name: str = "",
+    running_boot: str = "",
 ) -> Origin:
     """Return the machine that wrote a log. It is another machine if the options or the log name a GPU, or the
     log the address of a GPU, that this host does not have, or if the log was `named` on a host without a
-    GPU."""
+    GPU. A log of the `running_boot`, whose id has no dashes, is certainly this host's."""
+    named = named and (not running_boot or running_boot not in log.boots)
     foreign = _is_foreign(options.gfx or log.gfx or log.family, host, named)
     here = None if foreign or (named and _is_elsewhere(log, host)) else host
     possible: tuple[str, ...] = ()
@@ -152,10 +159,20 @@ def conditions(issue: KnownIssue, where: Origin, position: int, catalogue: Catal
         reasons.append(_rocm_met(issue.rocm, where))
     if issue.has_fix:
         reasons.append(_fix_met(catalogue.fixes[issue.has_fix], where, position))
+    if issue.dkms:
+        reasons.append(_dkms_met(where))
     if issue.several_gpus and where.host and where.host.gpus:
         count = len(where.host.computing)
         reasons.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
     return reasons
+
+
+def _dkms_met(where: Origin) -> Reason:
+    if where.dkms:
+        return Reason("driver", True, "AMD's DKMS driver runs")
+    if where.same_boots and where.host is not None and any(k.running for k in where.host.kernels):
+        return Reason("driver", False, "reported with AMD's DKMS driver; this host runs the kernel's own")
+    return Reason("driver", None, "reported with AMD's DKMS driver; the driver is unknown")
 
 
 def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:

@@ -33,8 +33,8 @@ class LogFacts(NamedTuple):
     """Facts that a log shows. `gfx` are the targets that it names; `family` are the targets that it may be
     about if only names of driver functions show them. `rocm_named`: it names a release of ROCm; if `rocm` is
     None, it is unknown which release ran. `kernels` and `command_lines` are sorted by position. `addresses`
-    are those of GPUs on the PCI bus, `host_names` the names of hosts that a system log has in each line, and
-    `gtt` is the memory that the GPU may map, in MiB."""
+    are those of GPUs on the PCI bus, `boots` the ids of boots without dashes, `host_names` the names of hosts
+    that a system log has in each line, and `gtt` is the memory that the GPU may map, in MiB."""
 
     gfx: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
@@ -51,6 +51,7 @@ class LogFacts(NamedTuple):
     addresses: tuple[str, ...] = ()
     host_names: tuple[str, ...] = ()
     gtt: int | None = None
+    boots: tuple[str, ...] = ()
 
     @property
     def is_another_vendors(self) -> bool:
@@ -104,6 +105,7 @@ def read_facts(scanner: Scanner, knowledge: LogKnowledge, models: Sequence[GpuMo
         _texts(statements.get("address", ())),
         _texts(statements.get("host_name", ())),
         next((int(statement.text) for statement in reversed(statements.get("gtt", []))), None),
+        _texts(statements.get("boot", ())),
     )
 
 
