@@ -79,6 +79,7 @@ def measure(temporary: Path, runs: int) -> Iterator[Figure]:
     yield from chains(temporary / "chains", runs)
     yield from doctor(temporary, min(runs, 5))
     yield from small(temporary, runs)
+    yield from running(runs)
     yield from shipped(temporary / "shipped")
     yield from packaged(temporary / "packaged", runs)
 
@@ -263,6 +264,20 @@ def small(temporary: Path, runs: int) -> Iterator[Figure]:
         ("--version", [*program(), "--version"]),
     ):
         yield Figure(what, seconds(repeat(runs, command)))
+
+
+def running(runs: int) -> Iterator[Figure]:
+    """What waiting for a program adds: `env` resolves the same variables, and only prints them."""
+    pairs = in_turns(
+        runs,
+        [*program(), "run", "--set", "env.HSA_XNACK=1", "--", "/bin/true"],
+        [*program(), "env", "--set", "env.HSA_XNACK=1"],
+    )
+    more = statistics.median(run.wall - env.wall for run, env in pairs) * 1000
+    yield Figure("run --set env.HSA_XNACK=1 -- true", seconds(run for run, _ in pairs))
+    yield Figure("  more than env, which waits for nothing", f"{more:.0f} ms", "<= 30 ms", more > 30)
+    alone = repeat(runs, [*program(), "run", "--", "/bin/true"])
+    yield Figure("run -- true", seconds(alone))
 
 
 def shipped(work: Path) -> Iterator[Figure]:
