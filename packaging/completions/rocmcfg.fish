@@ -213,6 +213,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at take-over" -s h -l help -d 'Show the o
 
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l exit-style -x -a 'nagios npd slurm' -d 'Answer a monitor or scheduler with its exit code, in one line.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l metrics -r -F -d 'Write metrics for Prometheus to FILE.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l features -r -F -d 'Write features for Kubernetes to FILE.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l quiet -s q -d 'Print problems only.'

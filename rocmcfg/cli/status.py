@@ -4,20 +4,26 @@ root."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import rocmcfg
+from rocmcfg.advice.gate.answers import STYLES, answer
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Printer
+from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.host.files import replace_callers_file
 from rocmcfg.model.checks import OFFLINE, PASSES, PENDING, CheckStatus, VerificationReport
-from rocmcfg.model.diagnostic import has_errors
+from rocmcfg.model.diagnostic import RocmcfgError, has_errors
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage
 
 if TYPE_CHECKING:
     from rocmcfg.change.trial.standing import TrialOnRecord
+    from rocmcfg.host.local import LocalHost
     from rocmcfg.model.facts import BootChain
     from rocmcfg.state.values import SetParameter
     from rocmcfg.workflow.status import Status
@@ -206,22 +212,67 @@ def verify(
     pid: int | None = opt.number(
         "--pid", metavar="N", help="Check the variables of a running process too.", takes="free"
     ),
+    exit_style: str = opt.text(
+        "--exit-style", help="Answer a monitor or scheduler with its exit code, in one line.", choices=STYLES
+    ),
+    metrics: str = opt.text(
+        "--metrics", metavar="FILE", help="Write metrics for Prometheus to FILE.", takes="file"
+    ),
+    features: str = opt.text(
+        "--features", metavar="FILE", help="Write features for Kubernetes to FILE.", takes="file"
+    ),
     root: str = opt.ROOT,
 ) -> None:
     """Check applied settings on the running kernel.
 
     Exit code 0: in effect; 6: pending; 3: not in effect.
     """
-    from rocmcfg.workflow import verifying
-
-    host = hosts.open_host(printer, root)
-    if profiles:
-        profiles = hosts.understood(printer, host, Request(profiles)).profiles
-    report = verifying.verify(host, profiles, pid)
+    if exit_style and printer.json:
+        raise Misuse("--exit-style prints one line: leave --json out")
+    report: VerificationReport | None = None
+    failure: RocmcfgError | None = None
+    try:
+        host = hosts.open_host(printer, root)
+        report = _verified(printer, host, profiles, pid)
+    except RocmcfgError as problem:
+        failure = problem
+    if metrics or features:
+        _write_for_others(root, report, metrics, features)
+    if exit_style:
+        code, line = answer(exit_style, report, failure.diagnostics[0].summary if failure else "")
+        printer.result(line)
+        raise SystemExit(code)
+    if failure is not None:
+        raise failure
+    assert report is not None
     printer.document(report.diagnostics, report)
     _show_report(printer, report, profiles)
     if report.exit_code:
         raise SystemExit(int(report.exit_code))
+
+
+def _verified(
+    printer: Printer, host: LocalHost, profiles: tuple[str, ...], pid: int | None
+) -> VerificationReport:
+    from rocmcfg.workflow import verifying
+
+    if profiles:
+        profiles = hosts.understood(printer, host, Request(profiles)).profiles
+    return verifying.verify(host, profiles, pid)
+
+
+def _write_for_others(root: str, report: VerificationReport | None, metrics: str, features: str) -> None:
+    from rocmcfg.advice.gate import metrics as written
+
+    info = {
+        "version": rocmcfg.__version__,
+        "kernel": os.uname().release if root == "/" else "",
+        "profile": " ".join(report.profiles) if report is not None else "",
+    }
+    if metrics:
+        replace_callers_file(metrics, written.metrics(report, info, time.time()))
+    if features:
+        replace_callers_file(features, written.features(report, info))
 
 
 def _show_report(printer: Printer, report: VerificationReport, profiles: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ itself, and logs of any size, of which never more than a buffer is held.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import os
@@ -107,6 +108,23 @@ def write_callers_file(path: str, content: bytes) -> None:
     except OSError as problem:
         os.unlink(path)
         raise Unwritable(path, problem, "name a file on another disk") from problem
+
+
+def replace_callers_file(path: str, text: str) -> None:
+    """Write a file that others read at any time, such as metrics: beside its place, then renamed. Everybody
+    may read it. Raises Unwritable."""
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".{name}.{os.getpid()}")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(beside, flags, 0o644), "w", encoding="utf-8") as stream:
+            stream.write(text)
+            os.fchmod(stream.fileno(), 0o644)
+        os.rename(beside, path)
+    except OSError as problem:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
 
 
 def open_for_result(path: str) -> BinaryIO:
