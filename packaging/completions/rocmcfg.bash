@@ -45,7 +45,7 @@ _rocmcfg_options() {
         "lint") echo "--fix --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
+        "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -65,7 +65,7 @@ _rocmcfg_takes() {
         "schema") echo document ;;
         --env-target) echo env-target ;;
         --export) echo export ;;
-        --log | "doctor" | "lint" | --bundle | "report" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
+        --log | "doctor" | "lint" | --bundle | "report" | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;
@@ -85,7 +85,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
