@@ -60,3 +60,12 @@ def test_a_consequence_comes_after_its_cause_and_the_first_of_two_equals_first()
             first = shown("\n".join(texts))
             assert [match.fault.id for match in first][:1] == [cause], (fault.id, cause)
             assert {match.fault.id: match.causes for match in first}[fault.id] == (cause,)
+
+
+def test_a_program_may_print_its_cause_after_what_follows_from_it_and_the_kernel_may_not() -> None:
+    engine = "(EngineCore pid=7) ERROR 06-16 20:55:14 [core.py:1224] EngineCore failed to start."
+    kernels = "RuntimeError: HIP error: invalid device function"
+    assert [match.fault.id for match in shown(f"{engine}\n{kernels}")] == ["AMD-1103", "AMD-1312"]
+    ring = "amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=2"
+    page = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32770)"
+    assert [match.fault.id for match in shown(f"{ring}\n{page}")] == ["AMD-501", "AMD-401"]

@@ -353,6 +353,19 @@ def test_what_other_vendors_print_and_what_is_no_failure_is_no_error_of_ours(
     assert (found["matches"], found["unknown"]) == ([], [])
 
 
+def test_a_search_that_names_another_vendor_is_ours_where_it_met_an_amd_gpu(
+    host: Path, tmp_path: Path
+) -> None:
+    search = 'level=DEBUG source=gpu.go:98 msg="searching for GPU discovery libraries for NVIDIA"\n'
+    end = 'level=INFO source=gpu.go:377 msg="no compatible GPUs were discovered"\n'
+    met = 'level=DEBUG msg="evaluating amdgpu node /sys/class/kfd/kfd/topology/nodes/1/properties"\n'
+    log = tmp_path / "a.log"
+    for text, seen in ((search + end, []), (search + met + end, ["AMD-1311"])):
+        log.write_text(text)
+        found = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
+        assert [fault["id"] for fault in found["faults"]] == seen
+
+
 # -- what it reads ----------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
 from rocmcfg.advice.doctor.reading.scan import Group, Hits
+from rocmcfg.knowledge.faults import layers
 from rocmcfg.model.fault import Fault, Severity
 from rocmcfg.model.shape import NamedTuple
 
@@ -58,8 +59,19 @@ def fault_matches(
 
 
 def _with_causes(match: FaultMatch, matches: Sequence[FaultMatch]) -> FaultMatch:
-    earlier = (other.fault.id for other in matches if other.first < match.first)
-    return match._replace(causes=tuple(id for id in earlier if id in match.fault.after))
+    """Return a match with its causes. The kernel prints what happens in its order; a program may print its
+    cause after what follows from it, as the end of a traceback does."""
+    of_program = not _of_kernel(match)
+    possible = (
+        other.fault.id
+        for other in matches
+        if other.first < match.first or (of_program and not _of_kernel(other))
+    )
+    return match._replace(causes=tuple(id for id in possible if id in match.fault.after))
+
+
+def _of_kernel(match: FaultMatch) -> bool:
+    return layers()[match.fault.layer].of_kernel
 
 
 def _rank(match: FaultMatch) -> tuple[bool, bool, int, int]:

@@ -52,11 +52,12 @@ class LogFacts(NamedTuple):
     host_names: tuple[str, ...] = ()
     gtt: int | None = None
     boots: tuple[str, ...] = ()
+    this_vendor: bool = False
 
     @property
     def is_another_vendors(self) -> bool:
         ours = self.gfx or self.family or self.rocm or self.rocm_named or self.dkms or self.kernel_names
-        return self.other_vendor and not ours
+        return self.other_vendor and not (ours or self.this_vendor)
 
     def kernel_at(self, position: int) -> str:
         """Return the release of the boot that wrote the line, or of any boot if the log does not have the
@@ -106,6 +107,7 @@ def read_facts(scanner: Scanner, knowledge: LogKnowledge, models: Sequence[GpuMo
         _texts(statements.get("host_name", ())),
         next((int(statement.text) for statement in reversed(statements.get("gtt", []))), None),
         _texts(statements.get("boot", ())),
+        "this_vendor" in statements,
     )
 
 
