@@ -30,8 +30,8 @@ A map for new readers:
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
 (the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate,
-rendering → transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders → files →
-host, languages → model.
+rendering → transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders →
+files → host, languages → model.
 """
 
 from __future__ import annotations
