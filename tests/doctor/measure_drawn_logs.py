@@ -51,7 +51,8 @@ def _first(document: Row) -> Answer | None:
     layer = faults[0]["layer"] if faults else ""
     if told:
         issue = told[0]
-        steps = [*issue["workaround"]["settings"], *issue["workaround"]["steps"]]
+        workaround = issue["workaround"] or {"settings": [], "steps": []}
+        steps = [*workaround["settings"], *workaround["steps"]]
         text = f"{issue['title']} ({issue['score']})\n    step: {' / '.join(steps)}"
         return Answer(issue["issue"], layer, text, accuses=True)
     if faults:
