@@ -20,7 +20,7 @@ from rocmcfg.model.diagnostic import ExitCode
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.match import Match
     from rocmcfg.model.issue import KnownIssue
-    from rocmcfg.workflow.diagnosing import Diagnosis, Found
+    from rocmcfg.workflow.diagnosing import Candidate, Diagnosis
 
 
 _CANDIDATE = 0.35  # a match with a lower score is shown only with -v
@@ -50,7 +50,7 @@ def doctor(
     diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(diagnosis.diagnostics, diagnosis)
     show_first(printer, diagnosis)
-    if not any(candidate.match.told for candidate in diagnosis.found):
+    if not any(candidate.match.told for candidate in diagnosis.candidates):
         show_pairs(printer, diagnosis)
     _show(printer, diagnosis)
     if not logs:
@@ -62,8 +62,8 @@ def doctor(
 
 
 def _show(printer: Printer, diagnosis: Diagnosis) -> None:
-    named = [candidate for candidate in diagnosis.found if candidate.match.told]
-    rest = [candidate for candidate in diagnosis.found if not candidate.match.told]
+    named = [candidate for candidate in diagnosis.candidates if candidate.match.told]
+    rest = [candidate for candidate in diagnosis.candidates if not candidate.match.told]
     near = [candidate for candidate in rest if printer.verbose or _is_candidate(candidate.match)]
     read = ", ".join(f"{log.name} ({log.size:,} bytes)" for log in diagnosis.logs if log.size)
     if not named and not near and not diagnosis.faults:
@@ -100,7 +100,7 @@ def _show(printer: Printer, diagnosis: Diagnosis) -> None:
     printer.problems(diagnosis.diagnostics)
 
 
-def _show_named(printer: Printer, diagnosis: Diagnosis, named: Sequence[Found]) -> None:
+def _show_named(printer: Printer, diagnosis: Diagnosis, named: Sequence[Candidate]) -> None:
     """Show the issues that the log shows: the first with its cure, and the others by their titles."""
     for candidate in named if printer.verbose else named[:1]:
         _answer(printer, candidate)
@@ -136,7 +136,7 @@ def _sure(match: Match) -> str:
     return "Very likely" if match.score >= 0.8 else "Likely" if match.score >= 0.65 else "Possible"
 
 
-def _answer(printer: Printer, finding: Found) -> None:
+def _answer(printer: Printer, finding: Candidate) -> None:
     match = finding.match
     printer.heading(f"{_sure(match)}: {match.issue.title} ({match.issue.id})")
     for setting, place in match.in_force:
@@ -150,7 +150,7 @@ def _answer(printer: Printer, finding: Found) -> None:
         printer.paragraph(f"Costs: {match.issue.cost}")
 
 
-def _tell_fix(printer: Printer, finding: Found) -> None:
+def _tell_fix(printer: Printer, finding: Candidate) -> None:
     match, cure = finding.match, finding.cure
     if match.issue.has_release:
         printer.paragraph(f"Cure: an update. Fixed in: {match.issue.fixed_in}")
@@ -216,7 +216,7 @@ def _machine(diagnosis: Diagnosis) -> str:
     return ", ".join(parts) or "unknown; --gfx, --kernel and --rocm improve the answer"
 
 
-def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Found) -> None:
+def _show_evidence(printer: Printer, diagnosis: Diagnosis, finding: Candidate) -> None:
     match, issue = finding.match, finding.match.issue
     if not printer.verbose:
         return

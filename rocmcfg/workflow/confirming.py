@@ -103,5 +103,5 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)
     yield from unattended.unbound(view, gpus_before)
-    issues = [(match.match, match.evidence) for match in seen.found]
+    issues = [(match.match, match.evidence) for match in seen.candidates]
     yield from unattended.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))

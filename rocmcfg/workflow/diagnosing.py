@@ -67,7 +67,7 @@ class LogMachine(NamedTuple):
     "evidence kernel_names alike=alike.id workaround in_force=match.in_force applied=match.applied",
     "match.issue: cost fixed_in does_not_help notes sources=evidence",
 )
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """An issue with the lines that point to it, the GEMM kernels in these lines, and the issues that print
     the same lines. `score` is 0 to 1; from 0.5 on the issue is reported. `workaround` is None if nothing
     helps, or if the workaround is already in force."""
@@ -97,10 +97,10 @@ class FaultSeen(NamedTuple):
 
 @published(
     "logs kinds=kinds.name facts=machine doubts=where.doubts harmful memory bad_pairs access",
-    "matches=found faults unknown troubles collect knowledge_version",
+    "matches=candidates faults unknown troubles collect knowledge_version",
 )
 class Diagnosis(NamedTuple):
-    """The result of a diagnosis. `found` and `faults` are sorted, best first; `unknown` are the lines of
+    """The result of a diagnosis. `candidates` and `faults` are sorted, best first; `unknown` are the lines of
     faults, without mere notes, that no issue explains, and `collect` lists what a maintainer needs for the
     first of those. `kinds` are the kinds of logs that were read. `troubles` are lines that look like
     a failure, if neither an issue nor a fault class has any. `resets` are looked for only in the log of a
@@ -112,7 +112,7 @@ class Diagnosis(NamedTuple):
 
     logs: tuple[LogRead, ...]
     where: Origin
-    found: tuple[Found, ...]
+    candidates: tuple[Candidate, ...]
     faults: tuple[FaultSeen, ...]
     unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
@@ -139,7 +139,7 @@ class Diagnosis(NamedTuple):
     def shows_fault(self) -> bool:
         """Return whether an issue is named, a fault class that is more than a note, a harmful argument, or a
         layer of this host that keeps programs from the GPU."""
-        named = any(candidate.match.told for candidate in self.found)
+        named = any(candidate.match.told for candidate in self.candidates)
         graver = any(seen.match.fault.severity != "note" for seen in self.faults)
         answer = self.access.answer if self.access is not None else None
         return named or graver or bool(self.harmful) or (answer is not None and answer.source == "the host")
@@ -147,7 +147,9 @@ class Diagnosis(NamedTuple):
     @property
     def machine(self) -> LogMachine:
         where = self.where
-        last = max((hit.positions[-1] for one in self.found for hit in one.match.hits), default=0)
+        last = max(
+            (hit.positions[-1] for candidate in self.candidates for hit in candidate.match.hits), default=0
+        )
         return LogMachine(
             where.gfx,
             where.gfx_source if where.gfx or where.possible else "",
@@ -219,22 +221,22 @@ def diagnose(
     try:
         receipt = load_receipt(view) if where.host is not None else None
     except RocmcfgError as problem:  # the logs are worth reading anyway
-        problems += [one._replace(severity=Severity.WARNING) for one in problem.diagnostics]
+        problems += [each._replace(severity=Severity.WARNING) for each in problem.diagnostics]
     variables = set_variables(view, environment)
     applied, not_applied = host_checks.in_effect(view, receipt) if where.host is not None else ((), [])
     state = workarounds.HostState(Running(view), variables, applied, firmware)
     ranked = rank(every, scanner.hits, where, state, known)
-    asked = receipt.request if receipt else Request()
+    request = receipt.request if receipt else Request()
     suggested = workarounds.suggested(view, facts) if where.host is not None else {}
     beats = Overriders(view, facts, receipt, known) if where.host is not None else None
-    found = []
+    candidates = []
     for match in ranked:
         lines = log_lines.of_match(match, scanner)
         by_profile = workarounds.by_profile(view, match, facts, known) if where.host is not None else {}
         boot = where.host.boot if where.host is not None else None
-        cure = workarounds.cure(match, asked, by_profile, suggested, view.root, boot, beats)
+        cure = workarounds.cure(match, request, by_profile, suggested, view.root, boot, beats)
         others = alike(match, every, scanner.hits, where, known) if match.told else ()
-        found.append(Found(match, lines, log_lines.kernel_names(lines), cure, others))
+        candidates.append(Candidate(match, lines, log_lines.kernel_names(lines), cure, others))
     problems += log_lines.refused_parameters(log, scanner, known)
     problems += host_checks.driver_and_rocm(log.dkms, log.rocm, "the log")
     if where.host is not None:
@@ -245,22 +247,22 @@ def diagnose(
     is_quiet = any(not kind.troubles for kind in kinds[:1])
     unexplained = (seen for seen in faults if not seen.explained and seen.match.fault.severity != "note")
     unknown = tuple(lines for seen in unexplained for lines in seen.evidence)
-    in_logs = _named_by(found, faults)
+    in_logs = _named_by(candidates, faults)
     return Diagnosis(
         tuple(scanner.logs),
         where,
-        tuple(found),
+        tuple(candidates),
         faults,
         unknown,
         _to_collect(faults),
         tuple(problems),
         kinds,
-        () if found or faults or is_quiet else log_lines.of_role("trouble", scanner.hits, scanner),
+        () if candidates or faults or is_quiet else log_lines.of_role("trouble", scanner.hits, scanner),
         log_lines.of_role("reset", scanner.hits, scanner),
         log_lines.of_role("detail", scanner.hits, scanner),
         _access(view, where, variables, environment, in_logs, own_logs=not paths),
         _harmful(where, Running(view), known),
-        _bad_pairs(where, found, state, known),
+        _bad_pairs(where, candidates, state, known),
         _memory(view, where, in_logs, known),
     )
 
@@ -281,9 +283,9 @@ def _read(
     return read_host(scanner, view, progress, this_boot=this_boot)
 
 
-def _named_by(found: Sequence[Found], faults: Sequence[FaultSeen]) -> frozenset[str]:
+def _named_by(candidates: Sequence[Candidate], faults: Sequence[FaultSeen]) -> frozenset[str]:
     """Return the ids of the known issues and fault classes that the logs show."""
-    issues = (candidate.match.issue.id for candidate in found if candidate.match.told)
+    issues = (candidate.match.issue.id for candidate in candidates if candidate.match.told)
     return frozenset((*issues, *(seen.match.fault.id for seen in faults)))
 
 
@@ -319,16 +321,16 @@ def _harmful(where: Origin, running: Running, known: Catalogue) -> tuple[Harmful
 
 
 def _bad_pairs(
-    where: Origin, found: Sequence[Found], state: workarounds.HostState, known: Catalogue
+    where: Origin, candidates: Sequence[Candidate], state: workarounds.HostState, known: Catalogue
 ) -> tuple[BadPair, ...]:
     """Return the faults that are certain by the facts, without those that the logs show anyway, and without
     those that are worked around on this host."""
-    told = {candidate.match.issue for candidate in found if candidate.match.told}
+    explained = {candidate.match.issue for candidate in candidates if candidate.match.told}
     pairs = bad_pairs(catalogue.known_issues(), where, _END, known)
     return tuple(
         pair
         for pair in pairs
-        if pair.issue not in told and not (where.host and _worked_around(pair.issue, state, known))
+        if pair.issue not in explained and not (where.host and _worked_around(pair.issue, state, known))
     )
 
 

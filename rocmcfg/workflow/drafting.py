@@ -70,7 +70,7 @@ def draft(
         elif len(signatures) < _MOST:
             signatures.setdefault(pattern, sample)
     if not signatures:
-        named = [finding.match.issue.id for finding in diagnosis.found if finding.match.told]
+        named = [finding.match.issue.id for finding in diagnosis.candidates if finding.match.told]
         summary = "these logs contain no unknown error"
         detail = f"their errors are explained by {', '.join(named)}" if named else ""
         raise fail(

@@ -80,7 +80,7 @@ def _gather(
     # other arguments of the host are private
     concerned = [karg for karg in kargs if karg.name in knowledge.arguments and karg not in parameters]
     applied, trouble = _in_force(view)
-    matches = [finding.match for finding in diagnosis.found if finding.match.told]
+    matches = [finding.match for finding in diagnosis.candidates if finding.match.told]
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     content = {
@@ -109,7 +109,7 @@ def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
     """Return, by log and in order, the lines that matched an issue, the driver errors that matched none, and
     the lines that say more about them."""
     of_log: dict[str, dict[int, LogLines]] = {}
-    evidence = [line for finding in diagnosis.found if finding.match.told for line in finding.evidence]
+    evidence = [line for finding in diagnosis.candidates if finding.match.told for line in finding.evidence]
     for line in (*diagnosis.details, *evidence, *diagnosis.unknown):
         of_log.setdefault(line.log, {})[line.line] = line
     return {log: [lines[number] for number in sorted(lines)] for log, lines in of_log.items()}

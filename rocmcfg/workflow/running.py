@@ -13,7 +13,7 @@ from rocmcfg.host.kernel_log import KernelLines
 from rocmcfg.host.view import HostView
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.workflow.diagnosing import FaultSeen, Found, diagnose
+from rocmcfg.workflow.diagnosing import Candidate, FaultSeen, diagnose
 
 _SENTENCE = regex(r"(?<=\.)\s+(?=[A-Z])")
 Verdict = Literal["well", "known-issue", "fault", "hardware", "program", "unknown"]
@@ -105,7 +105,7 @@ def cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -
     if not window.grave:
         return None
     diagnosis = diagnose(view, (), Options(), environment, window=window)
-    issue = next((found for found in diagnosis.found if found.match.told), None)
+    issue = next((candidate for candidate in diagnosis.candidates if candidate.match.told), None)
     if issue is not None:
         return _of_issue(issue)
     faults = (seen for seen in diagnosis.faults if seen.match.fault.severity != "note")
@@ -113,8 +113,8 @@ def cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -
     return _of_fault(fault) if fault is not None else None
 
 
-def _of_issue(found: Found) -> Cause:
-    issue, cure = found.match.issue, found.cure
+def _of_issue(candidate: Candidate) -> Cause:
+    issue, cure = candidate.match.issue, candidate.cure
     todo = cure.command or next(iter(cure.steps), "") or f"rocmcfg explain {issue.id}"
     return Cause(
         "known-issue",
@@ -124,7 +124,7 @@ def _of_issue(found: Found) -> Cause:
         issue.title,
         "",
         todo,
-        tuple(lines.text for lines in found.evidence),
+        tuple(lines.text for lines in candidate.evidence),
     )
 
 
