@@ -7,13 +7,14 @@ import itertools
 import re
 import time
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.advice.doctor.reading import probes, scan, segments
+from rocmcfg.advice.doctor.reading.hits import message
 from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
@@ -54,8 +55,8 @@ def answer(scanner: Scanner) -> Answer:
     ]
 
 
-def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool) -> Scanner:
-    scanner = Scanner(wanted, use_grep=use_grep)
+def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool, **limits: Any) -> Scanner:
+    scanner = Scanner(wanted, use_grep=use_grep, **limits)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 
@@ -182,8 +183,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "SIZE", 8192)
     monkeypatch.setattr(scan, "_BATCH_FIRST", 7)
     monkeypatch.setattr(scan, "_BATCH", 7)
-    monkeypatch.setitem(probes.ENOUGH, "signature", 50)
-    monkeypatch.setitem(probes.ENOUGH, "fact", 5)
+
+
+FEW = {**probes.ENOUGH, "signature": 50, "fact": 5}
 
 
 @pytest.mark.usefixtures("small")
@@ -192,7 +194,10 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     storm = [f"[{i}.0] storm code={i} x" for i in range(2000)]
     storm[1500] += " needle in it"
     log = "\n".join(storm).encode()
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW),
+        scanned(log, wanted, use_grep=False, enough=FEW),
+    )
     assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
     assert [hits.full for hits in fast.hits] == [True, False, False]
@@ -200,13 +205,15 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
+def test_a_storm_of_long_lines_ends_by_its_bytes() -> None:
     wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
     storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
     storm[250] += " needle in it"
     log = "\n".join(storm).encode()
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW, enough_bytes=20_000),
+        scanned(log, wanted, use_grep=False, enough=FEW, enough_bytes=20_000),
+    )
     assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
     assert fast.hits[0].full
@@ -220,7 +227,10 @@ def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
         long = b"y" * 20_000 if number % 97 == 0 else b""
         text.append(long + b"mark %d" % number if number % 3 == 0 else long + b"other")
     log = b"\n".join(text) + b"\n"
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW),
+        scanned(log, wanted, use_grep=False, enough=FEW),
+    )
     assert answer(fast) == answer(slow)
     numbers = [fast.place(p)[1] for p in fast.hits[0].positions]
     assert numbers == [n for n in range(1, 400) if n % 3 == 0][:50]
@@ -317,11 +327,11 @@ class _Dying(io.BytesIO):
         whole = content.splitlines(keepends=True)
         super().__init__(b"".join(whole[: len(whole) // 2]))
 
-    def __next__(self) -> bytes:
-        line = self.readline()
-        if not line:
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        if not content:
             raise OSError("killed")
-        return line
+        return content
 
 
 STAMPS = {
@@ -354,7 +364,7 @@ STAMPS = {
     ],
 )
 def test_a_message_keeps_the_function_that_the_driver_names(stamp: str, line: str) -> None:
-    assert scan.message((stamp + line).encode()) == line
+    assert message((stamp + line).encode()) == line
 
 
 def test_an_end_of_line_in_a_pattern_also_means_crlf() -> None:

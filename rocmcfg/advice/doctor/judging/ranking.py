@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 from rocmcfg.advice.doctor.judging.match import AppliedSetting, InForce, Match, Stages, damped
 from rocmcfg.advice.doctor.judging.origin import Origin, Reason, conditions, fixes
 from rocmcfg.advice.doctor.judging.workarounds import HostState, done, where_in_force
-from rocmcfg.advice.doctor.reading.scan import Hits
+from rocmcfg.advice.doctor.reading.hits import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature

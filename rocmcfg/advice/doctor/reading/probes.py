@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from rocmcfg.advice.doctor.reading import outlines
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model import regex_tree
@@ -20,7 +21,6 @@ from rocmcfg.model.regex import UnshippedPattern, regex
 from rocmcfg.model.regex import bounded as bounded_time
 from rocmcfg.model.shape import NamedTuple
 
-DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "fault", "detail", "reset", "kind", "trouble"]
 # A pattern that matched this often, or this many bytes of lines, is no longer searched for: a storm of faults
 # shows nothing new, and this limits the time for it. Its count is then shown as "or more".
@@ -34,20 +34,40 @@ ENOUGH: Mapping[Role, int] = {
     "trouble": 500,
 }
 ENOUGH_BYTES = 1 << 20
-READY = "advice/doctor/required"  # in compiled.tsv
+TEXTS, PARTS = "advice/doctor/required", "advice/doctor/parts"  # in compiled.tsv
+
+
+class Part(NamedTuple):
+    """An alternative of a probe's pattern. Every match contains one text of each of `required`. `blind` is
+    the last kind of outline (see `outlines`) of which all lines match or none."""
+
+    pattern: str
+    required: tuple[tuple[bytes, ...], ...]
+    blind: int
+
+    def match(self, line: bytes) -> re.Match[bytes] | None:
+        for texts in self.required:
+            for text in texts:
+                if text in line:
+                    break
+            else:
+                return None
+        if isinstance(self.pattern, UnshippedPattern):
+            return bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line))
+        return _compiled(self.pattern).search(line)
 
 
 class Probe(NamedTuple):
     """One pattern. Every match contains one of `literals`, which is the empty text if none can be derived.
-    `bare_literals` are the same texts without digits. The line must also contain one text of each of the
-    `others`. `issue` and `signature` are set for signatures, `fault` for fault classes (the id), `kind` for
-    kinds of logs (the name). `shared`: another vendor's software prints such a line, too."""
+    The line must also contain one text of each of the `others`, of which the last are the `needs`. `issue`
+    and `signature` are set for signatures, `fault` for fault classes (the id), `kind` for kinds of logs (the
+    name). `shared`: another vendor's software prints such a line, too."""
 
     role: Role
     pattern: str
     literals: tuple[bytes, ...]
-    bare_literals: tuple[bytes, ...]
     others: tuple[tuple[bytes, ...], ...]
+    needs: tuple[str, ...] = ()
     issue: str = ""
     signature: Signature | None = None
     shared: bool = False
@@ -60,60 +80,72 @@ class Probe(NamedTuple):
         return sum(min(map(len, texts)) for texts in (self.literals, *self.others))
 
     @property
-    def is_digit_blind(self) -> bool:
-        """Return whether the probe treats all digits alike, so that a line and the same line with other
-        digits match both or neither."""
-        return _is_digit_blind(self.pattern) and not any(
-            text.translate(None, DIGITS) != text for texts in self.others for text in texts
-        )
+    def parts(self) -> tuple[Part, ...]:
+        """Return the alternatives of the pattern: a line matches if it matches one of them."""
+        return _parts(self.pattern, self.needs)
 
     def match(self, line: bytes) -> re.Match[bytes] | None:
-        for literal in self.literals:
-            if literal in line:
-                break
-        else:
-            return None
-        for texts in self.others:
-            if not any(text in line for text in texts):
-                return None
-        if isinstance(self.pattern, UnshippedPattern):
-            return bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line))
-        return _compiled(self.pattern).search(line)
+        return next(filter(None, (part.match(line) for part in self.parts)), None)
 
 
 def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
     """Return the probe of a pattern. A line must also contain one of the texts `needs`. Raises re.error for
     an invalid pattern."""
-    ready = _ready().get(pattern)
+    ready = _ready(TEXTS).get(pattern)
     if ready is not None:
         texts, *others = (tuple(map(str.encode, group)) for group in ready)
     else:
         texts, *others = bounded_time(pattern, lambda: required(pattern), len(pattern)) or [(b"",)]
-    bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
     others += [tuple(map(str.encode, needs))] if needs else []
-    return Probe(role, pattern, texts, bare, tuple(others), **more)
+    return Probe(role, pattern, texts, tuple(others), tuple(needs), **more)
 
 
 @functools.cache
-def _ready() -> dict[str, list[list[str]]]:
-    """Return the texts that the shipped patterns require; deriving them from the patterns would take a
-    quarter of doctor's start-up time."""
-    return compiled.known(READY, b"") or {}
+def _ready(what: str) -> dict[str, list[Any]]:
+    """Return what is on record for the shipped patterns; deriving it from them would take longer than the
+    rest of doctor's start."""
+    return compiled.known(what, b"") or {}
+
+
+@functools.cache
+def _parts(pattern: str, needs: tuple[str, ...]) -> tuple[Part, ...]:
+    ready = _ready(PARTS).get(pattern)
+    if ready is None:
+        whole = [0, len(pattern), outlines.NONE, [""]]
+        ready = bounded_time(pattern, lambda: parts(pattern), len(pattern)) or [whole]
+    more = (tuple(map(str.encode, needs)),) if needs else ()
+    blind_needs = _blindness("", needs)
+    return tuple(
+        Part(
+            pattern if len(ready) == 1 else pattern[start:end],
+            (*(tuple(map(str.encode, texts)) for texts in sets), *more),
+            min(blind, blind_needs),
+        )
+        for start, end, blind, *sets in ready
+    )
+
+
+_blindness = functools.cache(outlines.blindness)
+
+
+def parts(pattern: str) -> list[list[Any]]:
+    """Return the alternatives of a pattern: where each begins and ends, the kind of outline to which it is
+    blind, and the sets of texts that it requires. A pattern that a host added stays whole, as its time is
+    limited."""
+    whole = isinstance(pattern, UnshippedPattern)
+    spans = [(0, len(pattern))] if whole else regex_tree.alternatives(pattern)
+    made: list[list[Any]] = []
+    for start, end in spans:
+        part = pattern[start:end]
+        sets = [[text.decode() for text in texts] for texts in required(part)]
+        made.append([start, end, _blindness(part, ()), *sets])
+    return made
 
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     """Return a pattern compiled, once and only when needed: most logs match few of the patterns."""
     return re.compile(bounded(pattern).encode())
-
-
-_COUNT = regex(r"\{[0-9,]+\}")
-
-
-@functools.cache
-def _is_digit_blind(pattern: str) -> bool:
-    rest = _COUNT.sub("", pattern).replace("0-9", "")
-    return not any(character.isdigit() for character in rest)
 
 
 # One piece of a pattern (an escape, a set, any other character) and the repeat after it.
