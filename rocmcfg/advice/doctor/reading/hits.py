@@ -70,21 +70,25 @@ class Hits:
     """The matches of one probe; `number` is its place among the probes of the scanner. `positions` are the
     matching lines in the order of reading, for `Scanner.place`; there are never more than `enough`, and their
     `size` is at most a little over `enough_bytes`: then the hits are `full`. Lines of facts are kept in
-    `lines`, one per position; other lines are grouped."""
+    `lines`, one per position; other lines are grouped. No line is wanted while the hits are `closed`."""
 
     def __init__(self, probe: Probe, number: int, enough: int, enough_bytes: int) -> None:
         self.probe, self.number, self.positions, self.groups = probe, number, array("Q"), Groups()
         self.lines: list[str] = []
-        self.size, self.full = 0, False
+        self.size, self.full, self.closed = 0, False, False
         self._enough, self._enough_bytes = enough, enough_bytes
 
-    def add(self, line: bytes, position: int, group: Group | None) -> None:
-        """Add a line; `group` is None for a fact."""
+    def add(self, line: bytes, position: int, group: Group) -> None:
+        group.count += 1
+        group.last = position
+        self._count(line, position)
+
+    def add_fact(self, line: bytes, position: int) -> None:
+        self.lines.append(line.decode("utf-8", "replace"))
+        self._count(line, position)
+
+    def _count(self, line: bytes, position: int) -> None:
         self.positions.append(position)
         self.size += len(line)
-        if group is None:
-            self.lines.append(line.decode("utf-8", "replace"))
-        else:
-            group.count += 1
-            group.last = position
-        self.full = len(self.positions) >= self._enough or self.size >= self._enough_bytes
+        if len(self.positions) >= self._enough or self.size >= self._enough_bytes:
+            self.full = self.closed = True

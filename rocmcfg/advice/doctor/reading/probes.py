@@ -38,30 +38,31 @@ TEXTS, PARTS = "advice/doctor/required", "advice/doctor/parts"  # in compiled.ts
 
 
 class Part(NamedTuple):
-    """An alternative of a probe's pattern. Every match contains one text of each of `required`. `blind` is
-    the last kind of outline (see `outlines`) of which all lines match or none."""
+    """An alternative of a probe's pattern. Every match contains one text of each of `required`, which is all
+    that counts if the pattern is empty. `blind` is the last kind of outline (see `outlines`) of which all
+    lines match or none."""
 
     pattern: str
     required: tuple[tuple[bytes, ...], ...]
     blind: int
 
-    def match(self, line: bytes) -> re.Match[bytes] | None:
+    def match(self, line: bytes) -> bool:
         for texts in self.required:
             for text in texts:
                 if text in line:
                     break
             else:
-                return None
+                return False
         if isinstance(self.pattern, UnshippedPattern):
-            return bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line))
-        return _compiled(self.pattern).search(line)
+            return bool(bounded_time(self.pattern, lambda: _compiled(self.pattern).search(line), len(line)))
+        return not self.pattern or _compiled(self.pattern).search(line) is not None
 
 
 class Probe(NamedTuple):
     """One pattern. Every match contains one of `literals`, which is the empty text if none can be derived.
     The line must also contain one text of each of the `others`, of which the last are the `needs`. `issue`
     and `signature` are set for signatures, `fault` for fault classes (the id), `kind` for kinds of logs (the
-    name). `shared`: another vendor's software prints such a line, too."""
+    name). `shared`: another vendor's software prints such a line, too. `every_line`: as in FactPattern."""
 
     role: Role
     pattern: str
@@ -73,6 +74,7 @@ class Probe(NamedTuple):
     shared: bool = False
     fault: str = ""
     kind: str = ""
+    every_line: bool = False
 
     @property
     def required_length(self) -> int:
@@ -84,8 +86,8 @@ class Probe(NamedTuple):
         """Return the alternatives of the pattern: a line matches if it matches one of them."""
         return _parts(self.pattern, self.needs)
 
-    def match(self, line: bytes) -> re.Match[bytes] | None:
-        return next(filter(None, (part.match(line) for part in self.parts)), None)
+    def match(self, line: bytes) -> bool:
+        return any(part.match(line) for part in self.parts)
 
 
 def probe(role: Role, pattern: str, needs: Sequence[str] = (), **more: Any) -> Probe:
@@ -117,7 +119,7 @@ def _parts(pattern: str, needs: tuple[str, ...]) -> tuple[Part, ...]:
     blind_needs = _blindness("", needs)
     return tuple(
         Part(
-            pattern if len(ready) == 1 else pattern[start:end],
+            pattern if end - start == len(pattern) else pattern[start:end],
             (*(tuple(map(str.encode, texts)) for texts in sets), *more),
             min(blind, blind_needs),
         )
@@ -129,16 +131,17 @@ _blindness = functools.cache(outlines.blindness)
 
 
 def parts(pattern: str) -> list[list[Any]]:
-    """Return the alternatives of a pattern: where each begins and ends, the kind of outline to which it is
-    blind, and the sets of texts that it requires. A pattern that a host added stays whole, as its time is
-    limited."""
+    """Return the alternatives of a pattern: where each begins and ends, if it is more than a text, the kind
+    of outline to which it is blind, and the sets of texts that it requires. A pattern that a host added
+    stays whole, as its time is limited."""
     whole = isinstance(pattern, UnshippedPattern)
     spans = [(0, len(pattern))] if whole else regex_tree.alternatives(pattern)
     made: list[list[Any]] = []
     for start, end in spans:
         part = pattern[start:end]
         sets = [[text.decode() for text in texts] for texts in required(part)]
-        made.append([start, end, _blindness(part, ()), *sets])
+        is_text = not whole and all(isinstance(n, regex_tree.Literal) for n in regex_tree.parsed(part))
+        made.append([start, start if is_text and part.isascii() else end, _blindness(part, ()), *sets])
     return made
 
 
@@ -174,7 +177,7 @@ def _is_wide(piece: str) -> bool:
 
 def of_logs(knowledge: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """Return the probes for every log; with `resets` also those for GPU resets."""
-    facts = [probe("fact", fact.pattern) for fact in knowledge.facts]
+    facts = [probe("fact", fact.pattern, every_line=fact.every_line) for fact in knowledge.facts]
     details = [probe("detail", pattern, ("amdgpu",)) for pattern in knowledge.details]
     more = [probe("reset", pattern, ("amdgpu",)) for pattern in knowledge.resets if resets]
     kinds = [probe("kind", pattern, kind=kind.name) for kind in knowledge.kinds for pattern in kind.patterns]

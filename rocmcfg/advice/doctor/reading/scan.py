@@ -28,12 +28,13 @@ from rocmcfg.host.files import has_gnu_grep, start_grep
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines after which a grep is restarted with fewer patterns in a storm: at first, at most, and the number of
 # bytes that they should amount to.
-_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
+_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 100_000, 4 << 20
 _SMALL = 32 << 10  # bytes; Python is through a smaller part before grep has read its patterns
 _PIECE = 64 << 10  # bytes of grep's output that are read at once
 _REMEMBERED = 8 << 20  # bytes that the answers for outlines may take
 _ANSWER = 1000  # bytes that an answer takes, about
 _ENTRY = 200  # bytes that an outline takes besides its characters, about
+_BEGINNING = 10_000  # lines of a log that show what all of its lines have
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
 
@@ -80,8 +81,8 @@ class Scanner:
     ) -> None:
         self.hits = [Hits(p, number, enough[p.role], enough_bytes) for number, p in enumerate(probes)]
         self.logs: list[LogRead] = []
-        self._wanted = list(self.hits)
-        self._turn = 0  # how often hits became full
+        self._of_every_line = [hits for hits in self.hits if hits.probe.every_line]
+        self._turn = 0  # how often hits were closed
         self._texts: dict[int, _Texts] = {}  # by kind of outline
         # Answers by outline as in `outlines`, with the digits of the line's number before it if grep gave the
         # line; and by the second kind of outline. Both have the same answers.
@@ -98,6 +99,7 @@ class Scanner:
         log = LogRead(name)
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
+        self._open_again()
         for lines, numbered in self._candidates(stream, log, progress):
             self._look(lines, numbered, base)
         return log
@@ -107,31 +109,55 @@ class Scanner:
         return self.logs[position >> _LINE_BITS].name, position & _LINE_MASK
 
     def _look(self, lines: bytes, numbered: Numbering, base: int) -> None:
-        keys, single = outlines(lines), lines.split(b"\n")
-        for at, remembered in enumerate(map(self._by_line.get, keys)):
-            if remembered is _NOTHING:
-                continue
+        keys, remembered = outlines(lines), self._by_line.get
+        places = [at for at, answer in enumerate(map(remembered, keys)) if answer is not _NOTHING]
+        if not places:
+            return
+        single = lines.split(b"\n")
+        early = any(not hits.closed for hits in self._of_every_line)
+        for at in places:
             number, text = numbered(at, single[at])
             text = text.removesuffix(b"\r")
-            answer = remembered
+            if early and number > _BEGINNING:
+                self._close(self._of_every_line)
+                early = False
+            answer = remembered(keys[at])
             if answer is None or answer.turn != self._turn:
                 answer = self._remember(keys[at], text)
-            matching = answer.matching
-            if answer.open:
-                matching = matching + [
-                    hits for hits, parts in answer.open if any(part.match(text) for part in parts)
-                ]
-            filled = False
-            for hits in matching:
-                group = None
-                if hits.probe.role != "fact":
-                    group = answer.groups.get(hits.number) or answer.group(hits, text, base + number)
-                hits.add(text, base + number, group)
-                filled = filled or hits.full
-            if filled:
-                self._wanted = [hits for hits in self._wanted if not hits.full]
-                self._searched = []
-                self._turn += 1
+            self._add(answer, text, base + number)
+
+    def _add(self, answer: _Answer, text: bytes, position: int) -> None:
+        matching = answer.matching
+        if answer.open:
+            matching = matching + [
+                hits for hits, parts in answer.open if any(part.match(text) for part in parts)
+            ]
+        closed = False
+        for hits in matching:
+            if hits.probe.role == "fact":
+                hits.add_fact(text, position)
+            else:
+                group = answer.groups.get(hits.number) or answer.group(hits, text, position)
+                hits.add(text, position, group)
+            closed = closed or hits.closed
+        if closed:
+            self._close()
+
+    def _open_again(self) -> None:
+        """Look again for what every line of a log has, in the next log."""
+        if any(hits.closed and not hits.full for hits in self._of_every_line):
+            for hits in self._of_every_line:
+                hits.closed = hits.full
+            self._by_line.clear()
+            self._by_outline.clear()
+            self._searched = []
+
+    def _close(self, hits: Sequence[Hits] = ()) -> None:
+        """Look no longer for lines that closed hits would have, nor for `hits`."""
+        for each in hits:
+            each.closed = True
+        self._searched = []
+        self._turn += 1
 
     def _remember(self, key: bytes, text: bytes) -> _Answer:
         """Return the answer for a line, and remember it for the key."""
@@ -146,8 +172,8 @@ class Scanner:
             self._by_outline[own] = answer
             self._remembered += len(own) + _ENTRY + (_ANSWER if answer is not _NOTHING else 0)
         if answer.turn != self._turn and answer is not _NOTHING:
-            answer.matching = [hits for hits in answer.matching if not hits.full]
-            answer.open = [(hits, parts) for hits, parts in answer.open if not hits.full]
+            answer.matching = [hits for hits in answer.matching if not hits.closed]
+            answer.open = [(hits, parts) for hits, parts in answer.open if not hits.closed]
             answer.turn = self._turn
             if not answer.matching and not answer.open:
                 answer = self._by_outline[own] = _NOTHING
@@ -200,7 +226,9 @@ class Scanner:
         if not self._uses_grep:
             return None
         if not self._searched:
-            self._searched = list(dict.fromkeys(t for hits in self._wanted for t in hits.probe.literals))
+            self._searched = list(
+                dict.fromkeys(t for hits in self.hits if not hits.closed for t in hits.probe.literals)
+            )
         try:
             return start_grep([segment.mark, *self._searched], segment.file.fileno(), self._batch)
         except OSError:
@@ -228,6 +256,8 @@ class Scanner:
                 break
             finally:
                 searched.close()
+            if 2 * printed > seen - before:  # Python reads such a segment faster by itself
+                break
             if printed:
                 self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen
@@ -269,7 +299,7 @@ class _Texts:
         lists = (self._by_text[text] for text in texts if text in bare)
         suspects = {id(suspect): suspect for listed in lists for suspect in listed}
         for hits, part in suspects.values():
-            if not hits.full and all(self._has_one(texts, bare) for texts in part.required[1:]):
+            if not hits.closed and all(self._has_one(texts, bare) for texts in part.required[1:]):
                 yield hits, part
 
     def _has_one(self, texts: tuple[bytes, ...], bare: bytes) -> bool:
