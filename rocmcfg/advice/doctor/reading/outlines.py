@@ -119,7 +119,7 @@ def _step(node: regex_tree.Node) -> _Step | None:
     if isinstance(node, regex_tree.Literal):
         return _Step(frozenset(node.character.encode()))
     if isinstance(node, (regex_tree.Characters, regex_tree.Other)):
-        return None if node.source in _POSITIONS else _Step(_bytes(node.source))
+        return None if node.source in _POSITIONS else _Step(bytes_of(node.source))
     if isinstance(node, regex_tree.Repeat) and node.least > 0 and len(node.body) == 1:
         step = _step(node.body[0])
         return None if step is None else step._replace(repeats=True)
@@ -133,7 +133,7 @@ def _inner(node: regex_tree.Node) -> Sequence[regex_tree.Tree]:
 
 
 @functools.cache
-def _bytes(source: str) -> frozenset[int]:
+def bytes_of(source: str) -> frozenset[int]:
     """Return the bytes that a set matches."""
     matches = re.compile(source.encode(), re.DOTALL).fullmatch
     return frozenset(byte for byte in range(256) if matches(bytes((byte,))))

@@ -208,6 +208,10 @@ def of_faults(faults: Iterable[Fault]) -> list[Probe]:
     ]
 
 
+_EMPTY = frozenset(("",))
+_MOST, _FEW = 16, 4  # texts that a part of a pattern requires; characters of a set that count as texts
+
+
 def required(pattern: str) -> list[tuple[bytes, ...]]:
     """Return sets of texts such that every match of the pattern contains one text of each set. The most
     selective set comes first, the one whose shortest text is longest. If none can be derived, the only set
@@ -225,22 +229,51 @@ def _required(tree: regex_tree.Tree) -> frozenset[str] | None:
 
 
 def _sets(tree: regex_tree.Tree) -> list[frozenset[str]]:
-    """Return the texts that a sequence requires, part by part."""
+    """Return the texts that a sequence requires, part by part. Neighbours that match a few texts alone make
+    one part, so that `(gfx|mes)_v` requires `gfx_v` or `mes_v`."""
     sets: list[frozenset[str]] = []
-    run = ""
+    run = _EMPTY
     for node in tree:
-        if isinstance(node, regex_tree.Literal) and node.character.isascii():
-            run += node.character
+        exact = _exact(node)
+        if exact and len(run) * len(exact) <= _MOST:
+            run = frozenset(start + end for start in run for end in exact)
             continue
-        if run:
-            sets.append(frozenset((run,)))
-            run = ""
-        inner = _of_part(node)
-        if inner:
+        sets.append(run)
+        run = exact or _EMPTY
+        if not exact and (inner := _of_part(node)):
             sets.append(inner)
-    if run:
-        sets.append(frozenset((run,)))
-    return sets
+    return [texts for texts in (*sets, run) if all(texts)]
+
+
+def _exact(node: regex_tree.Node) -> frozenset[str]:
+    """Return the texts that a part matches, if these are few; otherwise none."""
+    if isinstance(node, regex_tree.Literal):
+        return frozenset((node.character,) if node.character.isascii() else ())
+    if isinstance(node, regex_tree.Characters):
+        return _characters(node.source)
+    if isinstance(node, regex_tree.Branch):
+        branches = [_exact_sequence(branch) for branch in node.branches]
+        return _if_few(frozenset().union(*branches) if all(branches) else frozenset())
+    return _exact_sequence(node.body) if isinstance(node, regex_tree.Group) else frozenset()
+
+
+def _exact_sequence(tree: regex_tree.Tree) -> frozenset[str]:
+    run = _EMPTY
+    for node in tree:
+        exact = _exact(node)
+        run = _if_few(frozenset(start + end for start in run for end in exact))
+    return run
+
+
+def _if_few(texts: frozenset[str]) -> frozenset[str]:
+    return texts if len(texts) <= _MOST else frozenset()
+
+
+@functools.cache
+def _characters(source: str) -> frozenset[str]:
+    """Return the characters of a set, if these are few and ASCII alone."""
+    matches = outlines.bytes_of(source)
+    return frozenset(map(chr, matches)) if len(matches) <= _FEW and max(matches) < 128 else frozenset()
 
 
 def _of_part(node: regex_tree.Node) -> frozenset[str] | None:
