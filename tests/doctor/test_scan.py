@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 import time
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -41,6 +42,7 @@ SAMPLES = sorted(
     {sample for issue in catalogue.known_issues() for s in issue.signatures for sample in s.samples}
     | {"Linux version 6.8.0-90-generic (x)", "Command line: a=b quiet", "gfx_v11_0 gfx1100", "*ERROR* amdgpu"}
 )
+LINES = [*SAMPLES, *(line.text for fault in faults.faults().values() for line in fault.lines)]
 
 
 def answer(scanner: Scanner) -> Answer:
@@ -171,6 +173,76 @@ def test_lines_with_one_outline_are_answered_as_each_of_them_alone() -> None:
         alone = [n for n, line in enumerate(samples * 2, 1) if hits.probe.match(line.encode())]
         assert [scanner.place(at)[1] for at in hits.positions] == alone[: len(hits.positions)]
         assert hits.full or len(alone) == len(hits.positions), hits.probe.pattern
+
+
+_numbers = st.sampled_from(
+    [b"0x7f3a", b"0x10", b"9f86d081884c", b"c0ffee12", b"31", b"gfx90a", b"\0x1", b"1x2"]
+)
+_storm = st.lists(
+    st.tuples(
+        st.sampled_from([line.encode() for line in LINES]), _numbers, st.integers(0, 80), st.booleans()
+    ),
+    min_size=1,
+    max_size=80,
+)
+
+
+def _in_storm(line: bytes, number: bytes, at: int, varied: bool) -> bytes:
+    """The line with a number put into it, or with other digits."""
+    if varied:
+        return re.sub(rb"[0-9]", lambda match: b"%d" % ((match[0][0] + at) % 10), line)
+    return line[:at] + number + line[at:]
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts=_storm, memory=st.sampled_from([0, 3000, 8 << 20]))
+def test_what_is_remembered_of_lines_is_true_of_each(
+    parts: list[tuple[bytes, bytes, int, bool]], memory: int
+) -> None:
+    """Every line alone, matched in the plainest way, is what the scan finds with any memory."""
+    lines = [_in_storm(*part) for part in parts] * 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_REMEMBERED", memory)
+        scanner = scanned(b"\n".join(lines), PROBES, use_grep=False)
+    for hits, numbers in zip(scanner.hits, by_re_alone(b"\n".join(lines), PROBES), strict=True):
+        positions = [scanner.place(at)[1] for at in hits.positions]
+        assert positions == (numbers[: len(positions)] if hits.full else numbers), hits.probe.pattern
+        if hits.probe.role != "fact":
+            assert sum(group.count for group in hits.groups) == len(positions)
+            assert all(message(lines[group.first - 1]) == group.text for group in hits.groups)
+
+
+def test_lines_without_an_end_of_new_ones_take_a_bounded_memory() -> None:
+    """Each line is new to the scan, and matches."""
+    letters = [bytes((97 + n // 676 % 26, 97 + n // 26 % 26, 97 + n % 26)) for n in range(8000)]
+    lines = [line.encode() + b" by " + word * 40 for word, line in zip(letters, LINES * 20, strict=False)]
+    scanner = Scanner(PROBES, use_grep=False)
+    scanner.read("a.log", io.BytesIO(b"\n".join(lines[:500])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_REMEMBERED", 1 << 20)
+        patch.setattr(scan, "_WORDED", 1 << 20)
+        tracemalloc.start()
+        scanner.read("b.log", io.BytesIO(b"\n".join(lines)))
+        memory, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert sum(len(hits.positions) for hits in scanner.hits) > len(lines)
+    assert memory < 6 << 20
+
+
+def test_a_host_name_is_looked_for_in_the_beginning_of_each_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "_BEGINNING", 3)
+    line = b"2026-11-21T12:00:00+01:00 %s kernel: Linux version 6.12.1 (x)"
+    log = b"\n".join([line % b"one", b"other", line % b"two", line % b"three", line % b"four"] * 3)
+    for use_grep in (True, False):
+        scanner = Scanner(PROBES, use_grep=use_grep)
+        for name in ("a.log", "b.log"):
+            scanner.read(name, io.BytesIO(log))
+        names = [hits for hits in scanner.hits if hits.probe.every_line and hits.positions]
+        assert [[scanner.place(at) for at in hits.positions] for hits in names] == [
+            [("a.log", 1), ("a.log", 3), ("b.log", 1), ("b.log", 3)]
+        ]
+        kernels = next(hits for hits in scanner.hits if hits.probe.pattern.startswith("Linux version"))
+        assert len(kernels.positions) == 24
 
 
 # -- storms -----------------------------------------------------------------------------------------------

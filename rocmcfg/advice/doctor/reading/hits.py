@@ -9,7 +9,6 @@ from rocmcfg.advice.doctor.reading.probes import Probe
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.regex import regex
 
-_MOST = 200  # wordings of one pattern that are kept apart
 _SHOWN = 400  # characters of a line that are kept
 # At the start of a line: syslog, journalctl (short, short-iso, short-precise, short-unix), dmesg (seconds,
 # -T, --time-format delta and reltime), ISO times. A stamp in brackets has a digit and a dot or a colon,
@@ -42,12 +41,14 @@ class Group:
     """Lines that differ only in numbers. `text` is the first of them without its time stamp; `first` and
     `last` are positions as in Hits."""
 
+    __slots__ = ("count", "first", "last", "text")
+
     def __init__(self, text: str, first: int) -> None:
         self.text, self.count, self.first, self.last = text, 0, first, first
 
 
 class Groups:
-    """The groups in the order in which they first appear; beyond `_MOST` groups, lines go to the last one."""
+    """The groups in the order in which they first appear. If there are enough, lines go to the last one."""
 
     def __init__(self) -> None:
         self._by_wording: dict[str, Group] = {}
@@ -55,14 +56,18 @@ class Groups:
     def __iter__(self) -> Iterator[Group]:
         return iter(self._by_wording.values())
 
-    def group(self, wording: str, text: str, position: int) -> Group:
-        """Return the group for lines of this wording, which `text` at `position` is the first of if the group
-        is new."""
-        group = self._by_wording.get(wording)
-        if group is None and len(self._by_wording) >= _MOST:
-            group = next(reversed(self._by_wording.values()))
-        if group is None:
-            group = self._by_wording[wording] = Group(text, position)
+    def __len__(self) -> int:
+        return len(self._by_wording)
+
+    def group(self, wording: str) -> Group | None:
+        return self._by_wording.get(wording)
+
+    def last(self) -> Group:
+        return next(reversed(self._by_wording.values()))
+
+    def new(self, wording: str, text: str, position: int) -> Group:
+        """Return a new group of lines with this wording, of which the first is `text` at `position`."""
+        group = self._by_wording[wording] = Group(text, position)
         return group
 
 
@@ -86,6 +91,12 @@ class Hits:
     def add_fact(self, line: bytes, position: int) -> None:
         self.lines.append(line.decode("utf-8", "replace"))
         self._count(line, position)
+
+    def at_most(self, enough: int) -> None:
+        """Let the hits be full with fewer lines."""
+        self._enough = min(self._enough, enough)
+        if len(self.positions) >= self._enough:
+            self.full = self.closed = True
 
     def _count(self, line: bytes, position: int) -> None:
         self.positions.append(position)

@@ -147,7 +147,7 @@ def _is_digit_blind(run: _Run) -> bool:
 
 
 def _is_prefix(steps: _Run) -> bool:
-    return b"".join(bytes(step.bytes) for step in steps) == b"0x" and not steps[0].repeats
+    return steps == [_Step(frozenset(b"0")), _Step(frozenset(b"x"))]
 
 
 def _is_apart(run: _Run) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
 from rocmcfg.advice.doctor.reading.hits import Group, Hits, message, wording
 from rocmcfg.advice.doctor.reading.outlines import (
@@ -24,6 +24,7 @@ from rocmcfg.advice.doctor.reading.outlines import (
 from rocmcfg.advice.doctor.reading.probes import ENOUGH, ENOUGH_BYTES, Part, Probe, Role
 from rocmcfg.advice.doctor.reading.segments import Lines, LogRead, Numbering, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
+from rocmcfg.model.shape import NamedTuple
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines after which a grep is restarted with fewer patterns in a storm: at first, at most, and the number of
@@ -34,6 +35,11 @@ _PIECE = 64 << 10  # bytes of grep's output that are read at once
 _REMEMBERED = 8 << 20  # bytes that the answers for outlines may take
 _ANSWER = 1000  # bytes that an answer takes, about
 _ENTRY = 200  # bytes that an outline takes besides its characters, about
+# Wordings of one pattern that are kept apart, at first and after this many bytes of them in all.
+_WORDINGS, _WORDED, _WORDINGS_THEN = 200, 8 << 20, 20
+# Lines of all hits after which fewer are enough for a pattern, as each of them is kept in memory.
+_POSITIONS, _ENOUGH_THEN = 400_000, 1000
+_FEW = 20  # lines of which each is searched for all texts without an index
 _BEGINNING = 10_000  # lines of a log that show what all of its lines have
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
@@ -41,28 +47,25 @@ _LINE_MASK = (1 << _LINE_BITS) - 1
 
 class _Answer:
     """What the lines of one outline have in common: the probes that match them, those that depend on more
-    than the outline, and the wording; `groups` are those of the hits. Full hits were left out when `turn`
+    than the outline, and the wording; `groups` are those of the hits. Closed hits were left out when `turn`
     was the turn of the scanner."""
 
-    __slots__ = ("groups", "matching", "open", "outline", "turn", "wording")
+    __slots__ = ("_outline", "_wording", "groups", "matching", "open", "turn")
 
     def __init__(
-        self, outline: bytes, matching: list[Hits], undecided: list[tuple[Hits, list[Part]]], turn: int
+        self, of_line: bytes, matching: list[Hits], undecided: list[tuple[Hits, list[Part]]], turn: int
     ) -> None:
-        self.outline, self.matching, self.open, self.turn = outline, matching, undecided, turn
-        self.wording = ""
+        self._outline, self._wording = of_line, ""
+        self.matching, self.open, self.turn = matching, undecided, turn
         self.groups: dict[int, Group] = {}
 
-    def group(self, hits: Hits, line: bytes, position: int) -> Group:
-        """Return the group of hits for lines with the outline."""
-        if not self.wording:
-            self.wording = wording(message(self.outline.replace(b"\0", b"0").replace(b"\n", b"\0")))
-        group = hits.groups.group(self.wording, message(line), position)
-        self.groups[hits.number] = group
-        return group
+    @property
+    def wording(self) -> str:
+        if not self._wording:
+            self._wording = wording(message(self._outline.replace(b"\0", b"0").replace(b"\n", b"\0")))
+        return self._wording
 
 
-_Suspect: TypeAlias = tuple[Hits, Part]
 _NOTHING = _Answer(b"", [], [], 0)
 
 
@@ -84,11 +87,15 @@ class Scanner:
         self._of_every_line = [hits for hits in self.hits if hits.probe.every_line]
         self._turn = 0  # how often hits were closed
         self._texts: dict[int, _Texts] = {}  # by kind of outline
+        self._plain = 0  # how often a line was searched for all literals
         # Answers by outline as in `outlines`, with the digits of the line's number before it if grep gave the
         # line; and by the second kind of outline. Both have the same answers.
         self._by_line: dict[bytes, _Answer] = {}
         self._by_outline: dict[bytes, _Answer] = {}
         self._remembered = 0  # bytes, about
+        self._worded = 0  # bytes of all groups, about
+        self._count = 0  # lines of all hits
+        self._is_short = False  # of memory for lines
         self._batch = _BATCH_FIRST
         self._searched: list[bytes] = []  # the texts for grep; empty: to be rebuilt
         # without grep Python looks at every line, which is slower and just as right; None: not checked yet
@@ -132,16 +139,36 @@ class Scanner:
             matching = matching + [
                 hits for hits, parts in answer.open if any(part.match(text) for part in parts)
             ]
-        closed = False
+        closed, shown_text = False, ""
         for hits in matching:
             if hits.probe.role == "fact":
                 hits.add_fact(text, position)
             else:
-                group = answer.groups.get(hits.number) or answer.group(hits, text, position)
+                group = answer.groups.get(hits.number)
+                if group is None:
+                    shown_text = shown_text or message(text)
+                    group = self._group(hits, answer.wording, shown_text, position)
+                    answer.groups[hits.number] = group
                 hits.add(text, position, group)
             closed = closed or hits.closed
+        self._count += len(matching)
+        if self._count > _POSITIONS and not self._is_short:
+            self._is_short = closed = True
+            for hits in self.hits:
+                hits.at_most(_ENOUGH_THEN)
         if closed:
             self._close()
+
+    def _group(self, hits: Hits, worded: str, text: str, position: int) -> Group:
+        """Return the group of hits for a line."""
+        group = hits.groups.group(worded)
+        if group is None:
+            most = _WORDINGS if self._worded < _WORDED else _WORDINGS_THEN
+            if len(hits.groups) >= most:
+                return hits.groups.last()
+            self._worded += len(worded) + len(text) + _ENTRY
+            group = hits.groups.new(worded, text, position)
+        return group
 
     def _open_again(self) -> None:
         """Look again for what every line of a log has, in the next log."""
@@ -185,10 +212,13 @@ class Scanner:
     def _answer(self, text: bytes, own: bytes, kind: int) -> _Answer:
         """Return the answer for the lines with an outline of this kind, of which `text` is one."""
         if kind not in self._texts:
+            self._plain += 1
+            if self._plain < _FEW and not any(literal in text for literal in self._literals()):
+                return _NOTHING  # what a short log does not hold is not worth an index
             self._texts[kind] = _Texts(self.hits, kind)
         matching: set[Hits] = set()
         undecided: dict[Hits, list[Part]] = {}
-        for hits, part in self._texts[kind].suspects(own):
+        for hits, part, _ in self._texts[kind].suspects(own):
             if part.blind < kind:
                 undecided.setdefault(hits, []).append(part)
             elif hits not in matching and part.match(text):
@@ -226,13 +256,16 @@ class Scanner:
         if not self._uses_grep:
             return None
         if not self._searched:
-            self._searched = list(
-                dict.fromkeys(t for hits in self.hits if not hits.closed for t in hits.probe.literals)
-            )
+            self._searched = self._literals()
         try:
             return start_grep([segment.mark, *self._searched], segment.file.fileno(), self._batch)
         except OSError:
             return None
+
+    def _literals(self) -> list[bytes]:
+        """Return the texts one of which each line has that a probe matches."""
+        wanted = (hits.probe for hits in self.hits if not hits.closed)
+        return list(dict.fromkeys(text for probe in wanted for text in probe.literals))
 
     def _drain(self, segment: Segment, searched: BinaryIO | None, first: int) -> Generator[Lines, None, int]:
         """Yield the candidate lines of a segment; return the number of the line after it."""
@@ -274,33 +307,50 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
             yield lines
 
 
+class _Suspect(NamedTuple):
+    """A part that may match, its hits, and the texts of which outlines of its lines show one of each."""
+
+    hits: Hits
+    part: Part
+    others: tuple[tuple[bytes, ...], ...]
+
+
 class _Texts:
     """The texts that the parts of probes require, reduced to what outlines of one kind show: a line whose
     outline has none of those of a part does not match it."""
 
     def __init__(self, every: Sequence[Hits], kind: int) -> None:
-        self._kind = kind
         self._by_text: dict[bytes, list[_Suspect]] = {}
         for hits in every:
             for part in hits.probe.parts:
-                for text in {shown(text, kind) for text in part.required[0]}:
-                    self._by_text.setdefault(text, []).append((hits, part))
+                first, *others = ({shown(text, kind) for text in texts} for texts in part.required)
+                telling = tuple(tuple(texts) for texts in others if min(map(len, texts)) > 1)
+                suspect = _Suspect(hits, part, telling)
+                for text in first:
+                    self._by_text.setdefault(text, []).append(suspect)
         # The texts by their first three bytes; shorter ones by none.
         self._starts: dict[tuple[int, ...], list[bytes]] = {}
         for text in self._by_text:
             self._starts.setdefault((*text[:3],) if len(text) >= 3 else (), []).append(text)
 
-    def suspects(self, of_line: bytes) -> Iterator[_Suspect]:
-        """Yield each part that may match a line with this outline, except those of full hits, with its
-        hits."""
+    def suspects(self, of_line: bytes) -> list[_Suspect]:
+        """Return each part that may match a line with this outline, except those of closed hits."""
         bare = bare_of(of_line)
-        starts = self._starts.keys() & {*zip(bare, bare[1:], bare[2:], strict=False)}
-        texts = (text for start in (*starts, ()) for text in self._starts.get(start, ()))
-        lists = (self._by_text[text] for text in texts if text in bare)
-        suspects = {id(suspect): suspect for listed in lists for suspect in listed}
-        for hits, part in suspects.values():
-            if not hits.closed and all(self._has_one(texts, bare) for texts in part.required[1:]):
-                yield hits, part
+        suspects: dict[int, _Suspect] = {}
+        for start in (*(self._starts.keys() & {*zip(bare, bare[1:], bare[2:], strict=False)}), ()):
+            for text in self._starts.get(start, ()):
+                if text in bare:
+                    for suspect in self._by_text[text]:
+                        if not suspect.hits.closed:
+                            suspects[id(suspect)] = suspect
+        return [suspect for suspect in suspects.values() if _has_one_of_each(suspect.others, bare)]
 
-    def _has_one(self, texts: tuple[bytes, ...], bare: bytes) -> bool:
-        return any(shown(text, self._kind) in bare for text in texts)
+
+def _has_one_of_each(others: tuple[tuple[bytes, ...], ...], bare: bytes) -> bool:
+    for texts in others:
+        for text in texts:
+            if text in bare:
+                break
+        else:
+            return False
+    return True
