@@ -225,7 +225,8 @@ def alike(
     if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
         return ()
     lines = {position for hit in match.hits for position in hit.positions}
-    printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
+    others = (hit for hit in hits if hit.probe.issue not in ("", match.issue.id))
+    printing = {hit.probe.issue for hit in others if not lines.isdisjoint(hit.positions)}
     first = min(lines)
     return tuple(
         issue

@@ -79,27 +79,25 @@ class Hits:
 
     def __init__(self, probe: Probe, number: int, enough: int, enough_bytes: int) -> None:
         self.probe, self.number, self.positions, self.groups = probe, number, array("Q"), Groups()
+        self.is_fact = probe.role == "fact"
         self.lines: list[str] = []
         self.size, self.full, self.closed = 0, False, False
         self._enough, self._enough_bytes = enough, enough_bytes
 
-    def add(self, line: bytes, position: int, group: Group) -> None:
-        group.count += 1
-        group.last = position
-        self._count(line, position)
-
-    def add_fact(self, line: bytes, position: int) -> None:
-        self.lines.append(line.decode("utf-8", "replace"))
-        self._count(line, position)
+    def add(self, line: bytes, position: int, group: Group | None) -> None:
+        """Add a line; `group` is None for a fact."""
+        if group is None:
+            self.lines.append(line.decode("utf-8", "replace"))
+        else:
+            group.count += 1
+            group.last = position
+        self.positions.append(position)
+        self.size += len(line)
+        if len(self.positions) >= self._enough or self.size >= self._enough_bytes:
+            self.full = self.closed = True
 
     def at_most(self, enough: int) -> None:
         """Let the hits be full with fewer lines."""
         self._enough = min(self._enough, enough)
         if len(self.positions) >= self._enough:
-            self.full = self.closed = True
-
-    def _count(self, line: bytes, position: int) -> None:
-        self.positions.append(position)
-        self.size += len(line)
-        if len(self.positions) >= self._enough or self.size >= self._enough_bytes:
             self.full = self.closed = True

@@ -7,8 +7,9 @@ except for numbers, and most probes do not depend on these: they are tried once 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import BinaryIO
 
 from rocmcfg.advice.doctor.reading.hits import Group, Hits, message, wording
@@ -135,21 +136,19 @@ class Scanner:
 
     def _add(self, answer: _Answer, text: bytes, position: int) -> None:
         matching = answer.matching
-        if answer.open:
-            matching = matching + [
-                hits for hits, parts in answer.open if any(part.match(text) for part in parts)
-            ]
+        for hits, parts in answer.open:
+            for part in parts:
+                if part.match(text):
+                    matching = [*matching, hits]
+                    break
         closed, shown_text = False, ""
         for hits in matching:
-            if hits.probe.role == "fact":
-                hits.add_fact(text, position)
-            else:
-                group = answer.groups.get(hits.number)
-                if group is None:
-                    shown_text = shown_text or message(text)
-                    group = self._group(hits, answer.wording, shown_text, position)
-                    answer.groups[hits.number] = group
-                hits.add(text, position, group)
+            group = answer.groups.get(hits.number)
+            if group is None and not hits.is_fact:
+                shown_text = shown_text or message(text)
+                group = self._group(hits, answer.wording, shown_text, position)
+                answer.groups[hits.number] = group
+            hits.add(text, position, group)
             closed = closed or hits.closed
         self._count += len(matching)
         if self._count > _POSITIONS and not self._is_short:
@@ -328,17 +327,22 @@ class _Texts:
                 suspect = _Suspect(hits, part, telling)
                 for text in first:
                     self._by_text.setdefault(text, []).append(suspect)
-        # The texts by their first three bytes; shorter ones by none.
-        self._starts: dict[tuple[int, ...], list[bytes]] = {}
-        for text in self._by_text:
-            self._starts.setdefault((*text[:3],) if len(text) >= 3 else (), []).append(text)
+        # The texts by their first or last four bytes, whichever fewer texts have; shorter ones by none.
+        ends = [((*text[:4],), (*text[-4:],)) for text in self._by_text]
+        shared = Counter(chain.from_iterable(ends))
+        self._by_end: dict[tuple[int, ...], list[bytes]] = {}
+        for text, both in zip(self._by_text, ends, strict=True):
+            self._by_end.setdefault(min(both, key=shared.__getitem__) if len(text) > 3 else (), []).append(
+                text
+            )
 
     def suspects(self, of_line: bytes) -> list[_Suspect]:
         """Return each part that may match a line with this outline, except those of closed hits."""
         bare = bare_of(of_line)
         suspects: dict[int, _Suspect] = {}
-        for start in (*(self._starts.keys() & {*zip(bare, bare[1:], bare[2:], strict=False)}), ()):
-            for text in self._starts.get(start, ()):
+        fours = zip(bare, bare[1:], bare[2:], bare[3:], strict=False)
+        for end in (*(self._by_end.keys() & {*fours}), ()):
+            for text in self._by_end.get(end, ()):
                 if text in bare:
                     for suspect in self._by_text[text]:
                         if not suspect.hits.closed:
