@@ -260,6 +260,24 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 FEW = {**probes.ENOUGH, "signature": 50, "fact": 5}
 
 
+def test_a_digit_in_a_text_tells_lines_of_one_outline_apart() -> None:
+    scanner = scanned(b"msg=15\nmsg=14\nmsg=15", [probe("signature", "msg=14")], use_grep=False)
+    assert [scanner.place(at)[1] for at in scanner.hits[0].positions] == [2]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("share", [1, 3])
+def test_the_number_that_grep_prints_is_no_part_of_a_line(share: int) -> None:
+    """A line may begin as grep's lines do. Python reads on where most lines match."""
+    lines = [b"%snot needle %d" % (b"" if n % 2 else b"%d:" % n, n) for n in range(3000)]
+    lines = [line if n % share == 0 else b"other" for n, line in enumerate(lines)]
+    wanted = [probe("signature", "^not needle")]
+    limits = {"enough": {**FEW, "signature": 5000}}
+    fast = scanned(b"\n".join(lines), wanted, use_grep=True, **limits)
+    assert answer(fast) == answer(scanned(b"\n".join(lines), wanted, use_grep=False, **limits))
+    assert len(fast.hits[0].positions) == sum(line.startswith(b"not") for line in lines)
+
+
 @pytest.mark.usefixtures("small")
 def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     wanted = [probe("signature", p) for p in ("storm code=[0-9]+", "needle in it", "storm code=77 ")]

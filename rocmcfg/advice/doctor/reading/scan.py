@@ -23,7 +23,7 @@ from rocmcfg.advice.doctor.reading.outlines import (
     without_hexadecimal,
 )
 from rocmcfg.advice.doctor.reading.probes import ENOUGH, ENOUGH_BYTES, Part, Probe, Role
-from rocmcfg.advice.doctor.reading.segments import Lines, LogRead, Numbering, Segment, Segments
+from rocmcfg.advice.doctor.reading.segments import Lines, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
 from rocmcfg.model.shape import NamedTuple
 
@@ -89,9 +89,10 @@ class Scanner:
         self._turn = 0  # how often hits were closed
         self._texts: dict[int, _Texts] = {}  # by kind of outline
         self._plain = 0  # how often a line was searched for all literals
-        # Answers by outline as in `outlines`, with the digits of the line's number before it if grep gave the
-        # line; and by the second kind of outline. Both have the same answers.
+        # Answers by outline as in `outlines`, also with the digits of the line's number before it as grep
+        # prints it; and by the second kind of outline. All have the same answers.
         self._by_line: dict[bytes, _Answer] = {}
+        self._by_printed: dict[bytes, _Answer] = {}
         self._by_outline: dict[bytes, _Answer] = {}
         self._remembered = 0  # bytes, about
         self._worded = 0  # bytes of all groups, about
@@ -108,30 +109,31 @@ class Scanner:
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
         self._open_again()
-        for lines, numbered in self._candidates(stream, log, progress):
-            self._look(lines, numbered, base)
+        for lines in self._candidates(stream, log, progress):
+            self._look(lines, base)
         return log
 
     def place(self, position: int) -> tuple[str, int]:
         """Return the name of the log and the number of the line."""
         return self.logs[position >> _LINE_BITS].name, position & _LINE_MASK
 
-    def _look(self, lines: bytes, numbered: Numbering, base: int) -> None:
-        keys, remembered = outlines(lines), self._by_line.get
+    def _look(self, lines: Lines, base: int) -> None:
+        by_key = self._by_printed if lines.printed else self._by_line
+        keys, remembered = outlines(lines.text), by_key.get
         places = [at for at, answer in enumerate(map(remembered, keys)) if answer is not _NOTHING]
         if not places:
             return
-        single = lines.split(b"\n")
+        single = lines.text.split(b"\n")
         early = any(not hits.closed for hits in self._of_every_line)
         for at in places:
-            number, text = numbered(at, single[at])
+            number, text = lines.numbering(at, single[at])
             text = text.removesuffix(b"\r")
             if early and number > _BEGINNING:
                 self._close(self._of_every_line)
                 early = False
             answer = remembered(keys[at])
             if answer is None or answer.turn != self._turn:
-                answer = self._remember(keys[at], text)
+                answer = self._remember(by_key, keys[at], text)
             self._add(answer, text, base + number)
 
     def _add(self, answer: _Answer, text: bytes, position: int) -> None:
@@ -174,9 +176,8 @@ class Scanner:
         if any(hits.closed and not hits.full for hits in self._of_every_line):
             for hits in self._of_every_line:
                 hits.closed = hits.full
-            self._by_line.clear()
-            self._by_outline.clear()
             self._searched = []
+            self._forget()
 
     def _close(self, hits: Sequence[Hits] = ()) -> None:
         """Look no longer for lines that closed hits would have, nor for `hits`."""
@@ -185,12 +186,17 @@ class Scanner:
         self._searched = []
         self._turn += 1
 
-    def _remember(self, key: bytes, text: bytes) -> _Answer:
+    def _forget(self) -> None:
+        for memo in (self._by_line, self._by_printed, self._by_outline):
+            memo.clear()
+        self._remembered = 0
+
+    def _remember(self, by_key: dict[bytes, _Answer], key: bytes, text: bytes) -> _Answer:
         """Return the answer for a line, and remember it for the key."""
         if self._remembered > _REMEMBERED:
-            self._by_line.clear()
-            self._by_outline.clear()
-            self._remembered = 0
+            self._forget()
+        if not self._texts and self._has_no_literal(text):
+            return _NOTHING  # another line with the outline may have one
         own, numbers = without_hexadecimal(outline(text))
         answer = self._by_outline.get(own)
         if answer is None:
@@ -203,17 +209,14 @@ class Scanner:
             answer.turn = self._turn
             if not answer.matching and not answer.open:
                 answer = self._by_outline[own] = _NOTHING
-        if key not in self._by_line:
+        if key not in by_key:
             self._remembered += len(key) + _ENTRY
-        self._by_line[key] = answer
+        by_key[key] = answer
         return answer
 
     def _answer(self, text: bytes, own: bytes, kind: int) -> _Answer:
         """Return the answer for the lines with an outline of this kind, of which `text` is one."""
         if kind not in self._texts:
-            self._plain += 1
-            if self._plain < _FEW and not any(literal in text for literal in self._literals()):
-                return _NOTHING  # what a short log does not hold is not worth an index
             self._texts[kind] = _Texts(self.hits, kind)
         matching: set[Hits] = set()
         undecided: dict[Hits, list[Part]] = {}
@@ -224,6 +227,12 @@ class Scanner:
                 matching.add(hits)
         left = [(hits, parts) for hits, parts in undecided.items() if hits not in matching]
         return _Answer(own, [*matching], left, self._turn) if matching or left else _NOTHING
+
+    def _has_no_literal(self, text: bytes) -> bool:
+        """Return whether no probe may match a line; False for lines after the first few. A short log without
+        anything to find is not worth an index."""
+        self._plain += 1
+        return self._plain < _FEW and not any(literal in text for literal in self._literals())
 
     def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Lines]:
         """Yield candidate lines. Several greps search a segment each, while the next one is read and
@@ -281,9 +290,9 @@ class Scanner:
                     seen = before + int(piece)
                     if text == segment.mark:
                         if others:
-                            yield others, numbered
+                            yield Lines(others, numbered, printed=True)
                         return first + seen - 1 - len(segment.cuts)
-                    yield lines, numbered
+                    yield Lines(lines, numbered, printed=True)
             except OSError:  # killed
                 break
             finally:

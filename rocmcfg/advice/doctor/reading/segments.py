@@ -86,8 +86,14 @@ def _cut(data: bytes, longest: int, *, open_end: bool = False) -> Block:
 # How to get the number of a line in its log, counted from 1, and its text, from its place among other lines
 # and from what stands there. The pieces of one overlong line share the number.
 Numbering: TypeAlias = "Callable[[int, bytes], tuple[int, bytes]]"
-# Lines that are joined by line feeds.
-Lines: TypeAlias = "tuple[bytes, Numbering]"
+
+
+class Lines(NamedTuple):
+    """Lines that are joined by line feeds. `printed`: grep printed them, each with a number before it."""
+
+    text: bytes
+    numbering: Numbering
+    printed: bool
 
 
 @published("name", "size", "complete")
@@ -139,7 +145,7 @@ class Segment:
                 lines = b"\n".join(lines.split(b"\n")[seen - pieces :]) if pieces + count > seen else b""
             pieces += count
             if count and pieces > seen:
-                yield lines, self._numbering(first, pieces - lines.count(b"\n"))
+                yield Lines(lines, self._numbering(first, pieces - lines.count(b"\n")), printed=False)
         return first + pieces - len(self.cuts)
 
     def printed(self, first: int, before: int) -> Numbering:
