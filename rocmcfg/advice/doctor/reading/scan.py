@@ -30,7 +30,7 @@ from rocmcfg.model.shape import NamedTuple
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines after which a grep is restarted with fewer patterns in a storm: at first, at most, and the number of
 # bytes that they should amount to.
-_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 100_000, 4 << 20
+_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 200_000, 16 << 20
 _SMALL = 32 << 10  # bytes; Python is through a smaller part before grep has read its patterns
 _PIECE = 64 << 10  # bytes of grep's output that are read at once
 _REMEMBERED = 8 << 20  # bytes that the answers for outlines may take
