@@ -126,8 +126,9 @@ def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
     ("pattern", "wanted"),
     [
         ("abc[0-9]+defgh", {b"defgh"}),
-        ("(one|three) tail", {b" tail"}),
-        ("(alpha|gamma)[xy]", {b"alpha", b"gamma"}),
+        ("(one|three) tail", {b"one tail", b"three tail"}),
+        ("(alpha|gamma)[xy]", {b"alphax", b"alphay", b"gammax", b"gammay"}),
+        ("(alpha|gamma)[v-z]", {b"alpha", b"gamma"}),
         ("x(optional)?y", {b"x"}),
         ("(twice){2,}", {b"twice"}),
         ("[a-z]+", {b""}),
