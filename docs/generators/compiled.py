@@ -34,7 +34,8 @@ def page() -> str:
     probed = probes.of_all(diagnosis.log_knowledge(), catalogue.known_issues(), classes, resets=True)
     patterns = [p.pattern for p in probed]
     required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
-    entries.append(compiled.entry(probes.READY, b"", required))
+    entries.append(compiled.entry(probes.TEXTS, b"", required))
+    entries.append(compiled.entry(probes.PARTS, b"", {p: probes.parts(p) for p in patterns}))
     cures = cures_of(catalogue.known_issues()).items()
     entries.append(
         compiled.entry(READY, b"", {id: [cure._asdict() for cure in listed] for id, listed in cures})

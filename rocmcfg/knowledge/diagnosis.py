@@ -18,12 +18,13 @@ from rocmcfg.model.version import RocmRange, VersionRange
 
 class FactPattern(NamedTuple):
     """A pattern of a fact. `kind` is the kind of the text in group `group`; facts with a higher weight
-    win."""
+    win. `every_line`: a log with such a line has little else."""
 
     kind: str
     pattern: str
     group: int = 1
     weight: int = 1
+    every_line: bool = False
 
 
 class LogKind(NamedTuple):

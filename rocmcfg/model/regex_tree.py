@@ -24,7 +24,8 @@ class Literal(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """A set of characters that match, as it is written: a bracket expression or a class such as `\\w`."""
+    """A set of characters that match, as a pattern: a bracket expression, a class such as `\\w`, or
+    alternatives of one character each."""
 
     source: str
 
@@ -62,6 +63,24 @@ def parsed(pattern: str) -> Tree:
     return tree
 
 
+def alternatives(pattern: str) -> list[tuple[int, int]]:
+    """Return where the alternatives of a pattern begin and end: a text has a match of the pattern if it has
+    one of an alternative. A group around all of them counts as none."""
+    start, end = 0, len(pattern)
+    while pattern[start:end].startswith("(") and not pattern.startswith("(?", start):
+        _, after = _group(pattern, start)
+        if after != end:
+            break
+        start, end = start + 1, end - 1
+    parts, at = [], start
+    while True:
+        _, after = _sequence(pattern, at)
+        parts.append((at, after))
+        if after >= end:
+            return parts
+        at = after + 1
+
+
 def _alternatives(pattern: str, at: int) -> tuple[Tree, int]:
     """Return the alternatives from an offset on, and the offset of the parenthesis or the end after them."""
     branches = []
@@ -81,7 +100,11 @@ def _joined(branches: list[Tree]) -> Tree:
         shared += branches[0][:1]
         branches = [branch[1:] for branch in branches]
     nodes = [branch[0] for branch in branches if len(branch) == 1]
-    singles = [node[0] for node in nodes if isinstance(node, (Literal, Characters))]
+    singles = [
+        re.escape(node.character) if isinstance(node, Literal) else node.source
+        for node in nodes
+        if isinstance(node, (Literal, Characters))
+    ]
     if len(singles) == len(branches):
         return (*shared, Characters("|".join(singles)))
     return (*shared, Branch(tuple(branches)))

@@ -29,6 +29,7 @@ DEMO = REPOSITORY / "docs" / "demo"
 HEAVY = ("pydantic", "jinja2", "sh", "distro", "typer")
 # Start-up is a third of a second of doctor's time, and counts for less the longer the log is.
 LOG_MEGABYTES = 1000
+DENSE_MEGABYTES = 15
 NODES = "sys/devices/virtual/kfd/kfd/topology/nodes"
 SETTINGS = (
     *("amdgpu.aspm=0", "amdgpu.audio=0", "amdgpu.bapm=0", "amdgpu.compute_multipipe=0", "amdgpu.dc=1"),
@@ -78,6 +79,7 @@ def measure(temporary: Path, runs: int) -> Iterator[Figure]:
     yield from growth(temporary, runs)
     yield from chains(temporary / "chains", runs)
     yield from doctor(temporary, min(runs, 5))
+    yield from dense(temporary, min(runs, 5))
     yield from small(temporary, runs)
     yield from running(runs)
     yield from shipped(temporary / "shipped")
@@ -243,6 +245,20 @@ def doctor(temporary: Path, runs: int) -> Iterator[Figure]:
         )
         yield Figure("  peak memory, grep's included", f"{peak:.0f} MiB", "<= 100 MiB", peak > 100)
         log.unlink()
+
+
+def dense(temporary: Path, runs: int) -> Iterator[Figure]:
+    """What a storm of many kinds of faults costs beyond the start of doctor."""
+    root, log, line = sample(temporary / "dense"), temporary / "dense.log", temporary / "line.log"
+    must([sys.executable, str(Path(__file__).with_name("logs.py")), "dense", str(DENSE_MEGABYTES), str(log)])
+    line.write_text("hello world\n")
+    mine, start = ([*rocmcfg("doctor", root), "--log", str(path)] for path in (log, line))
+    pairs = in_turns(runs, mine, start)
+    beyond = statistics.median(one.cpu - other.cpu for one, other in pairs)
+    peak = max(one.peak for one, _ in pairs)
+    yield Figure(f"doctor, dense log of {DENSE_MEGABYTES} MB", seconds(one for one, _ in pairs))
+    yield Figure("  CPU time beyond its start", f"{beyond:.2f} s", "<= 1.5 s", beyond > 1.5)
+    yield Figure("  peak memory", f"{peak:.0f} MiB", "<= 100 MiB", peak > 100)
 
 
 def small(temporary: Path, runs: int) -> Iterator[Figure]:

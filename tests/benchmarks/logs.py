@@ -1,8 +1,10 @@
-"""Makes logs of any size for the benchmark of doctor: a quiet one, a storm of faults, and what HIP prints
-with AMD_LOG_LEVEL=3, where lines are long and hold names of GEMM kernels.
+"""Makes logs of any size for the benchmark of doctor: a quiet one, a storm of faults, a dense one with every
+line of amdgpu that the knowledge has, and what HIP prints with AMD_LOG_LEVEL=3, where lines are long and hold
+names of GEMM kernels.
 
     python tests/benchmarks/logs.py quiet 1000 quiet.log      # 1000 MB
     python tests/benchmarks/logs.py storm 1000 storm.log
+    python tests/benchmarks/logs.py dense 15 dense.log
     python tests/benchmarks/logs.py gemm 1000 gemm.log
     python tests/benchmarks/logs.py patterns patterns.txt     # the signatures, for grep -f
 
@@ -12,10 +14,12 @@ The same arguments give the same bytes.
 from __future__ import annotations
 
 import random
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, faults
 
 _QUIET = (
     "amdgpu 0000:03:00.0: amdgpu: ring comp_1.{a}.0 uses VM inv eng {b} on hub 0",
@@ -70,9 +74,32 @@ def _gemm(names: int = 30) -> tuple[str, ...]:
     return tuple(made)
 
 
+def _dense(size: int) -> Iterator[str]:
+    """Lines of the driver, hundreds of kinds in no order, each time with other numbers."""
+    issues = (s for issue in catalogue.known_issues() for g in issue.signatures for s in g.samples)
+    lines = [*(line.text for fault in faults.faults().values() for line in fault.lines), *issues]
+    kinds = list(dict.fromkeys(line for line in lines if re.search("amdgpu|drm|kfd", line)))
+    chance, made, now = random.Random(size), 0, 0.0
+    hexadecimal, decimal = re.compile("(?<=0x)[0-9a-fA-F]+"), re.compile(r"(?<![\w.])\d{2,}(?![\w.])")
+
+    def other(number: re.Match[str], digits: str) -> str:
+        return "".join(chance.choices(digits, k=len(number[0])))
+
+    while made < size:
+        text = hexadecimal.sub(lambda number: other(number, "0123456789abcdef"), chance.choice(kinds))
+        text = decimal.sub(lambda number: other(number, "0123456789"), text)
+        now += chance.random() / 50
+        line = f"2026-11-21T12:00:00+00:00 host kernel: [{now:12.6f}] {text}\n"
+        made += len(line)
+        yield line
+
+
 def write(kind: str, megabytes: int, path: Path) -> None:
-    """`kind` is quiet (nothing wrong but one failure in the middle), storm (faults and nothing else) or gemm
-    (a long line for every kernel that was started)."""
+    """`kind` is quiet (nothing wrong but one failure in the middle), storm (faults and nothing else), dense
+    (hundreds of kinds of faults) or gemm (a long line for every kernel that was started)."""
+    if kind == "dense":
+        path.write_text("".join(_dense(megabytes * 1_000_000)))
+        return
     block = _block(_gemm(), 10_000) if kind == "gemm" else _block(_QUIET if kind == "quiet" else _FAULTS)
     count = max(megabytes * 1_000_000 // len(block), 1)
     with path.open("wb") as stream:

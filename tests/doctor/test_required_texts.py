@@ -19,7 +19,7 @@ PROBES = probes.of_logs(diagnosis.log_knowledge(), resets=True) + probes.of_issu
 
 def test_the_shipped_patterns_require_the_texts_that_are_on_record() -> None:
     """The record is compiled.tsv, from which doctor takes them."""
-    recorded = compiled.known(probes.READY, b"") or {}
+    recorded = compiled.known(probes.TEXTS, b"") or {}
     patterns = {probe.pattern for probe in PROBES}
     derived = {p: [[text.decode() for text in texts] for texts in required(p)] for p in patterns}
     assert derived == {pattern: recorded[pattern] for pattern in patterns}

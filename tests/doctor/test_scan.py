@@ -6,14 +6,16 @@ import io
 import itertools
 import re
 import time
+import tracemalloc
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.advice.doctor.reading import probes, scan, segments
+from rocmcfg.advice.doctor.reading.hits import message
 from rocmcfg.advice.doctor.reading.probes import Probe, bounded, probe, required
 from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
@@ -40,6 +42,7 @@ SAMPLES = sorted(
     {sample for issue in catalogue.known_issues() for s in issue.signatures for sample in s.samples}
     | {"Linux version 6.8.0-90-generic (x)", "Command line: a=b quiet", "gfx_v11_0 gfx1100", "*ERROR* amdgpu"}
 )
+LINES = [*SAMPLES, *(line.text for fault in faults.faults().values() for line in fault.lines)]
 
 
 def answer(scanner: Scanner) -> Answer:
@@ -54,8 +57,8 @@ def answer(scanner: Scanner) -> Answer:
     ]
 
 
-def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool) -> Scanner:
-    scanner = Scanner(wanted, use_grep=use_grep)
+def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool, **limits: Any) -> Scanner:
+    scanner = Scanner(wanted, use_grep=use_grep, **limits)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 
@@ -123,8 +126,9 @@ def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
     ("pattern", "wanted"),
     [
         ("abc[0-9]+defgh", {b"defgh"}),
-        ("(one|three) tail", {b" tail"}),
-        ("(alpha|gamma)[xy]", {b"alpha", b"gamma"}),
+        ("(one|three) tail", {b"one tail", b"three tail"}),
+        ("(alpha|gamma)[xy]", {b"alphax", b"alphay", b"gammax", b"gammay"}),
+        ("(alpha|gamma)[v-z]", {b"alpha", b"gamma"}),
         ("x(optional)?y", {b"x"}),
         ("(twice){2,}", {b"twice"}),
         ("[a-z]+", {b""}),
@@ -172,6 +176,76 @@ def test_lines_with_one_outline_are_answered_as_each_of_them_alone() -> None:
         assert hits.full or len(alone) == len(hits.positions), hits.probe.pattern
 
 
+_numbers = st.sampled_from(
+    [b"0x7f3a", b"0x10", b"9f86d081884c", b"c0ffee12", b"31", b"gfx90a", b"\0x1", b"1x2"]
+)
+_storm = st.lists(
+    st.tuples(
+        st.sampled_from([line.encode() for line in LINES]), _numbers, st.integers(0, 80), st.booleans()
+    ),
+    min_size=1,
+    max_size=80,
+)
+
+
+def _in_storm(line: bytes, number: bytes, at: int, varied: bool) -> bytes:
+    """The line with a number put into it, or with other digits."""
+    if varied:
+        return re.sub(rb"[0-9]", lambda match: b"%d" % ((match[0][0] + at) % 10), line)
+    return line[:at] + number + line[at:]
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts=_storm, memory=st.sampled_from([0, 3000, 8 << 20]))
+def test_what_is_remembered_of_lines_is_true_of_each(
+    parts: list[tuple[bytes, bytes, int, bool]], memory: int
+) -> None:
+    """Every line alone, matched in the plainest way, is what the scan finds with any memory."""
+    lines = [_in_storm(*part) for part in parts] * 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_REMEMBERED", memory)
+        scanner = scanned(b"\n".join(lines), PROBES, use_grep=False)
+    for hits, numbers in zip(scanner.hits, by_re_alone(b"\n".join(lines), PROBES), strict=True):
+        positions = [scanner.place(at)[1] for at in hits.positions]
+        assert positions == (numbers[: len(positions)] if hits.full else numbers), hits.probe.pattern
+        if hits.probe.role != "fact":
+            assert sum(group.count for group in hits.groups) == len(positions)
+            assert all(message(lines[group.first - 1]) == group.text for group in hits.groups)
+
+
+def test_lines_without_an_end_of_new_ones_take_a_bounded_memory() -> None:
+    """Each line is new to the scan, and matches."""
+    letters = [bytes((97 + n // 676 % 26, 97 + n // 26 % 26, 97 + n % 26)) for n in range(8000)]
+    lines = [line.encode() + b" by " + word * 40 for word, line in zip(letters, LINES * 20, strict=False)]
+    scanner = Scanner(PROBES, use_grep=False)
+    scanner.read("a.log", io.BytesIO(b"\n".join(lines[:500])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_REMEMBERED", 1 << 20)
+        patch.setattr(scan, "_WORDED", 1 << 20)
+        tracemalloc.start()
+        scanner.read("b.log", io.BytesIO(b"\n".join(lines)))
+        memory, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert sum(len(hits.positions) for hits in scanner.hits) > len(lines)
+    assert memory < 6 << 20
+
+
+def test_a_host_name_is_looked_for_in_the_beginning_of_each_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "_BEGINNING", 3)
+    line = b"2026-11-21T12:00:00+01:00 %s kernel: Linux version 6.12.1 (x)"
+    log = b"\n".join([line % b"one", b"other", line % b"two", line % b"three", line % b"four"] * 3)
+    for use_grep in (True, False):
+        scanner = Scanner(PROBES, use_grep=use_grep)
+        for name in ("a.log", "b.log"):
+            scanner.read(name, io.BytesIO(log))
+        names = [hits for hits in scanner.hits if hits.probe.every_line and hits.positions]
+        assert [[scanner.place(at) for at in hits.positions] for hits in names] == [
+            [("a.log", 1), ("a.log", 3), ("b.log", 1), ("b.log", 3)]
+        ]
+        kernels = next(hits for hits in scanner.hits if hits.probe.pattern.startswith("Linux version"))
+        assert len(kernels.positions) == 24
+
+
 # -- storms -----------------------------------------------------------------------------------------------
 
 
@@ -182,8 +256,27 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "SIZE", 8192)
     monkeypatch.setattr(scan, "_BATCH_FIRST", 7)
     monkeypatch.setattr(scan, "_BATCH", 7)
-    monkeypatch.setitem(probes.ENOUGH, "signature", 50)
-    monkeypatch.setitem(probes.ENOUGH, "fact", 5)
+
+
+FEW = {**probes.ENOUGH, "signature": 50, "fact": 5}
+
+
+def test_a_digit_in_a_text_tells_lines_of_one_outline_apart() -> None:
+    scanner = scanned(b"msg=15\nmsg=14\nmsg=15", [probe("signature", "msg=14")], use_grep=False)
+    assert [scanner.place(at)[1] for at in scanner.hits[0].positions] == [2]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("share", [1, 3])
+def test_the_number_that_grep_prints_is_no_part_of_a_line(share: int) -> None:
+    """A line may begin as grep's lines do. Python reads on where most lines match."""
+    lines = [b"%snot needle %d" % (b"" if n % 2 else b"%d:" % n, n) for n in range(3000)]
+    lines = [line if n % share == 0 else b"other" for n, line in enumerate(lines)]
+    wanted = [probe("signature", "^not needle")]
+    limits = {"enough": {**FEW, "signature": 5000}}
+    fast = scanned(b"\n".join(lines), wanted, use_grep=True, **limits)
+    assert answer(fast) == answer(scanned(b"\n".join(lines), wanted, use_grep=False, **limits))
+    assert len(fast.hits[0].positions) == sum(line.startswith(b"not") for line in lines)
 
 
 @pytest.mark.usefixtures("small")
@@ -192,7 +285,10 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     storm = [f"[{i}.0] storm code={i} x" for i in range(2000)]
     storm[1500] += " needle in it"
     log = "\n".join(storm).encode()
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW),
+        scanned(log, wanted, use_grep=False, enough=FEW),
+    )
     assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
     assert [hits.full for hits in fast.hits] == [True, False, False]
@@ -200,13 +296,15 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
+def test_a_storm_of_long_lines_ends_by_its_bytes() -> None:
     wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
     storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
     storm[250] += " needle in it"
     log = "\n".join(storm).encode()
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW, enough_bytes=20_000),
+        scanned(log, wanted, use_grep=False, enough=FEW, enough_bytes=20_000),
+    )
     assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
     assert fast.hits[0].full
@@ -220,7 +318,10 @@ def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
         long = b"y" * 20_000 if number % 97 == 0 else b""
         text.append(long + b"mark %d" % number if number % 3 == 0 else long + b"other")
     log = b"\n".join(text) + b"\n"
-    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    fast, slow = (
+        scanned(log, wanted, use_grep=True, enough=FEW),
+        scanned(log, wanted, use_grep=False, enough=FEW),
+    )
     assert answer(fast) == answer(slow)
     numbers = [fast.place(p)[1] for p in fast.hits[0].positions]
     assert numbers == [n for n in range(1, 400) if n % 3 == 0][:50]
@@ -317,11 +418,11 @@ class _Dying(io.BytesIO):
         whole = content.splitlines(keepends=True)
         super().__init__(b"".join(whole[: len(whole) // 2]))
 
-    def __next__(self) -> bytes:
-        line = self.readline()
-        if not line:
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        if not content:
             raise OSError("killed")
-        return line
+        return content
 
 
 STAMPS = {
@@ -354,7 +455,7 @@ STAMPS = {
     ],
 )
 def test_a_message_keeps_the_function_that_the_driver_names(stamp: str, line: str) -> None:
-    assert scan.message((stamp + line).encode()) == line
+    assert message((stamp + line).encode()) == line
 
 
 def test_an_end_of_line_in_a_pattern_also_means_crlf() -> None:

@@ -48,11 +48,13 @@ def test_a_shipped_profile_is_compiled_and_the_same(name: str) -> None:
 def test_what_a_pattern_requires_is_compiled_and_the_same() -> None:
     classes = faults.faults().values()
     every = probes.of_all(diagnosis.log_knowledge(), catalogue.known_issues(), classes, resets=True)
-    known = compiled.known(probes.READY, b"")
+    known, parts = compiled.known(probes.TEXTS, b""), compiled.known(probes.PARTS, b"")
     assert known is not None
-    assert set(known) == {probe.pattern for probe in every}, "run docs/generate.py"
+    assert parts is not None
+    assert set(known) == set(parts) == {probe.pattern for probe in every}, "run docs/generate.py"
     for pattern, texts in known.items():
         assert [tuple(map(str.encode, one)) for one in texts] == probes.required(pattern)
+        assert parts[pattern] == probes.parts(pattern)
 
 
 def test_the_cures_of_known_issues_are_compiled_and_the_same() -> None:
@@ -63,7 +65,7 @@ def test_the_cures_of_known_issues_are_compiled_and_the_same() -> None:
 
 
 def test_nothing_else_is_compiled() -> None:
-    wanted = {*FILES, *(f"profiles/{name}" for name in PROFILES), probes.READY, cures.READY}
+    wanted = {*FILES, *(f"profiles/{name}" for name in PROFILES), probes.TEXTS, probes.PARTS, cures.READY}
     assert {name.decode() for name in compiled._lines() if name} == wanted
 
 

@@ -8,9 +8,10 @@ from typing import Literal
 
 from rocmcfg.advice.doctor.judging.faults import FaultMatch
 from rocmcfg.advice.doctor.judging.match import Match
+from rocmcfg.advice.doctor.reading.hits import Group, Hits
 from rocmcfg.advice.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.advice.doctor.reading.probes import Role
-from rocmcfg.advice.doctor.reading.scan import Group, Hits, Scanner
+from rocmcfg.advice.doctor.reading.scan import Scanner
 from rocmcfg.judging.judge import of_the_name
 from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.catalogue import Catalogue

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from rocmcfg.advice.doctor.reading.scan import message
+from rocmcfg.advice.doctor.reading.hits import message
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
-from rocmcfg.advice.doctor.reading.scan import Group, Hits
+from rocmcfg.advice.doctor.reading.hits import Group, Hits
 from rocmcfg.knowledge.faults import layers
 from rocmcfg.model.fault import Fault, Severity
 from rocmcfg.model.shape import NamedTuple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocmcfg.advice.doctor.judging.origin import Reason
-from rocmcfg.advice.doctor.reading.scan import Hits
+from rocmcfg.advice.doctor.reading.hits import Hits
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling

@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 from rocmcfg.advice.doctor.judging.match import AppliedSetting, InForce, Match, Stages, damped
 from rocmcfg.advice.doctor.judging.origin import Origin, Reason, conditions, fixes
 from rocmcfg.advice.doctor.judging.workarounds import HostState, done, where_in_force
-from rocmcfg.advice.doctor.reading.scan import Hits
+from rocmcfg.advice.doctor.reading.hits import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
@@ -225,7 +225,8 @@ def alike(
     if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
         return ()
     lines = {position for hit in match.hits for position in hit.positions}
-    printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
+    others = (hit for hit in hits if hit.probe.issue not in ("", match.issue.id))
+    printing = {hit.probe.issue for hit in others if not lines.isdisjoint(hit.positions)}
     first = min(lines)
     return tuple(
         issue

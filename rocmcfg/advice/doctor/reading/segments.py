@@ -83,8 +83,17 @@ def _cut(data: bytes, longest: int, *, open_end: bool = False) -> Block:
     return Block(b"".join((*pieces, data[start:])) if pieces else data, tuple(cuts))
 
 
-# The number in the log, counted from 1, and the text; the pieces of one overlong line share the number.
-Line: TypeAlias = "tuple[int, bytes]"
+# How to get the number of a line in its log, counted from 1, and its text, from its place among other lines
+# and from what stands there. The pieces of one overlong line share the number.
+Numbering: TypeAlias = "Callable[[int, bytes], tuple[int, bytes]]"
+
+
+class Lines(NamedTuple):
+    """Lines that are joined by line feeds. `printed`: grep printed them, each with a number before it."""
+
+    text: bytes
+    numbering: Numbering
+    printed: bool
 
 
 @published("name", "size", "complete")
@@ -122,18 +131,35 @@ class Segment:
         """Return how many lines come before the `piece`th piece, counted from 1."""
         return piece - 1 - bisect_left(self.cuts, piece - 1)
 
-    def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
-        """Yield the lines after the first `seen` pieces; return the number of the line after the segment."""
-        piece = 0
+    def without_grep(self, first: int, seen: int) -> Generator[Lines, None, int]:
+        """Yield the lines after the first `seen` pieces; return the number of the line after the segment. The
+        first line of the segment has the number `first`."""
+        pieces = 0
         self.file.seek(0)
         for block in blocks(self.file):
-            for text in block.data[:-1].split(b"\n"):
-                piece += 1
-                if text == self.mark:
-                    return first + piece - 1 - len(self.cuts)
-                if piece > seen:
-                    yield first + self.line(piece), text
-        return first + piece - len(self.cuts)
+            lines = block.data[:-1]
+            count = lines.count(b"\n") + 1
+            if lines.endswith(self.mark):
+                lines, count = lines[: -len(self.mark) - 1], count - 1
+            if pieces < seen:
+                lines = b"\n".join(lines.split(b"\n")[seen - pieces :]) if pieces + count > seen else b""
+            pieces += count
+            if count and pieces > seen:
+                yield Lines(lines, self._numbering(first, pieces - lines.count(b"\n")), printed=False)
+        return first + pieces - len(self.cuts)
+
+    def printed(self, first: int, before: int) -> Numbering:
+        """Return the numbering for what grep prints of the lines after the first `before` pieces."""
+
+        def numbered(_: int, line: bytes) -> tuple[int, bytes]:
+            piece, _colon, text = line.partition(b":")
+            return first + self.line(before + int(piece)), text
+
+        return numbered
+
+    def _numbering(self, first: int, piece: int) -> Numbering:
+        """Return the numbering for lines that begin with the `piece`th piece."""
+        return lambda at, line: (first + self.line(piece + at), line)
 
 
 class Segments:
