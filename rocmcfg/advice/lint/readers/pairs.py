@@ -77,7 +77,7 @@ _ARGUMENT = (
 # Parameters of a module, apart from its name: KMM, AMD's GPU operator, Talos, Ansible's and Puppet's modules.
 _PARAMETERS = regex(
     r"\b(?P<key>parameters|params|options|modprobe_options|loadArgs)[\"']?[ \t]*(?:=>|[:=])[ \t]*"
-    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|(?:\r?\n[ \t]*-[ \t]+[^\n]+)+|[^\s\[\"'][^\n]*)"
+    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|(?:(?:\r?\n[ \t]*)+-[ \t]+[^\n]+)+|[^\s\[\"'][^\n]*)"
 )
 _MODULE = regex(
     r"\b(?:name|moduleName|module|kmod::options?)[\"']?[ \t]*(?:=>|[:={])?[ \t{]*[\"']?([\w-]+)"
