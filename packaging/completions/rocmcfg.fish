@@ -74,7 +74,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a new -d 'Draft a kno
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a export -d 'Make a bundle for other hosts'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a install -d 'Install a signed bundle'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a remove -d 'Remove an installed bundle'
-complete -c rocmcfg -n "__fish_rocmcfg_at help" -a render -d 'Print a profile for NixOS, images, Kubernetes or TuneD'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a render -d 'Print a profile for NixOS, images or clusters'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a schema -d 'Print the JSON Schemas of the documents'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a status -d 'Show this host and the settings in force'
@@ -96,7 +96,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Describe this host for
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add your own known issues and parameters'
-complete -c rocmcfg -n "__fish_rocmcfg_at " -a render -d 'Print a profile for NixOS, images, Kubernetes or TuneD'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a render -d 'Print a profile for NixOS, images or clusters'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a schema -d 'Print the JSON Schemas of the documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -l version -d 'Show the version and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -s h -l help -d 'Show the options, and exit.'

@@ -20,7 +20,7 @@ def render(
     machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,
 ) -> None:
-    """Print a profile for NixOS, images, Kubernetes or TuneD.
+    """Print a profile for NixOS, images or clusters.
 
     Conditions are checked for the machine of --gfx, --kernel and --rocm, if one of
     them is given, or else for this host, if it has an AMD GPU. What the system cannot
