@@ -1,4 +1,5 @@
-"""Command `render`: print profiles as configuration for a system that is built. Needs no rights."""
+"""Command `render`: print profiles as configuration for a system that another program sets up. Needs no
+rights."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ def render(
     machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,
 ) -> None:
-    """Print a profile for NixOS, Guix or images.
+    """Print a profile for NixOS, images or clusters.
 
     Conditions are checked for the machine of --gfx, --kernel and --rocm, if one of
-    them is given, or else for this host, if it has an AMD GPU.
+    them is given, or else for this host, if it has an AMD GPU. What the system cannot
+    set is named in a comment and a warning.
     """
     from rocmcfg.workflow import rendering
 

@@ -189,6 +189,20 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (5, 24, "TORCH_USE_HIPBLASLT=0", "unknown"),
         ],
     ),
+    "TuneD": (
+        "/etc/tuned/amd/tuned.conf",
+        FileKind.TUNED,
+        "[modules]\namdgpu=+r, gfxoff=0 # gfxoff=1\n[bootloader]\n"
+        "cmdline_a=+quiet amdgpu.gfxoff=0\ncmdline_b=-amdgpu.gfxoff=1\n",
+        [(2, 12, "gfxoff=0", GFXOFF), (4, 18, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "parameters where AMD's GPU operator takes none": (
+        "deviceconfig.yaml",
+        FileKind.YAML,
+        "apiVersion: amd.com/v1alpha1\nkind: DeviceConfig\nspec:\n  driver:\n    kernelModuleConfig:\n"
+        "      loadArgs:\n        - --verbose\n        - noretry=1\n      parameters: [gfxoff=0]\n",
+        [(8, 11, "noretry=1", "syntax"), (9, 20, "gfxoff=0", GFXOFF)],
+    ),
     "Python": (
         "a.py",
         FileKind.PYTHON,
@@ -316,7 +330,7 @@ def test_what_is_found_and_where(name: str) -> None:
 
 
 TELLING = (
-    "grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "Python", "script", "document"
+    "grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "TuneD", "Python", "script", "document"
 )  # fmt: skip
 
 

@@ -151,6 +151,10 @@ SETS_NOTHING = {
         "a.tf",
         "// HSA_XNACK = 1\n/* amdgpu.runpm=0 */\n# iommu=pt amdgpu.noretry=0\n",
     ),
+    "a list to remove, with comments between its items": (
+        "a.yml",
+        "remove_args:\n  # of the old card\n\n  - amdgpu.runpm=0\n  # and of its board\n  - iommu=pt\n",
+    ),
     "a removal in data": (
         "a.json",
         '{"remove_args": ["amdgpu.runpm=0", "iommu=pt"], "unset": "HSA_XNACK=1", '

@@ -60,23 +60,56 @@ CASES = {
 
 
 class Read(NamedTuple):
-    """What a system would do after it has read a text."""
+    """What a system would do after it has read a text. `elsewhere` are the settings that its comments say
+    are to be set elsewhere."""
 
     kargs: list[str]
     options: list[str]
     variables: dict[str, str]
+    elsewhere: Sequence[str] = ()
 
 
 def wanted(settings: Sequence[DesiredSetting]) -> Read:
     return Read(
         [s.karg for s in settings if s.channel is Channel.CMDLINE],
-        [
-            f"options {s.module} {s.name.partition('.')[2]}={s.text}"
-            for s in settings
-            if s.channel is Channel.MODPROBE
-        ],
+        [option(s) for s in settings if s.channel is Channel.MODPROBE],
         {s.name: s.text or "" for s in settings if s.kind is Kind.ENV},
     )
+
+
+def option(setting: DesiredSetting) -> str:
+    return f"options {setting.module} {setting.name.partition('.')[2]}={setting.text}"
+
+
+def without_variables(settings: Sequence[DesiredSetting]) -> Read:
+    asked = wanted(settings)
+    return asked._replace(
+        variables={}, elsewhere=[f"{name}={value}" for name, value in asked.variables.items()]
+    )
+
+
+def as_arguments(settings: Sequence[DesiredSetting]) -> Read:
+    """Ubuntu Core has parameters of modules on the kernel command line."""
+    both = [s.karg for s in settings if s.channel is not Channel.ENVIRONMENT]
+    return without_variables(settings)._replace(kargs=both, options=[])
+
+
+def as_parameters_of_amdgpu(settings: Sequence[DesiredSetting]) -> Read:
+    of_amdgpu = [s for s in settings if s.module == "amdgpu"]
+    rest = sorted((s for s in settings if s not in of_amdgpu), key=lambda s: s.kind is not Kind.KARG)
+    return Read([], [option(s) for s in of_amdgpu], {}, [s.karg for s in rest])
+
+
+ASKED = {
+    "ubuntu-core": as_arguments,
+    "gpu-operator": as_parameters_of_amdgpu,
+    "talos": without_variables,
+    "tuned": without_variables,
+}
+
+
+def named_elsewhere(text: str) -> list[str]:
+    return re.findall(r"^#   (\S+)$", text, re.MULTILINE)
 
 
 def of_files(kargs: list[str], files: dict[str, str]) -> Read:
@@ -255,12 +288,100 @@ def kickstart(text: str, folder: Path) -> Read:
 
 
 def gadget(text: str, folder: Path) -> Read:
-    """snapd cannot be had: the field is known from its source. Options are arguments, variables a remark."""
+    """snapd cannot be had: the field is known from its source. Options are arguments."""
     del folder
     read = yaml(text) or {}
-    named = re.findall(r"^#   (\w+): (.*)$", text, re.MULTILINE)
-    arguments = read.get("kernel-cmdline", {}).get("append", [])
-    return Read(arguments, [], {name: json.loads(value) for name, value in named})
+    return Read(read.get("kernel-cmdline", {}).get("append", []), [], {}, named_elsewhere(text))
+
+
+def device_config(text: str, folder: Path) -> Read:
+    """The fields are those of the CRD (ROCm/gpu-operator 6df13c17, config/crd/bases/
+    amd.com_deviceconfigs.yaml, spec.driver.kernelModuleConfig). KMM hands the list to `modprobe amdgpu`."""
+    del folder
+    said = yaml(text)
+    assert (said.pop("apiVersion"), said.pop("kind")) == ("amd.com/v1alpha1", "DeviceConfig")
+    assert set(said.pop("metadata")) == {"name", "namespace"}
+    driver = said.pop("spec", {"driver": {}})
+    assert said == {}
+    parameters = driver.pop("driver").pop("kernelModuleConfig", {}).pop("parameters", [])
+    assert driver == {}
+    assert all(isinstance(one, str) for one in parameters)
+    return Read([], [f"options amdgpu {one}" for one in parameters], {}, named_elsewhere(text))
+
+
+def talos(text: str, folder: Path) -> Read:
+    """Image Factory decodes the first document and refuses unknown fields (siderolabs/image-factory 26b95cac,
+    pkg/schematic/schematic.go); the machine configuration is documents of a kind each (siderolabs/talos
+    v1.14.0-rc.1, pkg/machinery/config/schemas/config.schema.json, KernelModuleConfigV1Alpha1)."""
+    import yaml as reader
+
+    del folder
+    kargs: list[str] = []
+    options = []
+    for number, document in enumerate(reader.safe_load_all(text)):
+        if document and "customization" in document:
+            assert number == 0
+            assert list(document) == ["customization"]
+            assert list(document["customization"]) == ["extraKernelArgs"]
+            kargs = document["customization"]["extraKernelArgs"]
+        elif document:
+            assert (document.pop("apiVersion"), document.pop("kind")) == ("v1alpha1", "KernelModuleConfig")
+            module = document.pop("name")
+            options += [f"options {module} {one}" for one in document.pop("parameters")]
+            assert document == {}
+    assert all(isinstance(one, str) for one in kargs)
+    return Read(kargs, options, {}, named_elsewhere(text))
+
+
+_TUNED = """
+import json, sys
+from tuned import consts
+from tuned.plugins.plugin_bootloader import BootloaderPlugin
+from tuned.plugins.plugin_modules import ModulesPlugin
+from tuned.profiles.factory import Factory
+from tuned.profiles.loader import Loader
+from tuned.profiles.locator import Locator
+from tuned.profiles.merger import Merger
+from tuned.profiles.variables import Variables
+from tuned.utils.commands import commands
+
+folder, consts.MODULES_FILE = sys.argv[1:3]
+variables = Variables()
+profile = Loader(Locator([folder]), Factory(), Merger(), {}, variables).load("rocmcfg")
+units = {unit.type: unit.options for unit in profile.units.values()}
+
+class Instance:
+    _modules = units.get("modules", {})
+
+modules = ModulesPlugin.__new__(ModulesPlugin)
+modules._cmd, modules._variables = commands(), variables
+modules._instance_apply_static(Instance)
+bootloader = BootloaderPlugin.__new__(BootloaderPlugin)
+cmdline = bootloader._get_effective_options(units.get("bootloader", {}))["cmdline"]
+print(json.dumps([sorted(units), variables.expand(commands().unquote(cmdline or ""))]))
+"""
+
+
+def tuned(text: str, folder: Path) -> Read:
+    """TuneD itself loads the profile, joins the arguments and writes the file for modprobe.d; without modinfo
+    it does not ask whether this kernel has the modules."""
+    program = Path(require_tool("tuned", package="tuned"))
+    (folder / "rocmcfg").mkdir()
+    (folder / "rocmcfg/tuned.conf").write_text(text)
+    written = folder / "modprobe.conf"
+    written.touch()
+    python = program.read_text().partition("\n")[0].removeprefix("#!").split()[0]
+    none = {"PATH": str(folder), "LANG": "C.UTF-8"}
+    done = run([python, "-c", _TUNED, str(folder), str(written)], env=none)
+    assert done.returncode == 0, done.stderr
+    units, cmdline = json.loads(done.stdout.splitlines()[-1])
+    assert set(units) <= {"bootloader", "modules"}
+    options = [
+        f"options {module} {one}"
+        for _, module, *parameters in map(str.split, written.read_text().splitlines())
+        for one in parameters
+    ]
+    return Read(cmdline.split(), options, {}, named_elsewhere(text))
 
 
 READERS = {
@@ -273,18 +394,17 @@ READERS = {
     "machineconfig": machineconfig,
     "cloud-init": cloud_init,
     "kickstart": kickstart,
+    "gpu-operator": device_config,
+    "talos": talos,
+    "tuned": tuned,
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("format", FORMATS)
 def test_its_reader_gets_what_was_asked_for(format: str, case: str, tmp_path: Path) -> None:
-    text = render(format, of_settings(CASES[case]), ["Rendered for a test", "with two lines"])
-    asked = wanted(CASES[case])
-    if format == "ubuntu-core":
-        both = [s.karg for s in CASES[case] if s.channel is not Channel.ENVIRONMENT]
-        asked = Read(both, [], asked.variables)
-    assert READERS[format](text, tmp_path) == asked
+    text = render(format, of_settings(format, CASES[case]), ["Rendered for a test", "with two lines"])
+    assert READERS[format](text, tmp_path) == ASKED.get(format, wanted)(CASES[case])
 
 
 def test_what_nixos_is_to_get_by_hand_is_nix(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ _TABLE: Mapping[str, Elsewhere | None] = {
     "systemd": None,
     "systemd-boot": Elsewhere("systemd-udev", "systemd"),
     "systemd-boot-efi": Elsewhere("systemd-boot-unsigned", "systemd"),
+    "tuned": None,
     "user-mode-linux": Elsewhere(None, None),
     "xfsprogs": None,
     "zsh": None,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,8 @@ from rocmcfg.change.rendering.formats import FORMATS
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.request import Request
 from rocmcfg.workflow.rendering import render
+from tests.lint.judging import judged
+from tests.lint.shapes import settings
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
@@ -94,6 +98,46 @@ def test_json_holds_the_text_and_its_reader() -> None:
     assert said["reader"] == "cloud-init"
 
 
+PARAMETERS = ("amdgpu.runpm=0", "ttm.pages_limit=262144")
+ARGUMENTS = ("karg.iommu=pt", "karg.panic=10")
+
+
+def document(format: str, *words: str, sets: Sequence[str] = (*PARAMETERS, *ARGUMENTS)) -> dict[str, Any]:
+    sets = [word for each in sets for word in ("--set", each)]
+    done = rocmcfg(
+        "render", "--format", format, "--profile", "gfx1201", *sets, *words, "--root", SAMPLE, "--json"
+    )
+    assert done.code == 0, done.err
+    made: dict[str, Any] = json.loads(done.out)
+    return made
+
+
+@pytest.mark.parametrize("sets", [PARAMETERS, (*PARAMETERS, *ARGUMENTS)])
+@pytest.mark.parametrize("via", ["cmdline", "modprobe"])
+@pytest.mark.parametrize("format", ["gpu-operator", "talos", "tuned"])
+def test_lint_reads_what_was_rendered(format: str, via: str, sets: Sequence[str]) -> None:
+    """As a file of its name, and as what a pipe brings."""
+    made = document(format, "--via", via, sets=sets)
+    asked = sorted(each.removeprefix("karg.") for each in made["settings"])
+    assert asked
+    for file in (FORMATS[format].template, "-"):
+        assert settings(judged(file, made["text"])) == asked, file
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_a_system_cannot_set_is_named(format: str) -> None:
+    """Each setting is in the text; the text, a warning and the document say which of them are only named."""
+    complete, made = document("nixos"), document(format)
+    beyond = [each for each in complete["settings"] if each not in made["settings"]]
+    skipped = [each["setting"] for each in made["skipped"] if each not in complete["skipped"]]
+    assert sorted(skipped) == sorted(each.partition("=")[0] for each in beyond)
+    warned = "".join(one["summary"] for one in made["diagnostics"] if one["id"] == "RC2034")
+    for each in beyond:
+        name = each.removeprefix("env.").removeprefix("karg.")
+        assert f"#   {name}\n" in made["text"]
+        assert name in warned
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -108,9 +152,11 @@ def test_json_holds_the_text_and_its_reader() -> None:
         (("--format", "bootc", "--set", "karg.init=/x", "--gfx", "gfx1201"), 0, "RC2055"),
         *(
             (("--format", name, "--set", "karg.foo=1;normal", "--any-gpu"), 1, "RC3108")
-            for name in FORMATS
-            if name != "ubuntu-core"
+            for name, row in FORMATS.items()
+            if row.special
         ),
+        (("--format", "gpu-operator", "--set", "karg.iommu=pt", "--any-gpu"), 1, "RC2035"),
+        (("--format", "tuned", "--set", "env.HSA_XNACK=1", "--any-gpu"), 1, "RC2035"),
         (("--format", "ubuntu-core", "--set", "karg.foo=1;normal", "--any-gpu"), 0, "1;normal"),
     ],
 )

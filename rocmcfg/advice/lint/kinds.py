@@ -22,6 +22,7 @@ class FileKind(str, Enum):
     PROFILE = "shell profile"
     SHELL = "shell script"
     UNIT = "systemd unit"
+    TUNED = "TuneD profile"
     DOCKERFILE = "Dockerfile"
     YAML = "YAML"
     PYTHON = "Python"
@@ -37,6 +38,7 @@ PASTED = "pasted text"  # in place of a path
 _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.MODPROBE, r"/modprobe\.d/[^/]+$|/modprobe\.conf$"),
+    (FileKind.TUNED, r"/tuned\.conf$"),
     (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf(?:\.d/[^/]+)?)$"),
     (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
@@ -72,9 +74,17 @@ _CONTENTS = (
     (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*(?:export[ \t]+)?GRUB_\w+[ \t]*="),
     (FileKind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
     (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
+    (FileKind.TUNED, r"^\[bootloader\][ \t]*\r?$", r"^cmdline\w*[ \t]*="),
+    (FileKind.TUNED, r"^\[modules\][ \t]*\r?$", r"^[a-z][\w-]*[ \t]*=[^=\n]*="),
     (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
     (FileKind.YAML, r"^apiVersion:[ \t]", r"^kind:[ \t]"),
+    # a schematic or a configuration of Talos, a gadget of Ubuntu Core
+    (
+        FileKind.YAML,
+        r"^(?:customization|machine|kernel-cmdline):[ \t]*\r?$",
+        r"^[ \t]+(?:extraKernelArgs|install|kernel|env|append):",
+    ),
     (FileKind.YAML, r"\A(?:---\s+)?#cloud-config\b"),
 )
 _SHEBANG = regex(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")

@@ -1,2 +1,2 @@
 """Render settings as the configuration of a system that is built rather than changed: NixOS, images, cloud
-instances."""
+instances, the nodes of a cluster."""

@@ -18,6 +18,7 @@ from rocmcfg.advice.lint.readers import (
     profile,
     python,
     shell,
+    tuned,
     yaml,
 )
 from rocmcfg.advice.lint.readers.anywhere import Mention
@@ -38,6 +39,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PROFILE: profile.read,
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
+    FileKind.TUNED: tuned.read,
     FileKind.DOCKERFILE: environment.read_dockerfile,
     FileKind.YAML: yaml.read,
     FileKind.PYTHON: python.read,
@@ -47,7 +49,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
 # Formats in which settings may stand where their reader does not look for them.
 _READ_ANYWHERE = {
     *(FileKind.SHELL, FileKind.PROFILE, FileKind.UNIT, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON),
-    *(FileKind.ENVIRONMENT, FileKind.OTHER),
+    *(FileKind.TUNED, FileKind.ENVIRONMENT, FileKind.OTHER),
 }
 # Their lines need not belong together; in any other kind of file the later of two values of a name counts.
 _SEVERAL = {

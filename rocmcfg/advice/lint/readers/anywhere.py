@@ -22,7 +22,7 @@ _KEY = regex(r"[ \t]*(?:-[ \t]+)?[\w.@/\"'{}$-]+[ \t]*(?::=|=>|[:=+])[ \t]*[+|>]
 _ITEM = regex(r"[ \t]*(?:-[ \t]+)?")
 # Items of one list: strings side by side, lines with a dash and a word.
 _STRINGS = regex(r"(?:\"[^\"\n]*\"|'[^'\n]*')(?:[ \t\r\n,]+(?:\"[^\"\n]*\"|'[^'\n]*'))+")
-_DASHED = regex(r"(?m:^)[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?:\n+[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?=\n|\Z))*")
+_DASHED = regex(r"(?m:^)[ \t]*-[ \t]+[^\s:]+[ \t\r]*(?:(?:\n[ \t\r]*)+-[ \t]+[^\s:]+[ \t\r]*(?=\n|\Z))*")
 _DASHED_ITEM = regex(r"(?m:^)[ \t]*-[ \t]+[\"']?([^\s\"']+)")
 _RUN = regex(r"[^\"'`<>|;()\[\],\n]+")
 _TUNED = regex(r"(?<![\w-])(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z][\w-]*=)")

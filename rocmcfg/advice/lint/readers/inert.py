@@ -50,7 +50,8 @@ _SHOWN = regex(
 )
 _TAKEN_AWAY = regex(
     rf"\b{_AWAY}[\"']?[ \t]*(?:=>|[:=])[ \t]*"
-    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|\r?\n(?P<in>[ \t]*)-[ \t][^\n]*(?:\n(?P=in)-[ \t][^\n]*)*)",
+    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'"
+    r"|(?:\r?\n(?P<in>[ \t]*))+-[ \t][^\n]*(?:\n(?:[ \t\r]*\n)*(?P=in)-[ \t][^\n]*)*)",
     re.IGNORECASE,
 )
 _UNSET = regex(r"^[ \t]*@?set[ \t]+\"?[A-Z_]\w*=\"?[ \t\r]*$", re.IGNORECASE | re.MULTILINE)  # of cmd.exe

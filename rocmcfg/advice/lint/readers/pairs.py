@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.advice.lint.assignment import Reading, What, Where
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import kernel
+from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
@@ -77,7 +79,7 @@ _ARGUMENT = (
 # Parameters of a module, apart from its name: KMM, AMD's GPU operator, Talos, Ansible's and Puppet's modules.
 _PARAMETERS = regex(
     r"\b(?P<key>parameters|params|options|modprobe_options|loadArgs)[\"']?[ \t]*(?:=>|[:=])[ \t]*"
-    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|(?:\r?\n[ \t]*-[ \t]+[^\n]+)+|[^\s\[\"'][^\n]*)"
+    r"(?P<list>\[[^\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|(?:(?:\r?\n[ \t]*)+-[ \t]+[^\n]+)+|[^\s\[\"'][^\n]*)"
 )
 _MODULE = regex(
     r"\b(?:name|moduleName|module|kmod::options?)[\"']?[ \t]*(?:=>|[:={])?[ \t{]*[\"']?([\w-]+)"
@@ -86,6 +88,7 @@ _MODULE = regex(
 _OPTION = regex(r"(?<![\w.=-])([a-z][\w-]*)=([^\s\"',\]]+)")
 _KMOD_OPTION = regex(r"\bkmod::option\s*\{(?P<body>[^{}]*)\}")
 _FIELD = regex(rf"\b(?P<key>module|option|value)\s*=>\s*{_VALUE}")
+_LOAD_ARGS = ("ROCm/gpu-operator api/v1alpha1/deviceconfig_types.go (KernelModuleConfigSpec)",)
 _NEAR = 400  # characters between a module's name and its parameters
 
 
@@ -110,7 +113,9 @@ def read_arguments(piece: Span, out: Reading, where: Where) -> None:
         _kmod_option(piece, match, out, where)
     for match in _PARAMETERS.finditer(piece.text):
         module = _module_before(piece.text, match.start())
-        if module:
+        if module and match["key"] == "loadArgs":
+            _read_load_args(piece.cut(*match.span("list")), module, out, where)
+        elif module:
             read_options(piece.cut(*match.span("list")), module, out, where)
 
 
@@ -121,6 +126,15 @@ def read_options(piece: Span, module: str, out: Reading, where: Where) -> None:
     for match in _OPTION.finditer(piece.text):
         token = piece.cut(*match.span())
         kernel.read_options(token, module, [(token.text, 0)], out, where)
+
+
+def _read_load_args(piece: Span, module: str, out: Reading, where: Where) -> None:
+    """Find parameters among the arguments of modprobe that AMD's GPU operator puts before the module."""
+    for match in _OPTION.finditer(piece.text) if where.trust is Trust.FILE else ():
+        if f"{module}.{canonical(match[1])}" in catalogue.load().parameters:
+            summary = f"loadArgs stands before the module's name: modprobe looks for a module {match[0]}"
+            why = f"It does not find that module, and does not load {module}. `parameters` takes them."
+            out.slip(piece.cut(*match.span()), warning("RC7118", summary, why, sources=_LOAD_ARGS))
 
 
 def add_variable(
