@@ -105,14 +105,15 @@ def test_grep_python_and_re_alone_agree(log: bytes) -> None:
     assert found == by_re_alone(log, PROBES)
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_a_sample_is_found_at_its_line(sample: str) -> None:
-    log = b"nothing\n" * 4 + b"[   12.345678] " + sample.encode() + b"\n" + b"nothing\n"
+def test_every_sample_is_found_at_its_line() -> None:
+    log = b"".join(b"nothing\n[   12.345678] " + sample.encode() + b"\n" for sample in SAMPLES)
     fast, slow = scanned(log, PROBES, use_grep=True), scanned(log, PROBES, use_grep=False)
     assert answer(fast) == answer(slow)
-    assert {place for _, places, _, _ in answer(fast) for place in places} == {("a.log", 5)}
+    lines = {line for _, places, _, _ in answer(fast) for _, line in places}
+    assert lines == {2 * number for number in range(1, len(SAMPLES) + 1)}
 
 
+@pytest.mark.slow
 def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
     """The prefilter goes by them, so that a wrong one would lose lines."""
     for wanted in PROBES:
@@ -213,6 +214,7 @@ def test_what_is_remembered_of_lines_is_true_of_each(
             assert all(message(lines[group.first - 1]) == group.text for group in hits.groups)
 
 
+@pytest.mark.slow
 def test_lines_without_an_end_of_new_ones_take_a_bounded_memory() -> None:
     """Each line is new to the scan, and matches."""
     letters = [bytes((97 + n // 676 % 26, 97 + n // 26 % 26, 97 + n % 26)) for n in range(8000)]
@@ -227,7 +229,7 @@ def test_lines_without_an_end_of_new_ones_take_a_bounded_memory() -> None:
         memory, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert sum(len(hits.positions) for hits in scanner.hits) > len(lines)
-    assert memory < 6 << 20
+    assert memory < 8 << 20
 
 
 def test_a_host_name_is_looked_for_in_the_beginning_of_each_log(monkeypatch: pytest.MonkeyPatch) -> None:
