@@ -24,9 +24,10 @@ from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
+from rocmcfg.model.crash import Crash
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, type_of
-from rocmcfg.workflow import sharing
+from rocmcfg.workflow import crashes, sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere
 from rocmcfg.workflow.drafting import Drafted
@@ -76,6 +77,12 @@ _NOUNS: dict[str, type] = {
     "knowledge export": sharing.Exported,
     "knowledge install": sharing.Installed,
     "knowledge remove": sharing.Removed,
+    "crashes on": crashes.Switched,
+    "crashes off": crashes.Switched,
+    "crashes list": crashes.Crashes,
+    "crashes show": Crash,
+    "crashes report": crashes.CrashReport,
+    "crashes forget": crashes.Forgotten,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

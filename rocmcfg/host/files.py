@@ -12,7 +12,7 @@ import stat
 import sys
 import termios
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from rocmcfg.host import runner
@@ -92,9 +92,19 @@ def _doubt(path: str, opened: os.stat_result) -> str:
     return ""
 
 
-def write_callers_file(path: str, content: bytes) -> None:
-    """Write a new file with the rights of the caller, readable by its owner alone. Nothing is ever
-    overwritten, and nothing half written is left. Raises Unwritable."""
+def make_callers_folder(path: str) -> None:
+    """Make a new folder with the rights of the caller, which only its owner can read. Raises Unwritable."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError as problem:
+        raise Unwritable(path, "it exists", "name a folder that does not exist yet") from problem
+    except OSError as problem:
+        raise Unwritable(path, problem, "name a folder in a directory where you may write") from problem
+
+
+def write_callers_file(path: str, content: bytes | Iterable[bytes]) -> None:
+    """Write a new file with the rights of the caller, readable by its owner alone; a large one in pieces.
+    Nothing is ever overwritten, and nothing half written is left. Raises Unwritable."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError as problem:
@@ -103,7 +113,7 @@ def write_callers_file(path: str, content: bytes) -> None:
         raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            stream.writelines([content] if isinstance(content, bytes) else content)
     except OSError as problem:
         os.unlink(path)
         raise Unwritable(path, problem, "name a file on another disk") from problem
