@@ -186,8 +186,8 @@ def _remove(host: Host, name: str) -> None:
 
 
 def count_unsaved(host: Host, time: str, reason: str) -> None:
-    """Count a crash that could not be saved, if that can be written. Never raises Unwritable: the store may
-    be what cannot be written."""
+    """Count a crash that could not be saved, while `writing`. Raises no Unwritable: the store may be what
+    cannot be written."""
     content = json.dumps(Unsaved(unsaved(host).number + 1, time, reason)._asdict()) + "\n"
     try:
         host.write(_UNSAVED, host.new_file(content.encode(), 0o600), keep_mtime=False)

@@ -69,7 +69,7 @@ def save(host: Host, event_text: str, sleep: Callable[[float], None] = time.slee
                 return None
             return _save(host, event, began, sleep)
     except RocmcfgError as problem:
-        with suppress(RocmcfgError):
+        with suppress(RocmcfgError), store.writing(host):
             store.count_unsaved(host, _text(began), problem.diagnostics[0].summary)
         raise
 
