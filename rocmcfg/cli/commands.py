@@ -71,7 +71,7 @@ COMMANDS = {
     "crashes show": Command("crashes", "show"),
     "crashes report": Command("crashes", "report"),
     "crashes forget": Command("crashes", "forget"),
-    "crashes save": Command("crashes", "save", listed=False),
+    "crashes save": Command("crashes", "save", output=("quiet", "debug"), listed=False),
     "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),

@@ -4,22 +4,26 @@ crashed."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer, counted
+from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.crash import Client, Crash
 from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.workflow import crashes as workflow
-
-if TYPE_CHECKING:
-    from rocmcfg.model.crash import Client, Crash
 
 _ID = opt.argument(
     "[ID]", "The crash; the beginning of its id is enough (default: the newest).", "crash", required=False
 )
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+class CrashDocument(NamedTuple):
+    """A crash that was saved."""
+
+    crash: Crash
 
 
 def turn_on(printer: Printer, *, root: str = opt.ROOT) -> None:
@@ -48,7 +52,10 @@ def turn_off(printer: Printer, *, root: str = opt.ROOT) -> None:
     printer.document((), switched)
     printer.line("The black box is off." if switched.changed else "The black box was off already.")
     if switched.saved:
-        printer.line(f"{counted(switched.saved, 'saved crash').replace('crashs', 'crashes')} left.")
+        kept = (
+            "1 saved crash is kept." if switched.saved == 1 else f"{switched.saved} saved crashes are kept."
+        )
+        printer.line(kept)
         printer.to_copy("Remove:", f"sudo rocmcfg crashes forget --all{printer.root_option}")
 
 
@@ -84,7 +91,7 @@ def show(printer: Printer, *, id: str = _ID, root: str = opt.ROOT) -> None:
     """Show a crash that was saved."""
     host = _readable(printer, root)
     crash = workflow.crash(host, id)
-    printer.document((), crash)
+    printer.document((), CrashDocument(crash))
     printer.pairs(list(_rows(crash)), indent="")
     printer.section(
         "Processes with GPU memory", [(f"{c.name} ({c.pid})", _memory(c)) for c in crash.processes]
@@ -171,7 +178,6 @@ def save(
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
     crash = crash_saving.save(host, event)
-    printer.document((), crash)
     printer.line(f"Saved: {crash.id}" if crash is not None else "Nothing to save.")
 
 

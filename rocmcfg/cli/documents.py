@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
+from rocmcfg.cli.crashes import CrashDocument
 from rocmcfg.cli.issues import ExportDocument
 from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -24,7 +25,6 @@ from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
-from rocmcfg.model.crash import Crash
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, type_of
 from rocmcfg.workflow import crashes, sharing
@@ -80,7 +80,7 @@ _NOUNS: dict[str, type] = {
     "crashes on": crashes.Switched,
     "crashes off": crashes.Switched,
     "crashes list": crashes.Crashes,
-    "crashes show": Crash,
+    "crashes show": CrashDocument,
     "crashes report": crashes.CrashReport,
     "crashes forget": crashes.Forgotten,
     "env": profile.EnvDocument,

@@ -7,8 +7,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 
-from rocmcfg.advice.report.markdown import markdown
-from rocmcfg.advice.report.redact import redactor_of
 from rocmcfg.facts import crash_events
 from rocmcfg.host.files import make_callers_folder, write_callers_file
 from rocmcfg.host.view import Host, HostView, text_or_empty
@@ -164,6 +162,9 @@ def crash(view: HostView, id: str) -> Crash:
 def report(view: HostView, id: str, into: str, *, with_dump: bool) -> CrashReport:
     """Return the report of a crash. With `into`, also write it and the log, redacted, into that new folder,
     and `with_dump` the dump as it is, which holds memory of programs. Raises RocmcfgError."""
+    from rocmcfg.advice.report.markdown import markdown
+    from rocmcfg.advice.report.redact import redactor_of
+
     record = crash(view, id)
     redact = redactor_of(view, {})
     log = "\n".join(_text(view, record, store.LOG).splitlines()[-_MOST_LINES:]) + "\n"

@@ -283,13 +283,9 @@ def test_a_record_is_what_its_schema_says(tmp_path: Path) -> None:
     assert store.load(LocalHost(str(root)), record.id) == record
     path = root / STORE / record.id / "record.json"
     document = json.loads(path.read_text())
-    for broken in (
-        {**document, "event": "x"},
-        {**document, "dump": 3},
-        [],
-        {**document, "schema_version": 9},
-    ):
-        path.write_text(json.dumps(broken))
+    damaged: list[object] = [{**document, "event": "x"}, {**document, "dump": 3}, []]
+    for content in (*damaged, {**document, "schema_version": 9}):
+        path.write_text(json.dumps(content))
         with pytest.raises(RocmcfgError):
             store.load(LocalHost(str(root)), record.id)
     crashes, problems = store.load_all(LocalHost(str(root)))
