@@ -77,7 +77,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a remove -d 'Remove a
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a crashes -d 'Save crashes of GPUs, and report them'
 complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a on -d 'Save crashes of GPUs from now on'
 complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a off -d 'Save no further crashes'
-complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a list -d 'List the crashes that were saved, newest first'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a list -d 'List the crashes that were saved'
 complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a show -d 'Show a crash that was saved'
 complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a report -d 'Describe a crash for an issue tracker'
 complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a forget -d 'Remove crashes that were saved'
@@ -415,7 +415,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -s h -l help -d 'Sho
 
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a on -d 'Save crashes of GPUs from now on'
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a off -d 'Save no further crashes'
-complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a list -d 'List the crashes that were saved, newest first'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a list -d 'List the crashes that were saved'
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a show -d 'Show a crash that was saved'
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a report -d 'Describe a crash for an issue tracker'
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a forget -d 'Remove crashes that were saved'

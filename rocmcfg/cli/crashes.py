@@ -60,7 +60,7 @@ def turn_off(printer: Printer, *, root: str = opt.ROOT) -> None:
 
 
 def list_crashes(printer: Printer, *, root: str = opt.ROOT) -> None:
-    """List the crashes that were saved, newest first."""
+    """List the crashes that were saved."""
     host = _readable(printer, root)
     listed = workflow.crashes(host)
     printer.document(listed.problems, listed)

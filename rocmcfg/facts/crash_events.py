@@ -66,6 +66,12 @@ def read_event(view: HostView, text: str) -> CrashEvent | None:
     )
 
 
+def again(view: HostView, event: CrashEvent) -> CrashEvent:
+    """Return the event with what the kernel has of it now: it may have freed the dump meanwhile."""
+    now = read_event(view, event.name)
+    return event._replace(data=now.data if now is not None else "")
+
+
 def kernel_log(view: HostView, since: float, most: int) -> bytes:
     """Return the kernel's log of this boot from a time on (in seconds since 1970), from the journal, or else
     all of the ring buffer; of a longer one the last `most` bytes, in whole lines."""

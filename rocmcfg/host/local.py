@@ -196,15 +196,15 @@ class LocalHost(LocalView):
             shutil.rmtree(scratch, ignore_errors=True)
 
     @contextmanager
-    def lock_of(self, path: str) -> Iterator[None]:
-        """Hold a lock of a part of the state, whose file is left in place. Raises Locked at once where
-        another process holds it, or Unwritable."""
+    def lock_of(self, path: str, *, stays: bool) -> Iterator[None]:
+        """Hold a lock of a part of the state; `stays`: its file is left in place afterwards. Raises Locked at
+        once where another process holds it, or Unwritable."""
         from rocmcfg.host import lock
 
         with ExitStack() as held:
             try:
                 place = held.enter_context(self._place(path, follow_last=False))
-                held.enter_context(lock.exclusive(place, path, stays=True))
+                held.enter_context(lock.exclusive(place, path, stays=stays))
             except OSError as problem:
                 raise Unwritable(path, problem, root=self.root) from problem
             yield

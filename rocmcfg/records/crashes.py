@@ -2,7 +2,7 @@
 
 A crash is written into a folder of another name, which gets its own name when everything is on the disk. So a
 folder with the name of a crash is complete, and the rest of a killed save is removed by the next one. The
-lock of the store is held by whoever writes; readers need none.
+lock of the store is held by whoever adds or removes something; readers need none.
 
     /var/lib/rocmcfg/crashes.on             the black box is on: udev and systemd look for this file
     /var/lib/rocmcfg/crashes/ID/record.json the record, beside the files that it lists
@@ -15,11 +15,11 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
-from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable
+from rocmcfg.host.view import Host, HostView, Locked, Unreadable, Unwritable
 from rocmcfg.host.waiting import when_free
 from rocmcfg.model.crash import Crash, Unsaved
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, warning
@@ -31,8 +31,9 @@ from rocmcfg.records.receipt import dump, parsed
 STORE, ON = f"{STATE_DIR}/crashes", f"{STATE_DIR}/crashes.on"
 MOST, MOST_BYTES = 16, 1 << 30  # crashes and bytes that are kept
 RECORD, DUMP, LOG, FIRMWARE, REPORT = "record.json", "dump.gz", "kernel.log", "firmware.txt", "report.md"
-_LOCK, _UNSAVED = f"{STORE}/lock", f"{STORE}/unsaved.json"
+_LOCK, _TURN, _UNSAVED = f"{STORE}/lock", f"{STORE}/turn", f"{STORE}/unsaved.json"
 _UNFINISHED = ".new-"  # before the name of a folder that is being written
+_HELD = ".lock"  # after that name: the lock of who writes it
 _ID = regex(r"[0-9]{8}-[0-9]{6}-[a-z0-9]{1,20}(?:-[0-9]{1,3})?")
 _WAIT = 0.2  # seconds between two attempts to get the lock
 _ROOT_ONLY = "# rocmcfg saves crashes of GPUs while this file exists; see rocmcfg-crashes(1)\n"
@@ -114,22 +115,41 @@ def writing(host: Host) -> Iterator[None]:
     host.make_dirs(STATE_DIR, STATE_MODE)
     host.make_dirs(STORE, 0o700)
     require_trusted(host, STORE)
-    with ExitStack() as held:
-        when_free(lambda: held.enter_context(host.lock_of(_LOCK)), step=_WAIT)
-        for name in host.names(STORE):
-            if name.startswith(_UNFINISHED):
-                _remove(host, name)
+    with _waited_for(host, _LOCK):
+        _clean(host)
         yield
+
+
+@contextmanager
+def taking_turns(host: Host) -> Iterator[None]:
+    """Hold the lock of work that takes long, waiting for it: several saves would slow each other down. Raises
+    Unwritable or Locked."""
+    with _waited_for(host, _TURN):
+        yield
+
+
+@contextmanager
+def _waited_for(host: Host, path: str) -> Iterator[None]:
+    with ExitStack() as held:
+        when_free(lambda: held.enter_context(host.lock_of(path, stays=True)), step=_WAIT)
+        yield
+
+
+def _clean(host: Host) -> None:
+    """Remove what killed saves left: the folders of drafts whose lock nobody holds."""
+    left = {name.removesuffix(_HELD) for name in host.names(STORE) if name.startswith(_UNFINISHED)}
+    for name in sorted(left):
+        with suppress(Locked), host.lock_of(f"{STORE}/{name}{_HELD}", stays=False):
+            _remove(host, name)
 
 
 class Draft:
     """A crash that is being saved. `folder` is where its files are until it is finished."""
 
     def __init__(self, host: Host, id: str) -> None:
-        self._host, self.id = host, _free_id(host, id)
-        self.folder = f"{STORE}/{_UNFINISHED}{self.id}"
+        self._host, self.id = host, id
+        self.folder = f"{STORE}/{_UNFINISHED}{id}"
         self.files: dict[str, int] = {}
-        host.make_dir(self.folder, 0o700)
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
         """Write a file of the crash. Raises Unwritable; then there is no such file."""
@@ -142,13 +162,25 @@ class Draft:
         self.add(RECORD, [dump(crash)])
         self._host.rename_dir(self.folder, self.id)
 
-    def discard(self) -> None:
-        _remove(self._host, self.folder.rpartition("/")[2])
+
+@contextmanager
+def drafting(host: Host, id: str) -> Iterator[Draft]:
+    """Hold a new draft, which is removed at the end unless it was finished; enter while `writing`. Raises
+    Unwritable."""
+    draft = Draft(host, _free_id(host, id))
+    with host.lock_of(f"{draft.folder}{_HELD}", stays=False):
+        host.make_dir(draft.folder, 0o700)
+        try:
+            yield draft
+        finally:
+            with suppress(RocmcfgError):
+                _remove(host, draft.folder.rpartition("/")[2])
 
 
 def _free_id(view: HostView, id: str) -> str:
     names = (id, *(f"{id}-{number}" for number in range(2, 1000)))
-    return next(name for name in names if not view.exists(f"{STORE}/{name}"))
+    taken = {name.removeprefix(_UNFINISHED) for name in view.names(STORE)}
+    return next(name for name in names if name not in taken)
 
 
 def make_room(host: Host) -> tuple[str, ...]:
@@ -177,7 +209,7 @@ def forget(host: Host, id: str) -> None:
 
 def _remove(host: Host, name: str) -> None:
     folder = f"{STORE}/{name}"
-    if host.is_symlink(folder) or not host.is_dir(folder):
+    if host.is_symlink(folder):
         host.remove(folder)
         return
     for file in host.names(folder):

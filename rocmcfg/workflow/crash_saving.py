@@ -10,23 +10,18 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import BinaryIO, TypeVar
 
-from rocmcfg.advice.report.markdown import markdown
-from rocmcfg.advice.report.redact import redactor_of
 from rocmcfg.facts import crash_events
 from rocmcfg.facts.crash_events import CrashEvent
 from rocmcfg.facts.gpu_clients import read_clients
 from rocmcfg.facts.system import read_firmware
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
-from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.model.crash import Crash, CrashSetting, Dump, Verdict
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.records import crashes as store
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.workflow import reporting
-from rocmcfg.workflow.diagnosing import Diagnosis
 
 T = TypeVar("T")
 WINDOW = 600  # seconds of the log before the event
@@ -63,11 +58,7 @@ def save(host: Host, event_text: str, sleep: Callable[[float], None] = time.slee
     if event.kind == "wedged":
         _settle(began, sleep)  # its dump may come later
     try:
-        with store.writing(host):
-            event = crash_events.read_event(host, event_text) or event
-            if _is_saved(host, event, began):
-                return None
-            return _save(host, event, began, sleep)
+        return _save(host, event, began, sleep)
     except RocmcfgError as problem:
         with suppress(RocmcfgError), store.writing(host):
             store.count_unsaved(host, _text(began), problem.diagnostics[0].summary)
@@ -88,20 +79,27 @@ def _is_saved(host: Host, event: CrashEvent, now: float) -> bool:
     return saved
 
 
-def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], None]) -> Crash:
+def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], None]) -> Crash | None:
+    """Save a crash. Several wait for each other twice: for their dumps, which the kernel frees soon, and then
+    for all that takes long."""
     moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(began))
-    draft = store.Draft(host, f"{moment}-{event.name}")
     problems: list[str] = []
-    try:
-        dump = _save_dump(host, draft, event, began, sleep)
-        clients = _within(_CLIENTS, lambda: read_clients(host), "the processes", problems) or ()
-        firmware = _firmware(host, draft, event, problems)
-        _settle(began, sleep)
-        log = crash_events.kernel_log(host, began - WINDOW, MOST_LOG)
-        if not log:
-            problems.append("the kernel's log could not be read")
-        draft.add(store.LOG, [log])
-        settings, verdict = _judged(host, draft, problems)
+    with ExitStack() as held:
+        with store.writing(host):
+            event = crash_events.again(host, event)
+            if _is_saved(host, event, began):
+                return None
+            draft = held.enter_context(store.drafting(host, f"{moment}-{event.name}"))
+            dump = _save_dump(host, draft, event, began, sleep)
+            clients = _within(_CLIENTS, lambda: read_clients(host), "the processes", problems) or ()
+            firmware = _firmware(host, draft, event, problems)
+        with store.taking_turns(host):
+            _settle(began, sleep)
+            log = crash_events.kernel_log(host, began - WINDOW, MOST_LOG)
+            if not log:
+                problems.append("the kernel's log could not be read")
+            draft.add(store.LOG, [log])
+            settings, verdict = _judged(host, draft, problems)
         crash = Crash(
             draft.id,
             _text(began),
@@ -119,16 +117,13 @@ def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], 
             dict(draft.files),
             tuple(problems),
         )
-        draft.finish(crash)
-    except BaseException:
-        with suppress(RocmcfgError):
-            draft.discard()
-        raise
-    if dump.state in ("whole", "cut"):
-        _free(host, event)
-    with suppress(Unwritable):
-        store.make_room(host)
-    host.log(f"saved the crash of {event.address} as {crash.id}; rocmcfg crashes show {crash.id}")
+        with store.writing(host):
+            draft.finish(crash)
+            if dump.state in ("whole", "cut"):
+                _free(host, event)
+            with suppress(Unwritable):
+                store.make_room(host)
+    host.log(f"saved the crash of {crash.address} as {crash.id}; rocmcfg crashes show {crash.id}")
     return crash
 
 
@@ -234,35 +229,15 @@ def _firmware(host: Host, draft: store.Draft, event: CrashEvent, problems: list[
 def _judged(host: Host, draft: store.Draft, problems: list[str]) -> tuple[tuple[CrashSetting, ...], Verdict]:
     """Write the report of the host at the time of the crash. Return the settings in force, and what doctor
     says of the log."""
-    log = f"{host.root.rstrip('/')}{draft.folder}/{store.LOG}"
     try:
-        content, _, diagnosis = reporting.gather(host, [log], {})
-        redact = redactor_of(host, {})
-        for text in reporting.said_by(content):
-            redact.learn(text)
-        draft.add(store.REPORT, [markdown(content, redact).replace(log, store.LOG).encode()])
+        from rocmcfg.workflow.crash_judging import judged
+
+        report, settings, verdict = judged(host, f"{draft.folder}/{store.LOG}")
+        draft.add(store.REPORT, [report.encode()])
     except Exception as problem:  # the dump must not be lost for a defect of the judging
         problems.append(f"the log was not judged: {type(problem).__name__}: {problem}")
         return (), Verdict()
-    settings = (
-        CrashSetting(set_here.name, set_here.running or "", default, set_here.source)
-        for set_here, default in content["parameters"]
-    )
-    return tuple(settings), _verdict(diagnosis)
-
-
-def _verdict(diagnosis: Diagnosis) -> Verdict:
-    """Return the best issue that doctor names, or else the first fault class that no issue explains."""
-    seen = next(iter(diagnosis.unexplained), None)
-    collect = seen.match.fault.collect if seen is not None else ()
-    for candidate in diagnosis.found:
-        if candidate.match.told:
-            issue = candidate.match.issue
-            return Verdict(issue.id, issue.title, issue.tracker, collect)
-    if seen is None:
-        return Verdict()
-    fault = seen.match.fault
-    return Verdict(fault.id, fault.title, fault_table.layers()[fault.layer].tracker, collect)
+    return settings, verdict
 
 
 def _within(seconds: float, act: Callable[[], T], what: str, problems: list[str]) -> T | None:

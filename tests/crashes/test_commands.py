@@ -152,7 +152,7 @@ def test_forgotten_crashes_are_gone_and_no_others(tmp_path: Path) -> None:
     assert rocmcfg("crashes", "forget", second, "x", "--root", root).code == 1
     assert store.ids(LocalHost(str(root))) == (second, third), "all or none"
     assert rocmcfg("crashes", "forget", "--all", "--root", root).code == 0
-    assert sorted(path.name for path in (root / STORE).iterdir()) == ["lock"]
+    assert sorted(path.name for path in (root / STORE).iterdir()) == ["lock", "turn"]
 
 
 def test_the_oldest_goes_first_and_the_newest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -118,11 +119,24 @@ def test_the_rest_of_a_killed_save_is_removed_and_the_dump_saved(tmp_path: Path)
         save(root, "devcd1:1", Killed)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.wait()[1]) == 9
-    assert [name.name[:5] for name in (root / STORE).iterdir() if name.name != "lock"] == [".new-"]
+    assert [path.name for path in (root / STORE).iterdir() if path.is_dir() and path.name[:5] == ".new-"]
     assert store.ids(LocalHost(str(root))) == ()
     record = save(root, "devcd1:1")
     assert record is not None
-    assert sorted(name.name for name in (root / STORE).iterdir()) == [record.id, "lock"]
+    assert sorted(name.name for name in (root / STORE).iterdir()) == [record.id, "lock", "turn"]
+
+
+def test_a_save_that_goes_on_keeps_what_it_has_while_others_save(tmp_path: Path) -> None:
+    root = crashed_root(tmp_path)
+    dump(root, "devcd1")
+    host = LocalHost(str(root))
+    with ExitStack() as held:
+        with store.writing(host):
+            draft = held.enter_context(store.drafting(host, "20261128-210622-devcd9"))
+            draft.add("dump.gz", [HEAD])
+        assert save(root, "devcd1:1") is not None
+        assert (root / draft.folder[1:] / "dump.gz").read_bytes() == HEAD
+    assert not (root / draft.folder[1:]).exists()
 
 
 def test_on_a_full_disk_the_small_parts_are_kept(tmp_path: Path) -> None:
@@ -163,7 +177,7 @@ def test_what_cannot_be_saved_at_all_is_counted(tmp_path: Path) -> None:
         with pytest.raises(Unwritable):
             save(root, "devcd1:1", Full)
         assert store.unsaved(LocalHost(str(root))).number == number
-    assert sorted(name.name for name in (root / STORE).iterdir()) == ["lock", "unsaved.json"]
+    assert sorted(name.name for name in (root / STORE).iterdir()) == ["lock", "turn", "unsaved.json"]
 
 
 def test_a_dump_that_is_too_large_keeps_its_beginning(
