@@ -23,8 +23,10 @@ def judged(view: HostView, log: str) -> tuple[str, tuple[CrashSetting, ...], Ver
         CrashSetting(set_here.name, set_here.running or "", default, set_here.source)
         for set_here, default in content["parameters"]
     )
+    verdict = _verdict(diagnosis)
+    content["trackers"] = content["trackers"] or tuple(filter(None, [verdict.tracker]))
     report = markdown(content, redact).replace(path, log.rpartition("/")[2])
-    return report, tuple(settings), _verdict(diagnosis)
+    return report, tuple(settings), verdict
 
 
 def _verdict(diagnosis: Diagnosis) -> Verdict:

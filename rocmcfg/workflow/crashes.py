@@ -101,6 +101,9 @@ def turn_off(host: Host) -> Switched:
 
 
 def _require_installed(host: Host) -> None:
+    if not host.offline and not host.is_dir("/run/systemd/system"):  # sd_booted(3)
+        summary = "nothing would start the black box: systemd does not run this system"
+        raise fail("RC4408", summary, hint="turn it on where systemd runs, on the container's host perhaps")
     missing = [name for name, place in _PLACES.items() if not _is_installed(host, f"{place}/{name}")]
     if not missing:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.records import crashes as store
+from rocmcfg.workflow import crashes
 from tests.support.program import rocmcfg, unfolded
 from tests.support.tools import HANG
 
@@ -62,6 +65,44 @@ def test_it_is_not_said_to_be_on_where_nothing_would_start_it(tmp_path: Path, mi
     assert (refused.code, refused.ids) == (1, ["RC4405"])
     assert missing.rpartition("/")[2] in refused.out
     assert not store.is_on(LocalHost(str(root)))
+
+
+def test_in_a_virtual_environment_the_commands_that_install_it_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = crashed_root(tmp_path, on=False)
+    for name in INSTALLED:
+        file = tmp_path / "venv" / name.removeprefix("usr/")
+        file.parent.mkdir(parents=True)
+        file.touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    refused = rocmcfg("crashes", "on", "--root", root, "--json").document["diagnostics"][0]
+    commands = refused["hint"].removeprefix("run: ").split(" && ")
+    assert [command.split()[-1] for command in commands] == [
+        "/etc/udev/rules.d/",
+        "/etc/systemd/system/",
+        "daemon-reload",
+    ]
+    assert all(Path(command.split()[2]).is_file() for command in commands[:2])
+
+
+def test_without_systemd_it_is_not_said_to_be_on(tmp_path: Path) -> None:
+    class Running(LocalHost):
+        @property
+        def offline(self) -> bool:
+            return False
+
+    root = installed_root(tmp_path, on=False)
+    with pytest.raises(RocmcfgError) as refused:
+        crashes.turn_on(Running(str(root)))
+    assert refused.value.diagnostics[0].id == "RC4408"
+    (root / "run/systemd/system").mkdir(parents=True)
+    _, problems = crashes.turn_on(Running(str(root)))
+    assert problems == ()
+    (root / "sys/class/devcoredump/disabled").write_text("1\n")
+    assert [problem.id for problem in crashes.turn_on(Running(str(root)))[1]] == ["RC4407"]
+    shutil.rmtree(root / "sys/class/devcoredump")
+    assert [problem.id for problem in crashes.turn_on(Running(str(root)))[1]] == ["RC4406"]
 
 
 def test_the_list_is_newest_first_and_says_what_was_not_saved(tmp_path: Path) -> None:
@@ -128,6 +169,7 @@ def test_a_report_is_redacted_and_has_what_the_tracker_asks_for(tmp_path: Path) 
     assert "`dump.gz`" in report
     assert "gitlab.freedesktop.org/drm/amd" in unfolded(written.out)
     assert "/.new-" not in report
+    assert "<!-- Post it at https://gitlab.freedesktop.org/drm/amd/-/issues -->" in report
     assert into.stat().st_mode & 0o777 == 0o700
 
 

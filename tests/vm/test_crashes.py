@@ -49,7 +49,7 @@ def wait_for(guest: Guest, condition: str, seconds: float = 240) -> None:
 
 def wait_until_saved(guest: Guest, number: int, seconds: float = 240) -> list[dict[str, Any]]:
     wait_for(guest, f"test $(ls {STORE} | grep -c '^[0-9]') -ge {number}", seconds)
-    idle = "! systemctl list-units --all --plain --no-legend 'rocmcfg-crash@*' | grep -q activ"
+    idle = "! systemctl list-units --all --plain --no-legend 'rocmcfg-crash@*' | grep -qw activating"
     wait_for(guest, idle, seconds)
     return records(guest)
 
