@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from rocmcfg.host.foreign import json_value
-from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
+from rocmcfg.host.state_dir import BLACK_BOX, STATE_DIR, STATE_MODE
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable, Unwritable
 from rocmcfg.host.waiting import when_free
 from rocmcfg.model.crash import Crash, Unsaved
@@ -28,7 +28,7 @@ from rocmcfg.records.dialect import read
 from rocmcfg.records.journal import require_trusted
 from rocmcfg.records.receipt import dump, parsed
 
-STORE, ON = f"{STATE_DIR}/crashes", f"{STATE_DIR}/crashes.on"
+STORE = f"{STATE_DIR}/crashes"
 MOST, MOST_BYTES = 16, 1 << 30  # crashes and bytes that are kept
 RECORD, DUMP, LOG, FIRMWARE, REPORT = "record.json", "dump.gz", "kernel.log", "firmware.txt", "report.md"
 _LOCK, _TURN, _UNSAVED = f"{STORE}/lock", f"{STORE}/turn", f"{STORE}/unsaved.json"
@@ -47,19 +47,19 @@ class BadCrash(RocmcfgError):
 
 
 def is_on(view: HostView) -> bool:
-    return view.exists(ON)
+    return view.exists(BLACK_BOX)
 
 
 def turn_on(host: Host) -> None:
     """Turn the black box on, durably. Raises Unwritable."""
     host.make_dirs(STATE_DIR, STATE_MODE)
     host.make_dirs(STORE, 0o700)
-    host.write(ON, host.new_file(_ROOT_ONLY.encode(), 0o644), keep_mtime=False)
+    host.write(BLACK_BOX, host.new_file(_ROOT_ONLY.encode(), 0o644), keep_mtime=False)
 
 
 def turn_off(host: Host) -> None:
     """Turn the black box off, durably; crashes that were saved stay. Raises Unwritable."""
-    host.remove(ON)
+    host.remove(BLACK_BOX)
 
 
 def ids(view: HostView) -> tuple[str, ...]:

@@ -49,11 +49,13 @@ def test_it_is_turned_on_and_off_and_keeps_what_was_saved(tmp_path: Path) -> Non
     assert "is on." in rocmcfg("crashes", "on", "--root", root).out
     assert "was on already" in rocmcfg("crashes", "on", "--root", root).out
     assert (root / STORE).stat().st_mode & 0o777 == 0o700
+    assert "Crashes" in rocmcfg("status", "--root", root).out
     (id,) = saved(root, "devcd1")
     off = rocmcfg("crashes", "off", "--root", root)
     assert "1 saved crash is kept" in off.out
     assert not store.is_on(LocalHost(str(root)))
     assert store.ids(LocalHost(str(root))) == (id,)
+    assert "Crashes" not in rocmcfg("status", "--root", root).out
     assert "was off already" in rocmcfg("crashes", "off", "--root", root).out
 
 

@@ -14,6 +14,7 @@ import pytest
 from rocmcfg.cli import commands
 from rocmcfg.facts import crash_events
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.state_dir import BLACK_BOX
 from rocmcfg.records import crashes as store
 from rocmcfg.workflow import crashes
 from tests.packaging.test_unit import SHADOW, unit
@@ -27,8 +28,8 @@ def rules() -> list[str]:
 
 
 def test_it_waits_for_the_file_that_the_command_writes() -> None:
-    assert unit(crashes.UNIT)["Unit"]["ConditionPathExists"] == store.ON
-    assert rules()[0].startswith(f'TEST!="{store.ON}", GOTO=')
+    assert unit(crashes.UNIT)["Unit"]["ConditionPathExists"] == BLACK_BOX
+    assert rules()[0].startswith(f'TEST!="{BLACK_BOX}", GOTO=')
 
 
 def test_its_command_takes_the_events_that_the_rule_names(tmp_path: Path) -> None:
