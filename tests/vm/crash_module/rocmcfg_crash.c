@@ -22,6 +22,7 @@
 #include <drm/drm_sysfs.h>
 
 #define MOST 16
+#define BLOCK (256 << 10)
 
 static char *name = "crashing";
 module_param(name, charp, 0444);
@@ -47,14 +48,16 @@ static struct platform_driver gpu_driver = {
 static int dump(unsigned int at, size_t size)
 {
 	static const char head[] = "**** AMDGPU Device Coredump ****\nversion: 1\nmodule: amdgpu\n";
-	size_t offset;
+	size_t offset, block = min_t(size_t, size, BLOCK);
 	char *data = vzalloc(size);
 
 	if (!data)
 		return -ENOMEM;
-	/* Text that packs about as well as a table of registers. */
-	for (offset = 0; offset + 32 <= size; offset += 32)
+	/* Text that looks like a table of registers, the same block again and again: a guest is slow. */
+	for (offset = 0; offset + 32 <= block; offset += 32)
 		snprintf(data + offset, 32, "0x%08zx \t 0x%08x\n", offset, (u32)(offset * 2654435761u));
+	for (offset = block; offset < size; offset += block)
+		memcpy(data + offset, data, min(block, size - offset));
 	memcpy(data, head, min(size, sizeof(head) - 1));
 	dev_info(&gpus[at]->dev, "ring gfx_0.0.0 timeout, signaled seq=6, emitted seq=8\n");
 	dev_coredumpv(&gpus[at]->dev, data, size, GFP_KERNEL);
