@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.crash import Event
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
@@ -22,6 +22,7 @@ DUMPS = "/sys/class/devcoredump"
 DISABLED = f"{DUMPS}/disabled"
 _CARDS = "/sys/class/drm"
 _DRIVER = "amdgpu"
+_DEBUG = "/sys/kernel/debug/dri"
 # NAME, then the number of the uevent, then the methods of recovery: as udev's rule names the instance of the
 # unit. systemd escapes the comma between two methods.
 _EVENT = regex(
@@ -70,6 +71,14 @@ def again(view: HostView, event: CrashEvent) -> CrashEvent:
     """Return the event with what the kernel has of it now: it may have freed the dump meanwhile."""
     now = read_event(view, event.name)
     return event._replace(data=now.data if now is not None else "")
+
+
+def firmware_list(view: HostView, address: str) -> str:
+    """Return the driver's list of the GPU's firmware, which only root can read; empty if there is none."""
+    for name in view.names(_DEBUG):
+        if f"dev={address} " in text_or_empty(view, f"{_DEBUG}/{name}/name"):
+            return text_or_empty(view, f"{_DEBUG}/{name}/amdgpu_firmware_info")
+    return ""
 
 
 def kernel_log(view: HostView, since: float, most: int) -> bytes:

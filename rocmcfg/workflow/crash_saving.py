@@ -34,7 +34,9 @@ RESERVE = 256 << 20  # bytes of the disk that a dump leaves free
 # driver makes all of it anew for each page (amdgpu_devcoredump_read).
 READING = 240.0
 _READY = 30  # seconds; a newer kernel may still be making the dump, and reading it fails meanwhile
-_CLIENTS = 10.0  # seconds; the kernel may wait for the GPU before it tells of memory
+# Seconds. The kernel may wait for a GPU that hangs before it answers.
+_PATIENCE = 10.0  # for processes and firmware
+_JUDGING = 120.0  # for the facts of the host and the judging of the log
 _PIECE = 64 << 10
 
 
@@ -91,7 +93,7 @@ def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], 
                 return None
             draft = held.enter_context(store.drafting(host, f"{moment}-{event.name}"))
             dump = _save_dump(host, draft, event, began, sleep)
-            clients = _within(_CLIENTS, lambda: read_clients(host), "the processes", problems) or ()
+            clients = _within(_PATIENCE, lambda: read_clients(host), "the processes", problems) or ()
             firmware = _firmware(host, draft, event, problems)
         with store.taking_turns(host):
             _settle(began, sleep)
@@ -213,30 +215,32 @@ def _save_dump(
 def _firmware(host: Host, draft: store.Draft, event: CrashEvent, problems: list[str]) -> dict[str, str]:
     """Return the versions of the firmware in sysfs, and save the driver's own list, which only debugfs
     has."""
-    for number in host.names("/sys/kernel/debug/dri"):
-        folder = f"/sys/kernel/debug/dri/{number}"
-        if f"dev={event.address} " in text_or_empty(host, f"{folder}/name") and (
-            text := text_or_empty(host, f"{folder}/amdgpu_firmware_info")
-        ):
-            try:
-                draft.add(store.FIRMWARE, [text.encode()])
-            except Unwritable as problem:
-                problems.append(problem.diagnostics[0].summary)
-            break
-    return dict(read_firmware(host, event.folder))
+    answer = _within(
+        _PATIENCE,
+        lambda: (read_firmware(host, event.folder), crash_events.firmware_list(host, event.address)),
+        "the versions of the firmware",
+        problems,
+    )
+    versions, text = answer or ({}, "")
+    if text:
+        try:
+            draft.add(store.FIRMWARE, [text.encode()])
+        except Unwritable as problem:
+            problems.append(problem.diagnostics[0].summary)
+    return versions
 
 
 def _judged(host: Host, draft: store.Draft, problems: list[str]) -> tuple[tuple[CrashSetting, ...], Verdict]:
     """Write the report of the host at the time of the crash. Return the settings in force, and what doctor
     says of the log."""
-    try:
-        from rocmcfg.workflow.crash_judging import judged
+    from rocmcfg.workflow.crash_judging import judged
 
-        report, settings, verdict = judged(host, f"{draft.folder}/{store.LOG}")
-        draft.add(store.REPORT, [report.encode()])
-    except Exception as problem:  # the dump must not be lost for a defect of the judging
-        problems.append(f"the log was not judged: {type(problem).__name__}: {problem}")
+    log = f"{draft.folder}/{store.LOG}"
+    answer = _within(_JUDGING, lambda: judged(host, log), "doctor's verdict and the settings", problems)
+    if answer is None:
         return (), Verdict()
+    report, settings, verdict = answer
+    draft.add(store.REPORT, [report.encode()])
     return settings, verdict
 
 
@@ -248,8 +252,8 @@ def _within(seconds: float, act: Callable[[], T], what: str, problems: list[str]
     def run() -> None:
         try:
             results.append(act())
-        except Exception as problem:
-            problems.append(f"{what} could not be read: {problem}")
+        except Exception as problem:  # the dump must not be lost for a defect
+            problems.append(f"{what} could not be read: {type(problem).__name__}: {problem}")
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts import crash_events
-from rocmcfg.host.files import make_callers_folder, write_callers_file
+from rocmcfg.host.files import new_callers_folder, write_callers_file
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.model.crash import Crash, DumpState, Unsaved
@@ -150,16 +150,20 @@ def crashes(view: HostView) -> Crashes:
 
 def crash(view: HostView, id: str) -> Crash:
     """Return a crash by its id or the beginning of it; the newest one without an id. Raises RocmcfgError."""
+    return store.load(view, _id_of(view, id))
+
+
+def _id_of(view: HostView, beginning: str) -> str:
     every = store.ids(view)
     if not every:
         raise fail("RC4404", "no crash was saved", hint="turn the black box on: sudo rocmcfg crashes on")
-    matching = [each for each in every if each.startswith(id)] if id else [every[-1]]
-    if id in every:
-        matching = [id]
+    if beginning in every:
+        return beginning
+    matching = [id for id in every if id.startswith(beginning)] if beginning else [every[-1]]
     if len(matching) != 1:
         which = "no crash has" if not matching else f"{len(matching)} crashes have"
-        raise fail("RC4404", f"{which} the id {id!r}", hint="see `rocmcfg crashes list`")
-    return store.load(view, matching[0])
+        raise fail("RC4404", f"{which} the id {beginning!r}", hint="see `rocmcfg crashes list`")
+    return matching[0]
 
 
 def report(view: HostView, id: str, into: str, *, with_dump: bool) -> CrashReport:
@@ -175,21 +179,32 @@ def report(view: HostView, id: str, into: str, *, with_dump: bool) -> CrashRepor
     wanted = tuple(_wanted(record))
     content = {"crash": record, "states": STATES, "wanted": wanted}
     made = f"{markdown(content, redact, 'crash')}{_text(view, record, store.REPORT)}"
-    written = []
+    written: tuple[str, ...] = ()
     if into:
-        make_callers_folder(into)
-        texts = {store.REPORT: made, store.LOG: redact(log) if store.LOG in record.files else ""}
-        texts[store.FIRMWARE] = _text(view, record, store.FIRMWARE)
+        texts = {
+            store.REPORT: made,
+            store.LOG: redact(log) if record.files.get(store.LOG) else "",
+            store.FIRMWARE: redact(_text(view, record, store.FIRMWARE)),
+        }
+        written = _write(view, record, into, {name: text for name, text in texts.items() if text}, with_dump)
+    tracker = record.verdict.tracker or fault_table.layers()[_TRACKER].tracker
+    return CrashReport(record.id, made, tracker, wanted, written)
+
+
+def _write(
+    view: HostView, record: Crash, into: str, texts: Mapping[str, str], with_dump: bool
+) -> tuple[str, ...]:
+    """Write the texts, and `with_dump` the dump, into a new folder. Return the paths. Raises Unwritable."""
+    names = []
+    with new_callers_folder(into) as folder:
         for name, text in texts.items():
-            if text:
-                write_callers_file(f"{into}/{name}", text.encode("utf-8", "replace"))
-                written.append(f"{into}/{name}")
+            write_callers_file(name, text.encode("utf-8", "replace"), folder)
+            names.append(name)
         if with_dump and (stream := view.stream(store.path_of(record.id, store.DUMP))) is not None:
             with stream:
-                write_callers_file(f"{into}/{store.DUMP}", iter(lambda: stream.read(_PIECE), b""))
-            written.append(f"{into}/{store.DUMP}")
-    tracker = record.verdict.tracker or fault_table.layers()[_TRACKER].tracker
-    return CrashReport(record.id, made, tracker, wanted, tuple(written))
+                write_callers_file(store.DUMP, iter(lambda: stream.read(_PIECE), b""), folder)
+            names.append(store.DUMP)
+    return tuple(f"{into}/{name}" for name in names)
 
 
 def _text(view: HostView, record: Crash, name: str) -> str:
@@ -210,7 +225,7 @@ def _wanted(record: Crash) -> Iterator[Wanted]:
 def forget(host: Host, ids: tuple[str, ...], *, every: bool) -> Forgotten:
     """Remove crashes, or every one and the count of those that could not be saved. Raises RocmcfgError."""
     with store.writing(host):
-        chosen = store.ids(host) if every else tuple(dict.fromkeys(crash(host, id).id for id in ids))
+        chosen = store.ids(host) if every else tuple(dict.fromkeys(_id_of(host, id) for id in ids))
         for id in chosen:
             store.forget(host, id)
         if every:

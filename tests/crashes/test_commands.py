@@ -199,6 +199,37 @@ def test_forgotten_crashes_are_gone_and_no_others(tmp_path: Path) -> None:
     assert sorted(path.name for path in (root / STORE).iterdir()) == ["lock", "turn"]
 
 
+def test_a_damaged_record_is_named_and_can_be_forgotten(tmp_path: Path) -> None:
+    root = installed_root(tmp_path)
+    first, second = saved(root, "devcd1", "devcd2")
+    (root / STORE / first / "record.json").write_text("{")
+    listed = rocmcfg("crashes", "list", "--root", root)
+    assert (listed.code, second in listed.out) == (0, True)
+    assert "RC4402" in listed.err
+    assert rocmcfg("crashes", "show", first, "--root", root, "--json").ids == ["RC4401"]
+    assert rocmcfg("crashes", "forget", first, "--root", root).code == 0
+    assert store.ids(LocalHost(str(root))) == (second,)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_report_goes_into_no_folder_that_somebody_else_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = installed_root(tmp_path)
+    saved(root, "devcd1")
+    into, elsewhere, mkdir = tmp_path / "out", tmp_path / "elsewhere", os.mkdir
+    elsewhere.mkdir()
+
+    def exchanged(path: str, mode: int) -> None:
+        mkdir(path, mode)
+        os.rmdir(path)
+        os.symlink(elsewhere, path)
+
+    monkeypatch.setattr(os, "mkdir", exchanged)
+    assert rocmcfg("crashes", "report", "--into", into, "--root", root).code == 1
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_the_oldest_goes_first_and_the_newest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MOST", 2)
     root = installed_root(tmp_path)

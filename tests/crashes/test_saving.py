@@ -15,7 +15,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unwritable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.records import crashes as store
-from rocmcfg.workflow import crash_saving, reporting
+from rocmcfg.workflow import crash_judging, crash_saving, reporting
 
 from .crashing import ADDRESS, HEAD, STORE, TIMEOUT, CrashedHost, crashed_root, dump, process, save
 
@@ -209,7 +209,7 @@ def test_a_dump_that_the_kernel_gives_too_slowly_keeps_its_beginning(
 def test_processes_that_the_kernel_does_not_tell_of_hold_nothing_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crash_saving, "_CLIENTS", 0.05)
+    monkeypatch.setattr(crash_saving, "_PATIENCE", 0.05)
     monkeypatch.setattr(crash_saving, "read_clients", lambda _: time.sleep(1))
     root = crashed_root(tmp_path)
     dump(root, "devcd1")
@@ -247,6 +247,34 @@ def test_the_log_is_the_end_of_a_long_one_in_whole_lines(
     record = save(root, "devcd1:1", Flooded)
     assert record is not None
     assert (root / STORE / record.id / "kernel.log").read_text() == TIMEOUT
+
+
+def test_a_judging_that_hangs_does_not_lose_the_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crash_saving, "_JUDGING", 0.05)
+    monkeypatch.setattr(crash_judging, "judged", lambda *_: time.sleep(1))
+    root = crashed_root(tmp_path)
+    dump(root, "devcd1")
+    record = save(root, "devcd1:1")
+    assert record is not None
+    assert (record.dump.state, record.verdict.id) == ("whole", "")
+    assert any("verdict" in problem for problem in record.problems)
+
+
+def test_the_list_of_firmware_is_that_of_the_gpu(tmp_path: Path) -> None:
+    root = crashed_root(tmp_path)
+    dump(root, "devcd1")
+    for number, address in enumerate(("0000:99:00.0", ADDRESS)):
+        folder = root / f"sys/kernel/debug/dri/{number}"
+        folder.mkdir(parents=True)
+        (folder / "name").write_text(f"amdgpu dev={address} unique={address}\n")
+        (folder / "amdgpu_firmware_info").write_text(f"VCE feature version: 0, {address}\n")
+    versions = root / "sys/bus/pci/devices" / ADDRESS / "fw_version"
+    versions.mkdir()
+    (versions / "mes_fw_version").write_text("0x0000004b\n")
+    record = save(root, "devcd1:1")
+    assert record is not None
+    assert record.firmware == {"mes": "0x0000004b"}
+    assert ADDRESS in (root / STORE / record.id / "firmware.txt").read_text()
 
 
 def test_files_that_share_a_client_count_once(tmp_path: Path) -> None:
