@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.workflow import crash_saving
+
 from .frozen import Frozen
 from .guest import Guest
 
@@ -22,6 +24,7 @@ CRASH = "/sys/module/rocmcfg_crash/parameters/crash"
 STORE = "/var/lib/rocmcfg/crashes"
 RULE = "/usr/lib/udev/rules.d/70-rocmcfg-crash.rules"
 LEFT = f"ls -A {STORE} | grep -v -e '^[0-9]' -e '^lock$' -e '^turn$'; true"  # what is no record
+KEPT = 300  # seconds; the kernel frees a dump then, however busy this machine is
 HOSTILE = "x;touch$IFS!p|`id`"
 
 
@@ -111,10 +114,12 @@ def test_a_dump_is_saved_with_what_a_tracker_asks_for(box: Guest) -> None:
 
 def test_ten_dumps_in_a_second_are_all_saved(box: Guest) -> None:
     forget(box)
+    started = time.monotonic()
     crash(box, "dump 0 10 100000")
     saved = wait_until_saved(box, 10, 600)
     assert {record["address"] for record in saved} == {f"crashing.{number}" for number in range(10)}
-    assert {record["dump"]["state"] for record in saved} == {"whole"}, saved
+    states = {record["dump"]["state"] for record in saved}
+    assert states == {"whole"} or time.monotonic() - started > KEPT, saved
     assert box.run(LEFT).stdout == ""
 
 
@@ -160,7 +165,11 @@ def test_a_save_that_is_killed_is_made_again_and_leaves_nothing(box: Guest) -> N
     print(f"a dump of 500 MiB, killed once: {time.monotonic() - started:.0f} s; {record['dump']}")
     peak = box.run("journalctl -q -b -u 'rocmcfg-crash@*' | grep -o '[0-9.]*M memory peak' | tail -1")
     print(f"the most memory: {peak.stdout.strip()}")
-    assert (record["dump"]["state"], record["dump"]["size"]) == ("whole", 500 << 20), record
+    if record["dump"]["state"] == "cut":
+        assert "too long" in record["dump"]["problem"]
+        assert time.monotonic() - started > crash_saving.READING, record
+    else:
+        assert (record["dump"]["state"], record["dump"]["size"]) == ("whole", 500 << 20), record
     assert box.run(LEFT).stdout == ""
 
 
