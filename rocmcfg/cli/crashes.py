@@ -38,6 +38,8 @@ def turn_on(printer: Printer, *, root: str = opt.ROOT) -> None:
     switched, problems = workflow.turn_on(host)
     printer.document(problems, switched)
     printer.line("The black box is on." if switched.changed else "The black box was on already.")
+    if switched.waiting:
+        printer.line("What the kernel has of a crash now is being saved.")
     printer.problems(problems)
 
 

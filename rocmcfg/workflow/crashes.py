@@ -30,16 +30,19 @@ STATES: dict[DumpState, str] = {
 # What a report asks for (knowledge/data/faults/collect.toml), and the file of a crash that is it.
 _FILES = {"kernel-log": store.LOG, "gpu-dump": store.DUMP, "firmware-versions": store.FIRMWARE}
 _TRACKER = "reset"  # the layer whose tracker takes a crash that doctor cannot name
+_AGAIN = ("udevadm", "trigger", "--action=add", "--subsystem-match=devcoredump")
 _MOST_LINES = 20_000  # of the log, in a report
 _PIECE = 1 << 20
 
 
 class Switched(NamedTuple):
-    """The black box after `crashes on` or `crashes off`. `saved` is the number of crashes in the store."""
+    """The black box after `crashes on` or `crashes off`. `saved` is the number of crashes in the store,
+    `waiting` that of dumps that the kernel has now, which are being saved."""
 
     on: bool
     changed: bool
     saved: int
+    waiting: int = 0
 
 
 @published("on", "crashes", "unsaved", "size")
@@ -84,12 +87,16 @@ class Forgotten(NamedTuple):
 
 
 def turn_on(host: Host) -> tuple[Switched, tuple[Diagnostic, ...]]:
-    """Turn the black box on. Return what keeps it from working on this kernel. Raises RocmcfgError where udev
-    or systemd would not start it, or Unwritable."""
+    """Turn the black box on, and let udev send the events of dumps that the kernel still has again. Return
+    what keeps the box from working on this kernel. Raises RocmcfgError where udev or systemd would not start
+    it, or Unwritable."""
     _require_installed(host)
     was_on = store.is_on(host)
     store.turn_on(host)
-    return Switched(True, not was_on, len(store.ids(host))), tuple(_against(host))
+    waiting = [] if host.offline else [name for name in host.names(crash_events.DUMPS) if "devcd" in name]
+    if waiting:
+        host.execute(_AGAIN, timeout=30, progress=lambda: None)
+    return Switched(True, not was_on, len(store.ids(host)), len(waiting)), tuple(_against(host))
 
 
 def turn_off(host: Host) -> Switched:

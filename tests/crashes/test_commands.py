@@ -8,12 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.records import crashes as store
 from rocmcfg.workflow import crashes
@@ -105,6 +107,27 @@ def test_without_systemd_it_is_not_said_to_be_on(tmp_path: Path) -> None:
     assert [problem.id for problem in crashes.turn_on(Running(str(root)))[1]] == ["RC4407"]
     shutil.rmtree(root / "sys/class/devcoredump")
     assert [problem.id for problem in crashes.turn_on(Running(str(root)))[1]] == ["RC4406"]
+
+
+def test_turning_it_on_saves_the_dump_that_the_kernel_still_has(tmp_path: Path) -> None:
+    started: list[Sequence[str]] = []
+
+    class Running(LocalHost):
+        @property
+        def offline(self) -> bool:
+            return False
+
+        def execute(self, argv: Sequence[str], **_: object) -> CommandResult:
+            started.append(argv)
+            return CommandResult(tuple(argv), 0, "", "")
+
+    root = installed_root(tmp_path, on=False)
+    (root / "run/systemd/system").mkdir(parents=True)
+    assert crashes.turn_on(Running(str(root)))[0].waiting == 0
+    assert started == []
+    dump(root, "devcd1")
+    assert crashes.turn_on(Running(str(root)))[0].waiting == 1
+    assert [argv[:2] for argv in started] == [("udevadm", "trigger")]
 
 
 def test_the_list_is_newest_first_and_says_what_was_not_saved(tmp_path: Path) -> None:

@@ -74,12 +74,17 @@ def test_it_is_off_and_does_nothing_until_it_is_turned_on(box: Guest) -> None:
     shown = box.run("udevadm info --query=all /sys/class/devcoredump/devcd1", check=True).stdout
     assert "SYSTEMD_WANTS" not in shown
     assert box.run("journalctl -q -u 'rocmcfg-crash@*'").stdout == ""
-    box.run("echo 1 > /sys/class/devcoredump/devcd1/data", check=True)
     assert box.run("rocmcfg crashes list", user="nobody").rc == 1
 
 
-def test_a_dump_is_saved_with_what_a_tracker_asks_for(box: Guest) -> None:
+def test_turning_it_on_saves_the_dump_that_the_kernel_still_has(box: Guest) -> None:
     box.run("rocmcfg crashes on", 60, check=True)
+    (record,) = wait_until_saved(box, 1)
+    assert (record["device"], record["dump"]["state"]) == ("devcd1", "whole")
+    forget(box)
+
+
+def test_a_dump_is_saved_with_what_a_tracker_asks_for(box: Guest) -> None:
     program = "/tmp/gpu-program 1000 < /dev/dri/renderD200 > /dev/null 2>&1"
     box.run(f"cp /bin/sleep /tmp/gpu-program; setsid {program} &", check=True)
     crash(box, "dump 0 1 1000000")
