@@ -171,7 +171,6 @@ def test_a_save_that_is_killed_is_made_again_and_leaves_nothing(box: Guest) -> N
     peak = box.run("journalctl -q -b -u 'rocmcfg-crash@*' | grep -o '[0-9.]*M memory peak' | tail -1")
     print(f"the most memory: {peak.stdout.strip()}")
     if record["dump"]["state"] == "cut":
-        assert "too long" in record["dump"]["problem"]
         assert time.monotonic() - started > crash_saving.READING, record
     else:
         assert (record["dump"]["state"], record["dump"]["size"]) == ("whole", 500 << 20), record
